@@ -19,7 +19,7 @@ from typing import Any
 from benchmarks.autoschedule import problem
 from benchmarks.spaces import FAMILIES, PROGRAMS
 from fuseloom.dataflow.method import Dataflow
-from fuseloom.exploration.baselines import Drawn, at_random, by_tpe
+from fuseloom.exploration.baselines import DrawnSchedules, at_random, by_tpe
 from fuseloom.exploration.search import Search
 from fuseloom.models import load
 from fuseloom.program import Program
@@ -46,7 +46,9 @@ def row(
     method, budget = Dataflow(program, data), Budget()
     best = Search(method, budget, gap=0.02, time_limit=limit).run()
     runs = max(best.certificate.counts["simulated"], 1)
-    searches: dict[str, Callable[..., Drawn]] = {"at random": partial(at_random, method, budget)}
+    searches: dict[str, Callable[..., DrawnSchedules]] = {
+        "at random": partial(at_random, method, budget)
+    }
     if find_spec("optuna"):
         searches["TPE"] = partial(by_tpe, method, budget)
     found = {

@@ -5,8 +5,8 @@
 Programs of a few statements are drawn, with formats, data, budgets and machines: every other one
 branches.  Every way of every part is run, which gives the best schedule there is, as parts are
 independent; the search must find it, its bound must be below it at every tolerance and wherever it
-is stopped, and every floor must be below the run of every way.  Cuts are listed without the places
-that the search goes by: in every order of the statements, every cut into runs of neighbours.
+is stopped, and every lower bound must be below the run of every way.  Cuts are listed without the
+places that the search goes by: in every order of the statements, every cut into runs of neighbours.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from fuseloom.errors import DataError, FuseloomError, SimulationError
 from fuseloom.exploration.search import Search
 from fuseloom.program import Program, parse
 from fuseloom.results.method import Budget, Part, every
-from fuseloom.results.places import Units
+from fuseloom.results.order_ideals import Units
 
 MOST_PARTS = 80
 """Parts of a space that are run; larger spaces are left out."""
@@ -177,7 +177,7 @@ def best_of(
     Raises
     ------
     AssertionError
-        If a floor is above a run, or there are other schedules than are counted.
+        If a lower bound is above a run, or there are other schedules than are counted.
     """
     listed = cuts(method.program)
     regions = sorted({units for cut in listed for units in cut}, key=lambda u: (len(u), u))
@@ -190,17 +190,17 @@ def best_of(
         if len(ways[units]) > left:
             return None
     count = sum(map(len, ways.values()))
-    floors = method.floors(given.budget)
+    lower_bounds = method.lower_bounds(given.budget)
     least = dict.fromkeys(regions, inf)
     for units in regions:  # small ones write for the others
-        closer = method.floor(units, given.budget)
+        closer = method.lower_bound(units, given.budget)
         for part in ways[units]:
             try:
                 cost = method.measure((part,))
             except (SimulationError, DataError):  # it fails, or all that write for it do
                 continue
             assert cost is not None
-            bounds = floors[method.places.edges(units)].max(), closer, part.least
+            bounds = lower_bounds[method.places.edges(units)].max(), closer, part.least
             assert max(bounds) <= cost.cycles, (part.text, bounds, cost.cycles)
             least[units] = min(least[units], cost.cycles)
     best = min(sum(least[units] for units in cut) for cut in listed)

@@ -28,7 +28,7 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from benchmarks.spaces import FAMILIES, PROGRAMS, Key, Space, space
-from fuseloom.dataflow.cost import Known, Mode, RegionEstimate
+from fuseloom.dataflow.cost import EstimateContext, EstimateMode, RegionEstimate
 from fuseloom.dataflow.cost.estimate import estimate_region
 from fuseloom.dataflow.sim.machine import PRESETS, Machine
 from fuseloom.errors import DataError
@@ -74,22 +74,26 @@ TITLES = (
 
 
 def estimated(
-    chosen: Space, keys: tuple[Key, ...], known: Known
+    chosen: Space, keys: tuple[Key, ...], known: EstimateContext
 ) -> Iterator[tuple[Key, RegionEstimate]]:
     """A schedule's regions, one after another."""
     for key in keys:
         yield key, estimate_region(chosen.regions[key], known)
 
 
-def measure(chosen: Space, mode: Mode) -> Row:
+def measure(chosen: Space, mode: EstimateMode) -> Row:
     """Estimate every schedule of a space, and compare with its run."""
     simulated = chosen.simulated
     started = time.process_time()
     for keys in chosen.schedules[:COLD]:
-        list(estimated(chosen, keys, Known(chosen.program, chosen.data, mode, chosen.machine)))
+        list(
+            estimated(
+                chosen, keys, EstimateContext(chosen.program, chosen.data, mode, chosen.machine)
+            )
+        )
     cold = (time.process_time() - started) / len(chosen.schedules[:COLD])
     totals, errors, bounds, inside = [], [], [], []
-    known = Known(chosen.program, chosen.data, mode, chosen.machine)
+    known = EstimateContext(chosen.program, chosen.data, mode, chosen.machine)
     taken = 0.0
     for keys in chosen.schedules:
         started = time.process_time()
@@ -134,8 +138,12 @@ def main() -> None:
     options = parser.parse_args()
     size = options.size or (30 if options.quick else 60)
     families = list(islice(FAMILIES, 4)) if options.quick else list(FAMILIES)
-    modes = [Mode(options.mode)] if options.mode else [Mode.EXACT, Mode.SAMPLED, Mode.METADATA]
-    rows: dict[Mode, list[Row]] = {mode: [] for mode in modes}
+    modes = (
+        [EstimateMode(options.mode)]
+        if options.mode
+        else [EstimateMode.EXACT, EstimateMode.SAMPLED, EstimateMode.METADATA]
+    )
+    rows: dict[EstimateMode, list[Row]] = {mode: [] for mode in modes}
     print(f"{'program':10}{'family':16}{'mode':9}{TITLES}")
     for program in [options.only] if options.only else PROGRAMS:
         for family in families:

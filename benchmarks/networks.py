@@ -22,9 +22,9 @@ from statistics import median
 from benchmarks.network_data import Problem, gcn, integrals, mttkrp, ttmc
 from fuseloom.contraction.kernels.data import MOST_BYTES, WORD, Data
 from fuseloom.contraction.kernels.reference import evaluate
-from fuseloom.contraction.kernels.run import Measured, kernels, measure
+from fuseloom.contraction.kernels.run import KernelMeasurement, kernels, measure
 from fuseloom.contraction.loopnest.generate import nest_of
-from fuseloom.contraction.ranking import Candidate, Way, ranked
+from fuseloom.contraction.ranking import Candidate, FusionScheme, ranked
 from fuseloom.contraction.solving.solve import Question
 from fuseloom.contraction.tree import ContractionTree
 from fuseloom.errors import FuseloomError
@@ -41,20 +41,20 @@ class Contest:
     """What a network's kernels did: per way the best, and the one that was chosen."""
 
     name: str
-    chosen: Measured
-    best: dict[Way, Measured]
+    chosen: KernelMeasurement
+    best: dict[FusionScheme, KernelMeasurement]
     lists: float | None
     scipy: float | None
 
     def ratio(self, seconds: float | None) -> str:
         """How many times as long as the best fused nest something took that was run."""
-        fused = self.best[Way.FUSED].seconds
+        fused = self.best[FusionScheme.FUSED].seconds
         return f"{seconds / fused:.2f}x" if fused and seconds else "-"
 
     @property
     def ratios(self) -> list[str]:
         """Of the best n-ary and unfused nests, of lists, and of SciPy."""
-        ways = [self.best.get(way) for way in (Way.NARY, Way.UNFUSED)]
+        ways = [self.best.get(way) for way in (FusionScheme.NARY, FusionScheme.UNFUSED)]
         taken = [None if one is None else one.seconds for one in ways]
         return [self.ratio(seconds) for seconds in (*taken, self.lists, self.scipy)]
 
@@ -78,8 +78,8 @@ def contest(problem: Problem, each: int, runs: int, others: bool = True) -> Cont
         and c.predicted.nanoseconds <= LONGEST
     ]  # fmt: skip
     taken: list[Candidate] = [viable[0]]
-    for way in Way:
-        most = min(each, 2) if way is Way.NARY else each
+    for way in FusionScheme:
+        most = min(each, 2) if way is FusionScheme.NARY else each
         taken += [c for c in viable if c.way is way][:most]
     nests = list(dict.fromkeys(c.nest for c in taken))
     made = kernels(nests, tree, levels=data.levels)
@@ -89,7 +89,7 @@ def contest(problem: Problem, each: int, runs: int, others: bool = True) -> Cont
     wrong = [m for m in by_nest.values() if not m.right]
     assert not wrong, f"{problem.name}: {len(wrong)} kernels are wrong"
     best = {}
-    for way in Way:
+    for way in FusionScheme:
         own = [by_nest[c.nest] for c in taken if c.way is way]
         if own:
             best[way] = min(own, key=lambda m: m.seconds or float("inf"))
@@ -137,10 +137,10 @@ def report(rows: Iterable[Contest]) -> list[Contest]:
     done = []
     for row in rows:
         done.append(row)
-        fused = row.best[Way.FUSED]
+        fused = row.best[FusionScheme.FUSED]
         assert fused.seconds is not None
         assert row.chosen.seconds is not None
-        wide = row.best.get(Way.UNFUSED)
+        wide = row.best.get(FusionScheme.UNFUSED)
         size = f"{fused.workspace_bytes:,}/{wide.workspace_bytes if wide else 0:,}"
         print(
             f"{row.name:46} {row.chosen.seconds * 1e3:6.2f} ms {fused.seconds * 1e3:6.2f} ms "

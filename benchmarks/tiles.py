@@ -22,8 +22,8 @@ import numpy as np
 from fuseloom.dataflow.samml.graph import Graph, Node, Stream, StreamKind
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.compiled import simulation as compiled
+from fuseloom.dataflow.sim.golden import interpreter
 from fuseloom.dataflow.sim.machine import Machine
-from fuseloom.dataflow.sim.twins import interpreter
 
 REF, VAL = StreamKind.REF, StreamKind.VAL
 

@@ -21,7 +21,7 @@ from statistics import median
 
 import numpy as np
 
-from fuseloom.dataflow.sim.events.spool import REASONS, Spool
+from fuseloom.dataflow.sim.events.spool import REASONS, WaitSpool
 from fuseloom.dataflow.sim.events.store import EventStore
 from fuseloom.dataflow.sim.events.windows import columns_of, edges_of, intervals_of, most_intervals
 from fuseloom.dataflow.sim.observe import Int64
@@ -48,10 +48,10 @@ def forget(path: Path) -> None:
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
-def hand_over(path: Path, waits: int, nodes: int) -> tuple[Spool, Int64]:
+def hand_over(path: Path, waits: int, nodes: int) -> tuple[WaitSpool, Int64]:
     """Waits of random lengths, between them work of random lengths; the nodes' last cycles."""
     rng = np.random.default_rng(1)
-    spool = Spool(path, nodes)
+    spool = WaitSpool(path, nodes)
     clocks = np.zeros(nodes, np.int64)
     for start in range(0, waits, PART):
         count = min(PART, waits - start)

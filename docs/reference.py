@@ -198,7 +198,7 @@ COMPONENTS = (
     "fuseloom_workbench.input.formats_panel.FormatsPanel",
     "fuseloom_workbench.input.sizes_panel.SizesPanel",
     "fuseloom_workbench.input.machine_panel.MachinePanel",
-    "fuseloom_workbench.networks.desk.NetworkDesk",
+    "fuseloom_workbench.networks.backend.NetworkBackend",
     "fuseloom_workbench.networks.question_form.QuestionForm",
     "fuseloom_workbench.networks.network_view.NetworkView",
     "fuseloom_workbench.networks.nest_view.NestView",

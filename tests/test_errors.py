@@ -9,7 +9,7 @@ import pytest
 
 from fuseloom import errors
 from fuseloom.errors import DeadlockError, FuseloomError, ParseError, SimulationError
-from fuseloom.results.document import Kind, schema
+from fuseloom.results.document import DocumentKind, schema
 
 KINDS = [
     kind
@@ -46,7 +46,7 @@ def test_as_data_place_rule_and_way_out_are_apart() -> None:
 def test_every_kind_has_a_rule_of_its_own_that_the_schema_names() -> None:
     rules = [kind.rule for kind in KINDS]
     assert len(set(rules)) == len(rules)
-    assert set(schema(Kind.ERROR)["properties"]["rule"]["enum"]) == set(rules)
+    assert set(schema(DocumentKind.ERROR)["properties"]["rule"]["enum"]) == set(rules)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -27,12 +27,12 @@ class Elsewhere(NamedTuple):
 
 S, P = "fuseloom/dataflow/sim", "tests/property"
 DRAWN = "tests/workbench/base/test_component.py"
-N = "tests/workbench/networks/test_desk.py"
+N = "tests/workbench/networks/test_backend.py"
 W = "fuseloom_workbench"
 ELSEWHERE = (
     Elsewhere(
         "fuseloom/dataflow/space/shared.py",
-        "tests/dataflow/space/test_ways.py",
+        "tests/dataflow/space/test_candidates.py",
         "ways that are looked at once",
     ),
     Elsewhere(
@@ -130,7 +130,7 @@ ELSEWHERE = (
         "places of the recurrence, through it",
     ),
     Elsewhere(
-        "fuseloom/dataflow/cost/exact/passing.py",
+        "fuseloom/dataflow/cost/exact/arrivals.py",
         "tests/dataflow/cost/exact/test_timing.py",
         "steps of the recurrence, through it",
     ),

@@ -16,7 +16,7 @@ import panel as pn
 import pytest
 from panel.tests.util import serve_component, wait_until
 
-from fuseloom_workbench.base.desk import desk_of
+from fuseloom_workbench.base.page_backend import backend_of
 from fuseloom_workbench.explorer import explorer
 from fuseloom_workbench.state import saving
 from fuseloom_workbench.state.session import Session
@@ -223,7 +223,7 @@ _DRAWN = """() => Bokeh.documents.flatMap(d => [...d._all_models.values()])
 
 def shows_what_there_is(page, session: Visited) -> None:
     """Wait until every component of the page draws what the session's desk has, all of it."""
-    desk = desk_of(session._session)
+    desk = backend_of(session._session)
 
     def same() -> bool:
         held = [json.loads(text) for text in desk.parts.values()]

@@ -12,10 +12,10 @@ from fuseloom.dataflow.compiler import compile_program
 from fuseloom.experiments import figure
 from fuseloom.experiments.configuration import Configuration
 from fuseloom.experiments.jobs import schedule_text
-from fuseloom.experiments.recipe import Mode, Size
+from fuseloom.experiments.recipe import AccountingMode, ExperimentSize
 from fuseloom.experiments.registry import RECIPES
 from fuseloom.experiments.workloads import load
-from fuseloom_workbench.base.desk import LocalDesk
+from fuseloom_workbench.base.page_backend import LocalBackend
 from fuseloom_workbench.explorer import explorer
 from fuseloom_workbench.figures.page import FiguresPage, explorer_link, figures_page
 from fuseloom_workbench.serving.page import asked
@@ -94,9 +94,11 @@ def test_every_figure_opens(page, store):
 
 def test_a_point_opens_in_the_explorer(page):
     """The link's address makes the explorer's page ask for that configuration."""
-    point = RECIPES["12"].configurations(Size.SMOKE, Mode.PAPER)["gcn.karate.full"]
+    point = RECIPES["12"].configurations(ExperimentSize.SMOKE, AccountingMode.PAPER)[
+        "gcn.karate.full"
+    ]
     words = parse_qs(explorer_link(point).partition("?")[2])
-    desk = LocalDesk(Session("gcn", "karate"))
+    desk = LocalBackend(Session("gcn", "karate"))
     for name, *arguments in asked({k: [v[0].encode()] for k, v in words.items()}):
         desk.ask(name, *arguments)
     serve(page, lambda: explorer(desk))
@@ -108,8 +110,8 @@ def smoke() -> list[Configuration]:
     found = {
         (c.workload, c.data): c
         for recipe in RECIPES.values()
-        for mode in Mode
-        for c in recipe.configurations(Size.SMOKE, mode).values()
+        for mode in AccountingMode
+        for c in recipe.configurations(ExperimentSize.SMOKE, mode).values()
     }
     return [*found.values()]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from panel.tests.util import wait_until
 
-from fuseloom_workbench.networks.asked import Asked
-from fuseloom_workbench.networks.desk import NetworkDesk
+from fuseloom_workbench.networks.asked import NetworkQuestion
+from fuseloom_workbench.networks.backend import NetworkBackend
 from fuseloom_workbench.networks.page import networks_page
 
 from .conftest import PATIENCE, serve
@@ -27,11 +27,11 @@ pytestmark = pytest.mark.browser
 @pytest.fixture
 def show(page):
     """Opens the page of a network; at the end its process is ended."""
-    desks: list[NetworkDesk] = []
+    desks: list[NetworkBackend] = []
 
-    def opened(asked: Asked | None = None) -> None:
+    def opened(asked: NetworkQuestion | None = None) -> None:
         def made():
-            desks.append(NetworkDesk(asked))
+            desks.append(NetworkBackend(asked))
             return networks_page(desks[-1])
 
         serve(page, made)
@@ -103,7 +103,7 @@ def test_the_tree_is_changed_by_dragging_and_by_keys(page, show):
 
 
 def test_bounds_and_pins_are_chosen(page, show):
-    show(Asked.shipped("two-layer GCN"))
+    show(NetworkQuestion.shipped("two-layer GCN"))
     expect(page.get_by_role("radio", name="1 unsat")).to_be_visible()
     page.get_by_role("button", name="Find them").click()
     use = page.get_by_role("button", name="Use the bounds")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import panel as pn
 import pytest
 
-from fuseloom_workbench.base.desk import desk_of
+from fuseloom_workbench.base.page_backend import backend_of
 from fuseloom_workbench.chain.fusion_chain import FusionChain
 from fuseloom_workbench.running.run_panel import RunPanel
 from fuseloom_workbench.shell.bench import Bench
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.browser
 
 def small_bench(session: Session) -> Bench:
     """A bench whose costly panes are empty."""
-    desk = desk_of(session)
+    desk = backend_of(session)
     run = RunPanel(desk)
     empty = {name: pn.Spacer() for name in ("table", "orders", "details")}
     return Bench(

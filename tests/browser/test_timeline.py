@@ -10,7 +10,7 @@ from panel.tests.util import wait_until
 
 from benchmarks.visitors import Server
 from fuseloom.dataflow.sim.events import files
-from fuseloom_workbench.base.desk import desk_of
+from fuseloom_workbench.base.page_backend import backend_of
 from fuseloom_workbench.state.session import Session
 from fuseloom_workbench.timeline.timeline import Timeline
 
@@ -43,7 +43,7 @@ def session(page, tmp_path, monkeypatch):
 def test_from_no_run_to_every_interval(page, session):
     expect(page.get_by_text("Run to see what each node does")).to_be_visible()
     expect(page.locator("canvas")).to_be_hidden()
-    desk_of(session).run()
+    backend_of(session).run()
     canvas = page.locator("canvas")
     expect(canvas).to_be_visible(timeout=2 * PATIENCE)
     expect(page.get_by_text("This run kept no events")).to_be_visible()

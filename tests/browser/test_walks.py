@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fuseloom_workbench.figures.page import figures_page
-from fuseloom_workbench.networks.desk import NetworkDesk
+from fuseloom_workbench.networks.backend import NetworkBackend
 from fuseloom_workbench.networks.page import networks_page
 from fuseloom_workbench.state.session import Session
 
@@ -46,9 +46,9 @@ def test_figures(page, tmp_path):
 
 def test_networks(page):
     """Solve a network, choose another nest, and drag one tensor onto another."""
-    desk = NetworkDesk(None)
+    backend = NetworkBackend(None)
     try:
-        serve(page, lambda: networks_page(desk))
+        serve(page, lambda: networks_page(backend))
         page.get_by_role("grid", name="Loop nests").wait_for(timeout=2 * PATIENCE)
         expect(page.get_by_role("radio", name="0 unsat")).to_be_visible()
         row = page.locator("tr[data-number='4']")
@@ -59,4 +59,4 @@ def test_networks(page):
         node.filter(has_text="D(").drag_to(node.filter(has_text="C("))
         expect(page.get_by_label("tree", exact=True)).to_have_value("((A B) (C D))")
     finally:
-        desk.close()
+        backend.close()

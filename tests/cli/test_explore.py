@@ -13,7 +13,7 @@ from fuseloom.dataflow import compiler
 from fuseloom.dataflow.compilation import CompiledRegion
 from fuseloom.dataflow.fusion.region import FusedRegion
 from fuseloom.errors import LoweringError
-from fuseloom.results.document import Kind, schema
+from fuseloom.results.document import DocumentKind, schema
 from tests.cli.commands import output
 
 FULL = ("explore", "--model", "gcn", "--preset", "full")
@@ -63,7 +63,7 @@ def test_what_no_machine_can_realise_has_a_reason(
     assert capsys.readouterr().out.splitlines()[-1].endswith("orders  no primitive does that")
     assert main([*FULL, "--json"]) == 0
     made = json.loads(capsys.readouterr().out)
-    Draft202012Validator(schema(Kind.ORDERS)).validate(made)
+    Draft202012Validator(schema(DocumentKind.ORDERS)).validate(made)
     (region,) = made["regions"]
     reasons = [(g["cycles"] is None, g["reason"]) for g in region["graphs"]]
     assert reasons[0] == (False, None)

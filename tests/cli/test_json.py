@@ -20,7 +20,7 @@ from fuseloom.dataflow.sim.machine import PRESETS, Machine
 from fuseloom.dataflow.sim.machine_text import print_machine
 from fuseloom.exploration.store import RunStore
 from fuseloom.exploration.store.table import export_runs
-from fuseloom.results.document import Kind, schema
+from fuseloom.results.document import DocumentKind, schema
 from fuseloom.results.record import RunRecord
 from tests.cli.commands import wrong_by
 from tests.exploration.store.samples import LABEL, identity, outcome
@@ -37,109 +37,133 @@ UNKNOWN = (
     ' "nodes": [{"op": "genref", "name": "g"}]}]'
 )
 
-CASES: dict[str, tuple[Kind, int, tuple[str, ...]]] = {
-    "compile": (Kind.COMPILATION, 0, ("compile", *GCN)),
-    "compile, data": (Kind.COMPILATION, 0, ("compile", *GCN, "--data", "cora")),
+CASES: dict[str, tuple[DocumentKind, int, tuple[str, ...]]] = {
+    "compile": (DocumentKind.COMPILATION, 0, ("compile", *GCN)),
+    "compile, data": (DocumentKind.COMPILATION, 0, ("compile", *GCN, "--data", "cora")),
     "compile, scheduled": (
-        Kind.COMPILATION, 0, ("compile", "--model", "gcn", "--schedule", "{schedule}")
+        DocumentKind.COMPILATION, 0, ("compile", "--model", "gcn", "--schedule", "{schedule}")
     ),
     "compile, attention": (
-        Kind.COMPILATION, 0, ("compile", "--model", "attention", "--preset", "full")
+        DocumentKind.COMPILATION, 0, ("compile", "--model", "attention", "--preset", "full")
     ),
-    "compile, blocks": (Kind.COMPILATION, 0, ("compile", "--model", "gpt3")),
-    "compile, --show": (Kind.COMPILATION, 0, ("compile", *SMALL, "--show", "dot")),
+    "compile, blocks": (DocumentKind.COMPILATION, 0, ("compile", "--model", "gpt3")),
+    "compile, --show": (DocumentKind.COMPILATION, 0, ("compile", *SMALL, "--show", "dot")),
     "export sam": (
-        Kind.EXPORT, 0, ("compile", *GCN, "--export", "sam", "--output", "{folder}/g.gv")
+        DocumentKind.EXPORT, 0, ("compile", *GCN, "--export", "sam", "--output", "{folder}/g.gv")
     ),
     "export tortilla": (
-        Kind.EXPORT, 0, ("compile", *SMALL, "--export", "tortilla", "--output", "{folder}/g")
+        DocumentKind.EXPORT, 0,
+        ("compile", *SMALL, "--export", "tortilla", "--output", "{folder}/g")
     ),
     "export json": (
-        Kind.EXPORT, 0, ("compile", *SMALL, "--export", "json", "--output", "{folder}/g.json")
+        DocumentKind.EXPORT, 0,
+        ("compile", *SMALL, "--export", "json", "--output", "{folder}/g.json")
     ),
-    "estimate": (Kind.ESTIMATE, 0, ("estimate", *GCN)),
-    "estimate, program": (Kind.ESTIMATE, 0, ("estimate", "{program}")),
-    "estimate, --statistics": (Kind.ESTIMATE, 0, ("estimate", *GCN, "--statistics")),
+    "estimate": (DocumentKind.ESTIMATE, 0, ("estimate", *GCN)),
+    "estimate, program": (DocumentKind.ESTIMATE, 0, ("estimate", "{program}")),
+    "estimate, --statistics": (DocumentKind.ESTIMATE, 0, ("estimate", *GCN, "--statistics")),
     "what-if": (
-        Kind.WHAT_IF, 0, ("what-if", *GCN, "--capacities", "2,8", "--lanes", "i=2,5000", "--set",
+        DocumentKind.WHAT_IF, 0,
+        ("what-if", *GCN, "--capacities", "2,8", "--lanes", "i=2,5000", "--set",
                           "load_latency=9")
     ),
-    "what-if, --pareto": (Kind.WHAT_IF, 0, ("what-if", *GCN, "--pareto")),
-    "simulate": (Kind.RUN, 0, ("simulate", *SMALL)),
-    "simulate, program": (Kind.RUN, 0, ("simulate", "{program}", "--seed", "3")),
-    "simulate, --trace": (Kind.RUN, 0, ("simulate", *SMALL, "--trace")),
-    "simulate, --explain": (Kind.RUN, 0, ("simulate", *GCN, "--explain")),
+    "what-if, --pareto": (DocumentKind.WHAT_IF, 0, ("what-if", *GCN, "--pareto")),
+    "simulate": (DocumentKind.RUN, 0, ("simulate", *SMALL)),
+    "simulate, program": (DocumentKind.RUN, 0, ("simulate", "{program}", "--seed", "3")),
+    "simulate, --trace": (DocumentKind.RUN, 0, ("simulate", *SMALL, "--trace")),
+    "simulate, --explain": (DocumentKind.RUN, 0, ("simulate", *GCN, "--explain")),
     "simulate, everything": (
-        Kind.RUN, 0,
+        DocumentKind.RUN, 0,
         ("simulate", *SMALL, "--explain", "--trace", "--machine", "hbm2", "--trace-out",
          "{folder}/trace.json"),
     ),
-    "simulate, --capacity": (Kind.RUN, 0, ("simulate", *SMALL, "--capacity", "3", "--explain")),
-    "simulate, sized": (Kind.RUN, 0, ("simulate", *SMALL, "--capacity", "sized", "--explain")),
+    "simulate, --capacity": (
+        DocumentKind.RUN, 0,
+        ("simulate", *SMALL, "--capacity", "3", "--explain"),
+    ),
+    "simulate, sized": (
+        DocumentKind.RUN, 0,
+        ("simulate", *SMALL, "--capacity", "sized", "--explain"),
+    ),
     **{
-        f"simulate, {machine}": (Kind.RUN, 0, ("simulate", *SMALL, "--machine", machine))
+        f"simulate, {machine}": (DocumentKind.RUN, 0, ("simulate", *SMALL, "--machine", machine))
         for machine in PRESETS
     },
-    "simulate, own machine": (Kind.RUN, 0, ("simulate", *SMALL, "--machine", "{machine}")),
-    "graph": (Kind.RUN, 0, ("simulate", *SAM, "--tensors", str(TENSORS))),
+    "simulate, own machine": (DocumentKind.RUN, 0, ("simulate", *SMALL, "--machine", "{machine}")),
+    "graph": (DocumentKind.RUN, 0, ("simulate", *SAM, "--tensors", str(TENSORS))),
     "graph, everything": (
-        Kind.RUN, 0,
+        DocumentKind.RUN, 0,
         ("simulate", *SAM, "--tensors", str(TENSORS), "--explain", "--trace", "--machine", "ddr4"),
     ),
-    "graph, unchecked": (Kind.RUN, 0, ("simulate", *COMAL)),
-    "graph, block": (Kind.RUN, 0, ("simulate", *COMAL, "--block", "16")),
-    "graph, wrong": (Kind.RUN, 1, ("simulate", *SAM, "--tensors", "{wrong}")),
-    "graph, other shape": (Kind.RUN, 1, ("simulate", *SAM, "--tensors", "{shape}")),
-    "graph, infinite": (Kind.RUN, 1, ("simulate", *SAM, "--tensors", "{infinite}")),
-    "explore": (Kind.ORDERS, 0, ("explore", "--model", "gcn", "--preset", "full")),
-    "explore, --limit": (Kind.ORDERS, 0, ("explore", *GCN, "--limit", "1")),
+    "graph, unchecked": (DocumentKind.RUN, 0, ("simulate", *COMAL)),
+    "graph, block": (DocumentKind.RUN, 0, ("simulate", *COMAL, "--block", "16")),
+    "graph, wrong": (DocumentKind.RUN, 1, ("simulate", *SAM, "--tensors", "{wrong}")),
+    "graph, other shape": (DocumentKind.RUN, 1, ("simulate", *SAM, "--tensors", "{shape}")),
+    "graph, infinite": (DocumentKind.RUN, 1, ("simulate", *SAM, "--tensors", "{infinite}")),
+    "explore": (DocumentKind.ORDERS, 0, ("explore", "--model", "gcn", "--preset", "full")),
+    "explore, --limit": (DocumentKind.ORDERS, 0, ("explore", *GCN, "--limit", "1")),
     "explore, --vary": (
-        Kind.SWEEP, 0,
+        DocumentKind.SWEEP, 0,
         ("explore", *SMALL, "--vary", "capacity=2,none", "--vary", "order=all", "--simulate",
          "--jobs", "0", "--store", "{folder}/sweep.sqlite"),
     ),
     "explore, estimates": (
-        Kind.SWEEP, 0,
+        DocumentKind.SWEEP, 0,
         ("explore", "{program}", "--vary", "lanes.i=1,2,3", "--store", "{folder}/sweep.sqlite"),
     ),
-    "error, axis": (Kind.ERROR, 2, ("explore", *SMALL, "--vary", "frob=2")),
-    "autoschedule": (Kind.AUTOSCHEDULE, 0, ("autoschedule", "--model", "spmv", "--data", "random")),
+    "error, axis": (DocumentKind.ERROR, 2, ("explore", *SMALL, "--vary", "frob=2")),
+    "autoschedule": (
+        DocumentKind.AUTOSCHEDULE, 0,
+        ("autoschedule", "--model", "spmv", "--data", "random"),
+    ),
     "why": (
-        Kind.WHY, 0, ("why", "--model", "gcn", "--preset", "unfused", "--time-limit", "500ms")
+        DocumentKind.WHY, 0,
+        ("why", "--model", "gcn", "--preset", "unfused", "--time-limit", "500ms")
     ),
-    "models": (Kind.MODELS, 0, ("models",)),
-    "models, one": (Kind.MODELS, 0, ("models", "gpt3")),
+    "models": (DocumentKind.MODELS, 0, ("models",)),
+    "models, one": (DocumentKind.MODELS, 0, ("models", "gpt3")),
     "estimate, --with": (
-        Kind.ESTIMATE, 0, ("estimate", "--model", "gpt3", "--with", "sequence=32,block=8,layers=1")
+        DocumentKind.ESTIMATE, 0,
+        ("estimate", "--model", "gpt3", "--with", "sequence=32,block=8,layers=1")
     ),
-    **{f"machine {name}": (Kind.MACHINE, 0, ("machine", name)) for name in PRESETS},
-    "machine, file": (Kind.MACHINE, 0, ("machine", "{machine}")),
-    "simulate, --keep": (Kind.RUN, 0, ("simulate", "{program}", "--keep", *INTERPRETER)),
-    "simulate, kept": (Kind.RUN, 0, ("simulate", "{program}", "--keep", *INTERPRETER)),
-    "runs list": (Kind.RUNS, 0, ("runs", "list")),
-    "runs list, none": (Kind.RUNS, 0, ("runs", "list", "--state", "failed")),
-    "runs show": (Kind.RUNS, 0, ("runs", "show", "{key}")),
-    "runs export": (Kind.UPKEEP, 0, ("runs", "export", "{folder}/runs.json")),
-    "runs import": (Kind.UPKEEP, 0, ("runs", "import", "{folder}/runs.json")),
-    "runs gc": (Kind.UPKEEP, 0, ("runs", "gc", "--older-than", "1d", "--dry-run")),
-    "figures": (Kind.FIGURES, 0, ("figures", "18", "table4", "--size", "smoke", "--jobs", "0")),
+    **{f"machine {name}": (DocumentKind.MACHINE, 0, ("machine", name)) for name in PRESETS},
+    "machine, file": (DocumentKind.MACHINE, 0, ("machine", "{machine}")),
+    "simulate, --keep": (DocumentKind.RUN, 0, ("simulate", "{program}", "--keep", *INTERPRETER)),
+    "simulate, kept": (DocumentKind.RUN, 0, ("simulate", "{program}", "--keep", *INTERPRETER)),
+    "runs list": (DocumentKind.RUNS, 0, ("runs", "list")),
+    "runs list, none": (DocumentKind.RUNS, 0, ("runs", "list", "--state", "failed")),
+    "runs show": (DocumentKind.RUNS, 0, ("runs", "show", "{key}")),
+    "runs export": (DocumentKind.UPKEEP, 0, ("runs", "export", "{folder}/runs.json")),
+    "runs import": (DocumentKind.UPKEEP, 0, ("runs", "import", "{folder}/runs.json")),
+    "runs gc": (DocumentKind.UPKEEP, 0, ("runs", "gc", "--older-than", "1d", "--dry-run")),
+    "figures": (
+        DocumentKind.FIGURES, 0,
+        ("figures", "18", "table4", "--size", "smoke", "--jobs", "0"),
+    ),
     "figures, ours": (
-        Kind.FIGURES, 0, ("figures", "18", "--size", "smoke", "--mode", "ours", "--jobs", "0")
+        DocumentKind.FIGURES, 0,
+        ("figures", "18", "--size", "smoke", "--mode", "ours", "--jobs", "0")
     ),
-    "contract": (Kind.CONTRACTION, 0, ("contract", "ij,jk->ik", "--extents", "i=4,j=5,k=6")),
-    "contract, not run": (Kind.CONTRACTION, 0, ("contract", "MTTKRP", "--measure", "0")),
-    "conform": (Kind.CONFORMANCE, 0, ("conform", str(PRIMITIVES), *INTERPRETER)),
-    "conform, failing": (Kind.CONFORMANCE, 1, ("conform", "{vectors}", *INTERPRETER)),
-    "error, hint": (Kind.ERROR, 2, ("compile", "--model", "gnc")),
-    "error, place": (Kind.ERROR, 2, ("estimate", "{typo}")),
-    "error, usage": (Kind.ERROR, 2, ("simulate", "--capacity", "0")),
-    "error, command": (Kind.ERROR, 2, ("fuse",)),
-    "error, file": (Kind.ERROR, 2, ("simulate", "--graph", "none.json", "--tensors", "none.npz")),
-    "error, machine": (Kind.ERROR, 2, ("machine", "abacus")),
-    "error, vectors": (Kind.ERROR, 2, ("conform", "none.json")),
-    "error, order": (Kind.ERROR, 2, ("explore", "{program}", "--schedule", "{illegal}")),
+    "contract": (
+        DocumentKind.CONTRACTION, 0,
+        ("contract", "ij,jk->ik", "--extents", "i=4,j=5,k=6"),
+    ),
+    "contract, not run": (DocumentKind.CONTRACTION, 0, ("contract", "MTTKRP", "--measure", "0")),
+    "conform": (DocumentKind.CONFORMANCE, 0, ("conform", str(PRIMITIVES), *INTERPRETER)),
+    "conform, failing": (DocumentKind.CONFORMANCE, 1, ("conform", "{vectors}", *INTERPRETER)),
+    "error, hint": (DocumentKind.ERROR, 2, ("compile", "--model", "gnc")),
+    "error, place": (DocumentKind.ERROR, 2, ("estimate", "{typo}")),
+    "error, usage": (DocumentKind.ERROR, 2, ("simulate", "--capacity", "0")),
+    "error, command": (DocumentKind.ERROR, 2, ("fuse",)),
+    "error, file": (
+        DocumentKind.ERROR, 2,
+        ("simulate", "--graph", "none.json", "--tensors", "none.npz"),
+    ),
+    "error, machine": (DocumentKind.ERROR, 2, ("machine", "abacus")),
+    "error, vectors": (DocumentKind.ERROR, 2, ("conform", "none.json")),
+    "error, order": (DocumentKind.ERROR, 2, ("explore", "{program}", "--schedule", "{illegal}")),
     "error, strict": (
-        Kind.ERROR, 2,
+        DocumentKind.ERROR, 2,
         ("compile", *SMALL, "--export", "sam", "--output", "{folder}/g.gv", "--strict"),
     ),
 }  # fmt: skip
@@ -214,7 +238,7 @@ def test_what_is_printed_follows_the_schema(
     kind, code, arguments = CASES[case]
     made = printed(arguments, code, files, capsys)
     Draft202012Validator(schema(kind)).validate(made)
-    if kind is Kind.RUN:
+    if kind is DocumentKind.RUN:
         record = RunRecord.from_dict(made)
         assert record.to_dict() == made
         assert record.ok is (code == 0)
@@ -223,7 +247,7 @@ def test_what_is_printed_follows_the_schema(
 def test_warmup(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fuseloom.dataflow.sim.compiled.warmup.warmup", lambda progress: None)
     made = printed(("warmup",), 0, {}, capsys)
-    Draft202012Validator(schema(Kind.WARMUP)).validate(made)
+    Draft202012Validator(schema(DocumentKind.WARMUP)).validate(made)
 
 
 def test_a_wrong_program_run(
@@ -232,7 +256,7 @@ def test_a_wrong_program_run(
     for error, shown in ((0.5, pytest.approx(0.5)), (float("inf"), None)):
         wrong_by(error, monkeypatch)
         made = printed(("simulate", *SMALL), 1, files, capsys)
-        Draft202012Validator(schema(Kind.RUN)).validate(made)
+        Draft202012Validator(schema(DocumentKind.RUN)).validate(made)
         assert made["check"]["ok"] is False
         assert made["check"]["max_rel_error"] == shown
 
@@ -260,28 +284,30 @@ def test_both_kinds_of_run_are_told_alike(
 
 def test_every_command_that_has_json_is_tested() -> None:
     with_json = {c.name for c in COMMANDS if c.name != "serve"}
-    tested = {arguments[0] for kind, _, arguments in CASES.values() if kind is not Kind.ERROR}
+    tested = {
+        arguments[0] for kind, _, arguments in CASES.values() if kind is not DocumentKind.ERROR
+    }
     assert with_json == tested | {"warmup"}
-    assert {kind for kind, _, _ in CASES.values()} | {Kind.WARMUP} == set(Kind)
+    assert {kind for kind, _, _ in CASES.values()} | {DocumentKind.WARMUP} == set(DocumentKind)
 
 
 # Schemas refuse what is not right -------------------------------------------------------------
 
 RICHEST = {
-    Kind.COMPILATION: "compile, data",
-    Kind.EXPORT: "export sam",
-    Kind.ESTIMATE: "estimate, --statistics",
-    Kind.RUN: "graph, everything",
-    Kind.ORDERS: "explore, --limit",
-    Kind.AUTOSCHEDULE: "autoschedule",
-    Kind.WHY: "why",
-    Kind.RUNS: "runs show",
-    Kind.UPKEEP: "runs gc",
-    Kind.MODELS: "models, one",
-    Kind.MACHINE: "machine hbm2",
-    Kind.CONFORMANCE: "conform, failing",
-    Kind.CONTRACTION: "contract, not run",
-    Kind.ERROR: "error, place",
+    DocumentKind.COMPILATION: "compile, data",
+    DocumentKind.EXPORT: "export sam",
+    DocumentKind.ESTIMATE: "estimate, --statistics",
+    DocumentKind.RUN: "graph, everything",
+    DocumentKind.ORDERS: "explore, --limit",
+    DocumentKind.AUTOSCHEDULE: "autoschedule",
+    DocumentKind.WHY: "why",
+    DocumentKind.RUNS: "runs show",
+    DocumentKind.UPKEEP: "runs gc",
+    DocumentKind.MODELS: "models, one",
+    DocumentKind.MACHINE: "machine hbm2",
+    DocumentKind.CONFORMANCE: "conform, failing",
+    DocumentKind.CONTRACTION: "contract, not run",
+    DocumentKind.ERROR: "error, place",
 }
 
 
@@ -304,7 +330,7 @@ FREE = {
 
 @pytest.mark.parametrize("kind", RICHEST)
 def test_leaving_out_any_key_fails(
-    kind: Kind, files: dict[str, str], capsys: pytest.CaptureFixture[str]
+    kind: DocumentKind, files: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     _, code, arguments = CASES[RICHEST[kind]]
     made = printed(arguments, code, files, capsys)

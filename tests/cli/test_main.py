@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from fuseloom import __version__
 from fuseloom.cli import main
-from fuseloom.results.document import Kind, schema
+from fuseloom.results.document import DocumentKind, schema
 from tests.cli.commands import file, tensors
 
 
@@ -123,7 +123,7 @@ def test_a_command_line_that_cannot_be_read_is_told_in_json_too(
     shown = capsys.readouterr()
     assert shown.err.count("\n") == 1
     told = json.loads(shown.out)
-    Draft202012Validator(schema(Kind.ERROR)).validate(told)
+    Draft202012Validator(schema(DocumentKind.ERROR)).validate(told)
     if spelling not in told["error"]:
         assert message in told["error"]
     assert told["rule"] == "usage"
@@ -143,7 +143,7 @@ def test_a_cancelled_command(
     assert shown.err == "fuseloom: cancelled\n"
     if as_json:
         told = json.loads(shown.out)
-        Draft202012Validator(schema(Kind.ERROR)).validate(told)
+        Draft202012Validator(schema(DocumentKind.ERROR)).validate(told)
         assert told["rule"] == "cancelled"
 
 
@@ -171,7 +171,7 @@ def test_a_command_cancelled_while_it_is_imported(module: str, as_json: bool) ->
     assert done.returncode == 130
     assert done.stderr == "fuseloom: cancelled\n"
     if as_json:
-        Draft202012Validator(schema(Kind.ERROR)).validate(json.loads(done.stdout))
+        Draft202012Validator(schema(DocumentKind.ERROR)).validate(json.loads(done.stdout))
     else:
         assert done.stdout == ""
 

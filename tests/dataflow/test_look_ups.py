@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import fuseloom as fl
 from fuseloom.dataflow.compilation import Compilation
-from fuseloom.dataflow.cost.estimate import Known
+from fuseloom.dataflow.cost.estimate import EstimateContext
 from fuseloom.dataflow.look_ups import LookUps, searchable, with_look_ups
 from fuseloom.dataflow.orders import best_orders
 from fuseloom.dataflow.sim.machine import Machine
@@ -26,7 +26,7 @@ def data() -> dict[str, object]:
 
 
 def better(compilation: Compilation, data: dict[str, object], machine: str = "default") -> str:
-    known = Known(
+    known = EstimateContext(
         compilation.program, check_data(compilation.program, data), "auto", Machine.preset(machine)
     )
     regions = tuple(with_look_ups(r, known, EFFORT) for r in compilation.regions)

@@ -18,7 +18,7 @@ from fuseloom.exploration.search import Search
 from fuseloom.models import load
 from fuseloom.program import parse
 from fuseloom.results.method import Budget, Part, Refusal, every
-from fuseloom.results.places import Units
+from fuseloom.results.order_ideals import Units
 
 SMALL, SEED = 12, 7
 """Rows of the matrices, and the seed that they are drawn with."""
@@ -74,18 +74,18 @@ def test_a_part_runs_as_its_schedule_does() -> None:
     ],
 )
 def test_bounds_are_below_runs(name: str, lanes: int) -> None:
-    """Of every way; how sharp the floors are is told by the largest share of the least run."""
+    """Every candidate keeps its bound; the largest share of the least run tells how sharp they are."""
     program, data = problem(name, "clustered", SMALL, SEED)
     method, budget = Dataflow(program, data), Budget(lanes=lanes, copies=1)
-    floors, sharp = method.floors(budget), 0.0
+    lower_bounds, sharp = method.lower_bounds(budget), 0.0
     for units, ways in everything(method, budget).items():  # first what others read is written
         begin, end = (int(found[0]) for found in method.places.edges(units))
-        closer = method.floor(units, budget)
+        closer = method.lower_bound(units, budget)
         for part in ways[:: lanes * lanes]:
             cost = method.measure((part,))
             assert cost is not None
             assert part.least <= cost.cycles
-            assert floors[begin, end] <= cost.cycles
+            assert lower_bounds[begin, end] <= cost.cycles
             assert closer <= cost.cycles
             sharp = max(sharp, closer / cost.cycles)
     assert sharp > 0.25 / lanes

@@ -10,7 +10,7 @@ import pytest
 
 import fuseloom as fl
 from fuseloom.dataflow.compiler import compile_region
-from fuseloom.dataflow.cost.estimate import Known, estimate_region
+from fuseloom.dataflow.cost.estimate import EstimateContext, estimate_region
 from fuseloom.dataflow.fusion.region import FusedRegion
 from fuseloom.dataflow.orders import RankedOrder, rank, ranked, ranking
 from fuseloom.errors import FuseloomError
@@ -18,18 +18,20 @@ from fuseloom.models import load
 from fuseloom.program import check_data
 
 
-def region_and_known(name: str, preset: str) -> tuple[FusedRegion, Known]:
+def region_and_known(name: str, preset: str) -> tuple[FusedRegion, EstimateContext]:
     model, data = load(name, "karate")
     compiled = fl.compile(model.program, model.presets[preset])
-    return compiled.regions[0].region, Known(compiled.program, data)
+    return compiled.regions[0].region, EstimateContext(compiled.program, data)
 
 
 @pytest.fixture(scope="module")
-def gcn() -> tuple[FusedRegion, Known]:
+def gcn() -> tuple[FusedRegion, EstimateContext]:
     return region_and_known("gcn", "full")
 
 
-def test_each_entry_costs_what_its_order_is_estimated_to(gcn: tuple[FusedRegion, Known]) -> None:
+def test_each_entry_costs_what_its_order_is_estimated_to(
+    gcn: tuple[FusedRegion, EstimateContext],
+) -> None:
     region, known = gcn
     entries = list(rank(region, known, 100))
     assert len(entries) == 5
@@ -39,7 +41,9 @@ def test_each_entry_costs_what_its_order_is_estimated_to(gcn: tuple[FusedRegion,
         assert entry.cycles == pytest.approx(again.cycles)
 
 
-def test_every_order_that_can_be_built_is_covered_once(gcn: tuple[FusedRegion, Known]) -> None:
+def test_every_order_that_can_be_built_is_covered_once(
+    gcn: tuple[FusedRegion, EstimateContext],
+) -> None:
     region, known = gcn
     entries = list(rank(region, known, 100))
     built = 0
@@ -58,7 +62,9 @@ def test_every_order_that_can_be_built_is_covered_once(gcn: tuple[FusedRegion, K
     assert not any(entry.covers(tuple(reversed(region.indices))) for entry in entries)
 
 
-def test_ranking_is_by_cycles_and_keeps_ties_as_found(gcn: tuple[FusedRegion, Known]) -> None:
+def test_ranking_is_by_cycles_and_keeps_ties_as_found(
+    gcn: tuple[FusedRegion, EstimateContext],
+) -> None:
     region, known = gcn
     entries = list(rank(region, known, 100))
     first = ranked(entries)
@@ -69,7 +75,7 @@ def test_ranking_is_by_cycles_and_keeps_ties_as_found(gcn: tuple[FusedRegion, Kn
     assert ranked([refused, *entries])[-1] is refused
 
 
-def test_a_limit_ends_the_search_early(gcn: tuple[FusedRegion, Known]) -> None:
+def test_a_limit_ends_the_search_early(gcn: tuple[FusedRegion, EstimateContext]) -> None:
     region, known = gcn
     assert len(list(rank(region, known, 2))) == 2
     assert list(rank(region, known, 0)) == []
@@ -91,7 +97,7 @@ def test_the_best_order_of_every_region_is_the_cheapest_to_run() -> None:
         cycles = []
         for entry in rank(
             compiled.regions[0].region,
-            Known(compiled.program, check_data(compiled.program, given)),
+            EstimateContext(compiled.program, check_data(compiled.program, given)),
             100,
         ):
             region = compile_region(compiled.regions[0].region, entry.order)
@@ -149,7 +155,7 @@ def test_orders_are_judged_on_the_machine_they_run_on() -> None:
     for machine in (fl.Machine.default(), slow, fl.Machine.preset("hbm2")):
         best = fl.best_orders(compiled, data, machine=machine).compilation
         stored = check_data(compiled.program, data)
-        known = Known(compiled.program, stored, machine=machine)
+        known = EstimateContext(compiled.program, stored, machine=machine)
         entries = ranked(list(rank(compiled.regions[0].region, known, 100)))
         assert entries[0].covers(best.regions[0].own_order)
 

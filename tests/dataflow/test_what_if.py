@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fuseloom as fl
-from fuseloom.dataflow.cost.estimate import Known
+from fuseloom.dataflow.cost.estimate import EstimateContext
 from fuseloom.dataflow.what_if import CAPACITIES, Variant
 from fuseloom.errors import DataError, GraphError, SimulationError
 from fuseloom.models import load
@@ -119,7 +119,7 @@ def test_statistics_alone_know_nothing_of_the_chip(partial: fl.Compilation) -> N
 
 
 def test_known_on_another_machine_shares_what_was_executed(partial: fl.Compilation) -> None:
-    known = Known.shared(partial.program, KARATE)
+    known = EstimateContext.shared(partial.program, KARATE)
     other = known.on(fl.Machine(alu_latency=5))
     assert other.on(fl.Machine.default()) is known
     assert (other.kept, other.patterns) == (known.kept, known.patterns)

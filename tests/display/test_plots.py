@@ -7,10 +7,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from fuseloom.display import Line, Mark, plot
+from fuseloom.display import PlotLine, PlotMark, plot
 from fuseloom.display.plots import number
 
-ROOF = Line(((0.1, 1.0), (10.0, 100.0)), "roof", broken=True)
+ROOF = PlotLine(((0.1, 1.0), (10.0, 100.0)), "roof", broken=True)
 
 
 def centres(svg: str) -> list[tuple[float, float]]:
@@ -21,7 +21,7 @@ def centres(svg: str) -> list[tuple[float, float]]:
 
 @pytest.mark.parametrize("log", [False, True])
 def test_points_lie_as_their_numbers_do(log: bool) -> None:
-    marks = [Mark(1, 2, "<a>"), Mark(10, 20, "b"), Mark(100, 200, "c")]
+    marks = [PlotMark(1, 2, "<a>"), PlotMark(10, 20, "b"), PlotMark(100, 200, "c")]
     made = plot(marks, [ROOF], x="x", y="y", title="a title", log=log)
     (ax, ay), (bx, by), (cx, cy) = centres(made.svg)
     assert ax < bx < cx
@@ -34,20 +34,20 @@ def test_points_lie_as_their_numbers_do(log: bool) -> None:
 
 
 def test_names_do_not_cover_each_other() -> None:
-    made = plot([Mark(1, 1, "one"), Mark(1, 1, "two")], x="x", y="y", title="t")
+    made = plot([PlotMark(1, 1, "one"), PlotMark(1, 1, "two")], x="x", y="y", title="t")
     places = re.findall(r'<text x="([\d.]+)" y="([\d.]+)" text-anchor="\w+">(?:one|two)<', made.svg)
     assert len(set(places)) == 2
 
 
 def test_odd_data_are_drawn() -> None:
-    for marks in ([], [Mark(0, 0)], [Mark(-5, 3), Mark(-5, 3)]):
+    for marks in ([], [PlotMark(0, 0)], [PlotMark(-5, 3), PlotMark(-5, 3)]):
         ElementTree.fromstring(plot(marks, x="x", y="y", title="t").svg)
-    ElementTree.fromstring(plot([Mark(5, 5)], x="x", y="y", title="t", log=True).svg)
+    ElementTree.fromstring(plot([PlotMark(5, 5)], x="x", y="y", title="t", log=True).svg)
 
 
 def test_axes_have_round_numbers() -> None:
-    svg = plot([Mark(97, 3)], x="x", y="y", title="t").svg
+    svg = plot([PlotMark(97, 3)], x="x", y="y", title="t").svg
     assert {"0", "20", "40", "60", "80", "100"} <= set(re.findall(r">([\d.,]+)</text>", svg))
-    svg = plot([Mark(1, 1), Mark(99, 40)], x="x", y="y", title="t", log=True).svg
+    svg = plot([PlotMark(1, 1), PlotMark(99, 40)], x="x", y="y", title="t", log=True).svg
     assert {"1", "2", "5", "10", "20", "50", "100"} <= set(re.findall(r">([\d.,]+)</text>", svg))
     assert number(-0.5) == "-0.5"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fuseloom.experiments.driver import Figure, Laboratory, notes_beside
-from fuseloom.experiments.recipe import Mode, Size
+from fuseloom.experiments.recipe import AccountingMode, ExperimentSize
 from fuseloom.experiments.registry import RECIPES
 from fuseloom.exploration.executors import InProcess
 from fuseloom.exploration.store import RunStore
@@ -33,7 +33,7 @@ def few(tmp_path_factory) -> dict[str, Figure]:
     with RunStore(path) as store, notes_beside(store) as notes, InProcess() as executor:
         laboratory = Laboratory(store, notes, executor)
         chosen = [RECIPES[id_] for id_ in ("table4", "5", "9", "13", "16a", "18")]
-        made = laboratory.figures(chosen, Size.SMOKE, Mode.PAPER)
+        made = laboratory.figures(chosen, ExperimentSize.SMOKE, AccountingMode.PAPER)
     return {figure.recipe.id: figure for figure in made}
 
 
@@ -42,6 +42,6 @@ def smoke(shop) -> dict[str, Figure]:
     """Every recipe at its smallest size, as the paper counts."""
     with RunStore(shop) as store, notes_beside(store) as notes, InProcess() as executor:
         made = Laboratory(store, notes, executor).figures(
-            [*RECIPES.values()], Size.SMOKE, Mode.PAPER
+            [*RECIPES.values()], ExperimentSize.SMOKE, AccountingMode.PAPER
         )
     return {figure.recipe.id: figure for figure in made}

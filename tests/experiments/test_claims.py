@@ -7,7 +7,7 @@ import math
 import pytest
 
 from fuseloom.errors import DataError
-from fuseloom.experiments.claims import Got, Published, Verdict, judged, number, published
+from fuseloom.experiments.claims import ClaimVerdict, Got, Published, judged, number, published
 from fuseloom.experiments.claims import read_published as read
 
 
@@ -18,33 +18,33 @@ def claim(**given) -> Published:
 @pytest.mark.parametrize(
     ("given", "got", "verdict"),
     [
-        ({"expected": 100.0, "within": 0.01}, 101.0, Verdict.HOLDS),
-        ({"expected": 100.0, "within": 0.01}, 101.1, Verdict.DIFFERS),
-        ({"expected": 100.0, "within": 0.01}, 98.9, Verdict.DIFFERS),
-        ({"expected": 100.0, "within": 0.01, "why": "because"}, 50.0, Verdict.EXPLAINED),
-        ({"expected": 5.0, "within": 0.0}, 5.0, Verdict.HOLDS),
-        ({"expected": -2.0, "within": 0.5}, -1.0, Verdict.HOLDS),
-        ({"least": 1.0}, 1.0, Verdict.HOLDS),
-        ({"least": 1.0}, 0.999, Verdict.DIFFERS),
-        ({"least": 1.0, "most": 2.0}, 2.1, Verdict.DIFFERS),
-        ({"most": 2.0}, -5.0, Verdict.HOLDS),
-        ({"expected": 1.0, "within": 0.5}, math.nan, Verdict.DIFFERS),
-        ({"most": 2.0}, -math.inf, Verdict.DIFFERS),
+        ({"expected": 100.0, "within": 0.01}, 101.0, ClaimVerdict.HOLDS),
+        ({"expected": 100.0, "within": 0.01}, 101.1, ClaimVerdict.DIFFERS),
+        ({"expected": 100.0, "within": 0.01}, 98.9, ClaimVerdict.DIFFERS),
+        ({"expected": 100.0, "within": 0.01, "why": "because"}, 50.0, ClaimVerdict.EXPLAINED),
+        ({"expected": 5.0, "within": 0.0}, 5.0, ClaimVerdict.HOLDS),
+        ({"expected": -2.0, "within": 0.5}, -1.0, ClaimVerdict.HOLDS),
+        ({"least": 1.0}, 1.0, ClaimVerdict.HOLDS),
+        ({"least": 1.0}, 0.999, ClaimVerdict.DIFFERS),
+        ({"least": 1.0, "most": 2.0}, 2.1, ClaimVerdict.DIFFERS),
+        ({"most": 2.0}, -5.0, ClaimVerdict.HOLDS),
+        ({"expected": 1.0, "within": 0.5}, math.nan, ClaimVerdict.DIFFERS),
+        ({"most": 2.0}, -math.inf, ClaimVerdict.DIFFERS),
     ],
 )
 def test_verdicts(given, got, verdict) -> None:
     made = judged(claim(**given), Got(got))
     assert made.verdict is verdict
-    assert made.ok is (verdict is Verdict.HOLDS)
+    assert made.ok is (verdict is ClaimVerdict.HOLDS)
 
 
 def test_what_is_to_be_expected_may_be_computed() -> None:
     made = judged(claim(within=0.1), Got(10.5, expected=10.0))
     assert made.ok
     assert made.ratio == 1.05
-    assert judged(claim(within=0.1), Got(10.5)).verdict is Verdict.DIFFERS
+    assert judged(claim(within=0.1), Got(10.5)).verdict is ClaimVerdict.DIFFERS
     missing = judged(claim(expected=3.0, within=0.1), None, reason="it was not run")
-    assert (missing.verdict, missing.got, missing.ratio) == (Verdict.MISSING, None, None)
+    assert (missing.verdict, missing.got, missing.ratio) == (ClaimVerdict.MISSING, None, None)
     assert missing.to_dict()["ok"] is False
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from fuseloom.errors import RecordError
 from fuseloom.experiments.configuration import Configuration, How, Orders
-from fuseloom.experiments.recipe import Mode, Size
+from fuseloom.experiments.recipe import AccountingMode, ExperimentSize
 from fuseloom.experiments.registry import RECIPES
 
 
@@ -16,8 +16,8 @@ def every() -> list[Configuration]:
     return [
         configuration
         for recipe in RECIPES.values()
-        for size in Size
-        for mode in Mode
+        for size in ExperimentSize
+        for mode in AccountingMode
         for configuration in recipe.configurations(size, mode).values()
     ]
 

@@ -7,10 +7,17 @@ from dataclasses import replace
 import pytest
 
 from fuseloom.errors import DataError
-from fuseloom.experiments.claims import Got, Verdict
+from fuseloom.experiments.claims import ClaimVerdict, Got
 from fuseloom.experiments.configuration import Configuration
 from fuseloom.experiments.driver import Laboratory, claims_of, data_folder, notes_beside
-from fuseloom.experiments.recipe import Measure, Mode, Recipe, Results, Size, nothing
+from fuseloom.experiments.recipe import (
+    AccountingMode,
+    ExperimentSize,
+    Measure,
+    Recipe,
+    RecipeResults,
+    nothing,
+)
 from fuseloom.experiments.registry import RECIPES
 from fuseloom.exploration.executors import InProcess
 from fuseloom.exploration.store import RunStore, State
@@ -41,10 +48,10 @@ def counting(laboratory: Laboratory) -> list[tuple[str, str]]:
 def test_nothing_is_done_twice(laboratory) -> None:
     told = counting(laboratory)
     given = recipe(one=SMALL, two=SMALL, three=SMALL.estimated())
-    (first,) = laboratory.figures([given], Size.SMOKE, Mode.PAPER)
+    (first,) = laboratory.figures([given], ExperimentSize.SMOKE, AccountingMode.PAPER)
     assert [event for event, _ in told] == ["done", "done"]
     told.clear()
-    (again,) = laboratory.figures([given], Size.SMOKE, Mode.PAPER)
+    (again,) = laboratory.figures([given], ExperimentSize.SMOKE, AccountingMode.PAPER)
     assert [event for event, _ in told] == ["there", "there"]
     assert again.results["one"] == first.results["one"]
     (claim,) = again.claims
@@ -68,9 +75,11 @@ def test_a_run_whose_note_is_lost_is_done_again(laboratory, tmp_path) -> None:
 
 def test_what_was_refused_is_told_and_the_others_are_there(laboratory) -> None:
     told = counting(laboratory)
-    (made,) = laboratory.figures([recipe(one=SMALL, two=WRONG)], Size.SMOKE, Mode.PAPER)
+    (made,) = laboratory.figures(
+        [recipe(one=SMALL, two=WRONG)], ExperimentSize.SMOKE, AccountingMode.PAPER
+    )
     (claim,) = made.claims
-    assert claim.verdict is Verdict.MISSING
+    assert claim.verdict is ClaimVerdict.MISSING
     assert "j must stay outside l" in claim.reason
     assert any("j must stay outside l" in event for event, _ in told)
     assert laboratory.store.counts()[State.REFUSED] == 1
@@ -102,20 +111,22 @@ def test_a_driver_that_ends_in_between_loses_nothing(tmp_path) -> None:
 
 def test_heavy_configurations_are_estimated_unless_asked_for(laboratory) -> None:
     given = replace(recipe(one=SMALL, two=SMALL), heavy=lambda size, mode: frozenset({"one"}))
-    (made,) = laboratory.figures([given], Size.SMOKE, Mode.PAPER)
+    (made,) = laboratory.figures([given], ExperimentSize.SMOKE, AccountingMode.PAPER)
     assert made.results["one"].estimated
     assert made.claims[0].notes == "estimated"
     laboratory.heavy = True
-    (made,) = laboratory.figures([given], Size.SMOKE, Mode.PAPER)
+    (made,) = laboratory.figures([given], ExperimentSize.SMOKE, AccountingMode.PAPER)
     assert not made.results["one"].estimated
 
 
 def test_a_wrong_run_gives_no_number(laboratory) -> None:
-    (made,) = laboratory.figures([recipe(one=SMALL, two=SMALL)], Size.SMOKE, Mode.PAPER)
+    (made,) = laboratory.figures(
+        [recipe(one=SMALL, two=SMALL)], ExperimentSize.SMOKE, AccountingMode.PAPER
+    )
     wrong = replace(made.results["one"], ok=False, check="differs in 3 elements")
-    results = Results({"one": wrong, "two": made.results["two"]})
-    (claim,) = claims_of(made.recipe, results, Size.SMOKE, Mode.PAPER)
-    assert claim.verdict is Verdict.MISSING
+    results = RecipeResults({"one": wrong, "two": made.results["two"]})
+    (claim,) = claims_of(made.recipe, results, ExperimentSize.SMOKE, AccountingMode.PAPER)
+    assert claim.verdict is ClaimVerdict.MISSING
     assert "differs in 3 elements" in claim.reason
 
 
@@ -127,9 +138,9 @@ def test_measurements_that_fail_are_told(laboratory) -> None:
             "mask64": Measure("fuseloom.experiments.measures:describe", {"mask": 7, "tokens": 64})
         },
     )
-    (made,) = laboratory.figures([given], Size.SMOKE, Mode.PAPER)
+    (made,) = laboratory.figures([given], ExperimentSize.SMOKE, AccountingMode.PAPER)
     (claim, *_) = [claim for claim in made.claims if claim.published.id == "table2.mask64"]
-    assert claim.verdict is Verdict.MISSING
+    assert claim.verdict is ClaimVerdict.MISSING
     assert "do not divide" in claim.reason
 
 

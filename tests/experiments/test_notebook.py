@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fuseloom.errors import UsageError
-from fuseloom.experiments import Size, figure
+from fuseloom.experiments import ExperimentSize, figure
 
 
 def test_one_call(tmp_path) -> None:
@@ -14,7 +14,9 @@ def test_one_call(tmp_path) -> None:
     assert made.claims[0].ok
     assert len(told) == 4
     told.clear()
-    again = figure("fig18", Size.SMOKE, "paper", store=path, told=lambda *e: told.append(e))
+    again = figure(
+        "fig18", ExperimentSize.SMOKE, "paper", store=path, told=lambda *e: told.append(e)
+    )
     assert [event for event, _, _ in told] == ["there"] * 4
     assert again.panels == made.panels
     with pytest.raises(UsageError):

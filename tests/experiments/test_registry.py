@@ -7,9 +7,9 @@ import re
 import pytest
 
 from fuseloom.errors import UsageError
-from fuseloom.experiments.claims import Verdict, published
+from fuseloom.experiments.claims import ClaimVerdict, published
 from fuseloom.experiments.driver import Figure, claims_of
-from fuseloom.experiments.recipe import Mode, Panel, Results, Size
+from fuseloom.experiments.recipe import AccountingMode, ExperimentSize, Panel, RecipeResults
 from fuseloom.experiments.registry import RECIPES, chosen
 from fuseloom.experiments.workloads import WORKLOADS, load
 
@@ -18,8 +18,8 @@ from fuseloom.experiments.workloads import WORKLOADS, load
 def test_at_the_smallest_size_every_claim_holds(smoke, id_) -> None:
     figure = smoke[id_]
     for claim in figure.claims:
-        assert claim.verdict is Verdict.HOLDS, (claim.published.id, claim.got, claim.reason)
-    for label in figure.recipe.configurations(Size.SMOKE, Mode.PAPER):
+        assert claim.verdict is ClaimVerdict.HOLDS, (claim.published.id, claim.got, claim.reason)
+    for label in figure.recipe.configurations(ExperimentSize.SMOKE, AccountingMode.PAPER):
         result = figure.results[label]
         assert result.ok, result.check
         assert result.cycles > 0
@@ -45,8 +45,8 @@ def test_every_claim_has_a_number_and_every_figure_but_one_a_claim() -> None:
     computed = {
         id_
         for recipe in RECIPES.values()
-        for size in Size
-        for mode in Mode
+        for size in ExperimentSize
+        for mode in AccountingMode
         for id_ in recipe.values(size, mode)
     }
     assert set(published()) <= computed
@@ -56,27 +56,27 @@ def test_every_claim_has_a_number_and_every_figure_but_one_a_claim() -> None:
 def test_configurations_are_of_known_workloads_and_compile() -> None:
     """All of them can be named; the smallest ones are loaded."""
     for recipe in RECIPES.values():
-        for size in Size:
-            for mode in Mode:
+        for size in ExperimentSize:
+            for mode in AccountingMode:
                 every = recipe.configurations(size, mode)
                 assert {c.workload for c in every.values()} <= set(WORKLOADS)
                 assert recipe.heavy(size, mode) <= set(every)
     loaded = {
         load(c).model.program.name
-        for c in RECIPES["12"].configurations(Size.SMOKE, Mode.OURS).values()
+        for c in RECIPES["12"].configurations(ExperimentSize.SMOKE, AccountingMode.OURS).values()
     }
     assert loaded == {"gcn", "graphsage", "autoencoder", "gpt3", "heads"}
 
 
-@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("mode", AccountingMode)
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=lambda recipe: recipe.id)
 def test_of_what_was_not_run_there_are_no_numbers(recipe, mode) -> None:
-    for size in Size:
-        nothing = Results({})
+    for size in ExperimentSize:
+        nothing = RecipeResults({})
         figure = Figure(recipe, size, mode, nothing, ())
         for claim in claims_of(recipe, nothing, size, mode):
             computed = recipe.id in ("table1", "table4", "9") or claim.published.id == "18.orders"
-            assert computed or claim.verdict is Verdict.MISSING, claim
+            assert computed or claim.verdict is ClaimVerdict.MISSING, claim
         for panel in figure.panels:
             mine = [y for s in panel.series if s.whose == "ours" for y in s.y]
             assert not any(y is not None for y in mine)

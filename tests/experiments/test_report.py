@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fuseloom.experiments.claims import Got, Published, Verdict, judged
-from fuseloom.experiments.recipe import Mode, Results, Size
+from fuseloom.experiments.claims import ClaimVerdict, Got, Published, judged
+from fuseloom.experiments.recipe import AccountingMode, ExperimentSize, RecipeResults
 from fuseloom.experiments.report import counted, heading, markdown_table, page, text_report
 
 CLAIMS = [
@@ -40,12 +40,12 @@ def test_headings() -> None:
 
 def test_the_page_of_a_run(few) -> None:
     """Every recipe has a section with its command, every claim a row."""
-    text = page([*few.values()], Size.SMOKE, Mode.PAPER, 1.0)
+    text = page([*few.values()], ExperimentSize.SMOKE, AccountingMode.PAPER, 1.0)
     for id_, figure in few.items():
         assert f"## {heading(id_)}: {figure.recipe.title}" in text
         assert f"`fuseloom figures {id_} --size smoke --mode paper`" in text
         for claim in figure.claims:
-            assert claim.verdict is Verdict.HOLDS
+            assert claim.verdict is ClaimVerdict.HOLDS
             assert f"(`{claim.published.id}`) |" in text
     assert "for some rows; 0 were wrong" in text
     assert "```text" in text
@@ -55,6 +55,6 @@ def test_the_page_of_a_run(few) -> None:
 def test_the_page_says_what_was_not_compared(few) -> None:
     figure = few["18"]
     (label, result), *others = figure.results.items()
-    odd = Results({label: replace(result, compared=False), **dict(others)})
-    text = page([replace(figure, results=odd)], Size.SMOKE, Mode.PAPER, 1.0)
+    odd = RecipeResults({label: replace(result, compared=False), **dict(others)})
+    text = page([replace(figure, results=odd)], ExperimentSize.SMOKE, AccountingMode.PAPER, 1.0)
     assert "for some rows, but for 1 that the comparison would take too long for; 0" in text

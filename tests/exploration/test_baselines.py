@@ -9,12 +9,12 @@ from importlib.util import find_spec
 import pytest
 
 from fuseloom.errors import FuseloomError
-from fuseloom.exploration.baselines import Drawn, at_random, by_tpe
+from fuseloom.exploration.baselines import DrawnSchedules, at_random, by_tpe
 from fuseloom.exploration.found import Sight
 from fuseloom.results.method import Budget
 from tests.exploration.test_search import Made
 
-SEARCHES: list[Callable[..., Drawn]] = [at_random]
+SEARCHES: list[Callable[..., DrawnSchedules]] = [at_random]
 if find_spec("optuna"):
     SEARCHES.append(by_tpe)
 else:
@@ -26,7 +26,7 @@ else:
 
 
 @pytest.mark.parametrize("search", SEARCHES)
-def test_runs_are_within_their_number(search: Callable[..., Drawn]) -> None:
+def test_runs_are_within_their_number(search: Callable[..., DrawnSchedules]) -> None:
     for seed in range(40):
         made, runs = Made(seed), random.Random(seed).randint(1, 9)
         found = search(made, Budget(), runs, seed)
@@ -40,7 +40,7 @@ def test_runs_are_within_their_number(search: Callable[..., Drawn]) -> None:
 
 
 @pytest.mark.parametrize("search", SEARCHES)
-def test_with_runs_enough_they_find_the_best(search: Callable[..., Drawn]) -> None:
+def test_with_runs_enough_they_find_the_best(search: Callable[..., DrawnSchedules]) -> None:
     right = 0
     for seed in range(12):
         made = Made(seed)

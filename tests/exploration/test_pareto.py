@@ -8,15 +8,15 @@ import pytest
 
 from fuseloom.exploration.pareto import front
 from fuseloom.results.method import Cost, Part
-from fuseloom.results.places import Places
+from fuseloom.results.order_ideals import OrderIdeals
 
 SEED = 91
 
 
-def parts_of(seed: int) -> tuple[Places, list[Part]]:
+def parts_of(seed: int) -> tuple[OrderIdeals, list[Part]]:
     rng = random.Random(seed)
     size = rng.randint(1, 4)
-    places = Places([[j for j in range(k) if rng.random() < 0.6] for k in range(size)])
+    places = OrderIdeals([[j for j in range(k) if rng.random() < 0.6] for k in range(size)])
     found = []
     for units in places.parts():
         for _ in range(rng.randint(1, 3)):
@@ -26,7 +26,9 @@ def parts_of(seed: int) -> tuple[Places, list[Part]]:
     return places, found
 
 
-def schedules(places: Places, parts: list[Part], done: frozenset[int] = frozenset()) -> list[Cost]:
+def schedules(
+    places: OrderIdeals, parts: list[Part], done: frozenset[int] = frozenset()
+) -> list[Cost]:
     if len(done) == places.size:
         return [Cost()]
     needed = [{j for j in range(places.size) if mask >> j & 1} for mask in places.before]
@@ -59,13 +61,13 @@ def test_it_is_what_is_left_of_all_schedules(seed: int) -> None:
 
 def test_runs_count_in_place_of_what_is_expected() -> None:
     slow, fast = (Part((0,), Cost(c, 1.0), 0.0) for c in (9.0, 1.0))
-    found = front(Places.chain(1), [slow, fast], {slow: Cost(0.5, 1.0)})
+    found = front(OrderIdeals.chain(1), [slow, fast], {slow: Cost(0.5, 1.0)})
     assert found.parts == ((slow,),)
 
 
 def test_of_too_many_some_that_lie_apart_are_left() -> None:
     parts = [Part((0,), Cost(float(k), float(100 - k)), 0.0) for k in range(100)]
-    found = front(Places.chain(1), parts, {}, most=10)
+    found = front(OrderIdeals.chain(1), parts, {}, most=10)
     assert found.thinned
     assert 2 <= len(found.costs) <= 10
     assert found.costs[0].cycles == 0

@@ -15,7 +15,7 @@ from fuseloom.errors import FuseloomError, SimulationError
 from fuseloom.exploration.found import Best, Sight
 from fuseloom.exploration.search import Search
 from fuseloom.results.method import Budget, Cost, Floats, Part, Refusal
-from fuseloom.results.places import Places, Units
+from fuseloom.results.order_ideals import OrderIdeals, Units
 
 SEED = 160_000
 
@@ -34,7 +34,7 @@ class Made:
         else:
             self.before = [[j for j in range(k) if rng.random() < 0.5] for k in range(size)]
         self.alone = {k for k in range(size) if rng.random() < 0.1}
-        self.places = Places(self.before, self.alone)
+        self.places = OrderIdeals(self.before, self.alone)
         self.runs: dict[Part, float] = {}
         self.measured: list[Part] = []
         self.made: dict[Units, list[Part | Refusal]] = {}
@@ -59,12 +59,12 @@ class Made:
             self.runs[part] = run
             yield part
 
-    def floor(self, units: Units, budget: Budget) -> float:
+    def lower_bound(self, units: Units, budget: Budget) -> float:
         ways = self.made[units]
         least = min((way.least for way in ways if isinstance(way, Part)), default=inf)
         return least if self.abandons else 0.0
 
-    def floors(self, budget: Budget) -> Floats:
+    def lower_bounds(self, budget: Budget) -> Floats:
         found = np.zeros((len(self.places), len(self.places)))
         for place in range(len(self.places)):
             for end in self.places.ends(place):

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from fuseloom.exploration.shortest import shortest
-from fuseloom.results.places import Places
+from fuseloom.results.order_ideals import OrderIdeals
 
 SEED = 1_650
 
 
-def least(places: Places, counts: np.ndarray, place: int = 0) -> float:
+def least(places: OrderIdeals, counts: np.ndarray, place: int = 0) -> float:
     if place == len(places) - 1:
         return 0.0
     return min(counts[place, end] + least(places, counts, end) for end in places.ends(place))
@@ -23,7 +23,9 @@ def least(places: Places, counts: np.ndarray, place: int = 0) -> float:
 @pytest.mark.parametrize("seed", range(SEED, SEED + 30))
 def test_it_is_the_least_of_all_ways(seed: int) -> None:
     rng = random.Random(seed)
-    places = Places([[j for j in range(k) if rng.random() < 0.5] for k in range(rng.randint(1, 5))])
+    places = OrderIdeals(
+        [[j for j in range(k) if rng.random() < 0.5] for k in range(rng.randint(1, 5))]
+    )
     counts = np.full((len(places), len(places)), inf)
     for place in range(len(places)):
         for end in places.ends(place):

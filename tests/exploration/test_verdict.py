@@ -9,7 +9,7 @@ from fuseloom.dataflow.cost.estimate import estimate
 from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.method import Dataflow
 from fuseloom.exploration.reasons import verdict_on
-from fuseloom.exploration.verdict import Fate, judged, outside
+from fuseloom.exploration.verdict import ScheduleFate, judged, outside
 from fuseloom.models import load
 from fuseloom.results.method import Budget
 
@@ -24,16 +24,23 @@ def test_the_number_that_decides_is_said(expected):
     least, cycles = expected.regions[0].least, expected.cycles
     assert 0 < least <= cycles
     told = judged(expected, least / 2)
-    assert told.fate is Fate.BOUNDED
+    assert told.fate is ScheduleFate.BOUNDED
     assert f"no run takes fewer than {least:,.0f} cycles" in told.text
-    assert judged(expected, least).fate is not Fate.BOUNDED, "least > best alone is sure"
+    assert judged(expected, least).fate is not ScheduleFate.BOUNDED, "least > best alone is sure"
     slower = judged(expected, max(least, cycles - 1))
-    assert (slower.fate, slower.cycles) in ((Fate.ESTIMATED, None), (Fate.EQUAL, None))
+    assert (slower.fate, slower.cycles) in (
+        (ScheduleFate.ESTIMATED, None),
+        (ScheduleFate.EQUAL, None),
+    )
     assert "is expected to take" in judged(expected, cycles).text
-    assert judged(expected, cycles).fate is Fate.EQUAL
+    assert judged(expected, cycles).fate is ScheduleFate.EQUAL
     assert f"expected to take {cycles:,.0f} cycles" in slower.text
-    assert judged(expected, cycles + 1).fate is Fate.HOPED
-    for run, fate in ((cycles + 9, Fate.SLOWER), (cycles + 5, Fate.EQUAL), (cycles, Fate.BETTER)):
+    assert judged(expected, cycles + 1).fate is ScheduleFate.HOPED
+    for run, fate in (
+        (cycles + 9, ScheduleFate.SLOWER),
+        (cycles + 5, ScheduleFate.EQUAL),
+        (cycles, ScheduleFate.BETTER),
+    ):
         assert judged(expected, cycles + 5, run).fate is fate
 
 
@@ -55,9 +62,9 @@ def test_what_is_outside_of_a_space_is_named():
 def test_of_a_schedule_as_text_floor_rule_and_run_decide():
     model, data = load("spmv", "random")
     method = Dataflow(model.program, data)
-    assert verdict_on(method, 1.0, "fuse nothing").fate is Fate.REFUSED
-    assert verdict_on(method, 1.0, "").fate is Fate.BOUNDED
+    assert verdict_on(method, 1.0, "fuse nothing").fate is ScheduleFate.REFUSED
+    assert verdict_on(method, 1.0, "").fate is ScheduleFate.BOUNDED
     run = verdict_on(method, 1e9, "")
-    assert run.fate is Fate.BETTER
-    assert verdict_on(method, run.cycles, "").fate is Fate.EQUAL
+    assert run.fate is ScheduleFate.BETTER
+    assert verdict_on(method, run.cycles, "").fate is ScheduleFate.EQUAL
     assert verdict_on(method, run.cycles, "parallel i by 2").outside

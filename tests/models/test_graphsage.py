@@ -9,7 +9,7 @@ import pytest
 
 from fuseloom.dataflow.compiler import compile_region
 from fuseloom.dataflow.fusion.fuse import fuse
-from fuseloom.dataflow.fusion.pog import Origin, build_pog
+from fuseloom.dataflow.fusion.pog import EdgeOrigin, build_pog
 from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.fusion.view_builder import build_views
 from fuseloom.models import (
@@ -41,7 +41,7 @@ def test_the_constrained_orders_of_graphsage_are_one_graph(every: int) -> None:
     (region,) = fuse(program, Schedule.parse("fuse S1..Y"))
     roots, extents = build_views(program, program.statements, program.outputs)
     wishes = {s.out.tensor: s.indices for s in program.statements if s.reduced}
-    pog = build_pog(program, roots, extents, wishes, origins=[Origin.USER])
+    pog = build_pog(program, roots, extents, wishes, origins=[EdgeOrigin.USER])
     constrained = replace(region, roots=roots, extents=extents, pog=pog)
     orders = list(pog.orders())
     assert len(extents) == 11

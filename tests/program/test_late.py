@@ -8,12 +8,12 @@ from operator import attrgetter
 
 import pytest
 
-from fuseloom.program.late import Late
+from fuseloom.program.late import LazyModule
 
 
 def test_a_module_is_imported_by_its_first_use() -> None:
     sys.modules.pop("colorsys", None)
-    late = Late("colorsys")
+    late = LazyModule("colorsys")
     assert "colorsys" not in sys.modules
     assert late.rgb_to_hsv(0.0, 0.0, 0.0) == (0.0, 0.0, 0.0)
     assert "colorsys" in sys.modules
@@ -21,9 +21,9 @@ def test_a_module_is_imported_by_its_first_use() -> None:
 
 def test_what_is_not_there_is_told_as_by_an_import() -> None:
     with pytest.raises(ModuleNotFoundError, match="no_such_module"):
-        attrgetter("anything")(Late("no_such_module"))
+        attrgetter("anything")(LazyModule("no_such_module"))
     with pytest.raises(AttributeError, match="nothing"):
-        attrgetter("nothing")(Late("math"))
+        attrgetter("nothing")(LazyModule("math"))
 
 
 @pytest.mark.parametrize("name", ["networkx", "scipy.special", "numba"])

@@ -6,13 +6,13 @@ import pytest
 
 from fuseloom.errors import ParseError
 from fuseloom.program.positions import entry_at, plain_indices, total
-from fuseloom.program.syntax import Position, Word
+from fuseloom.program.syntax import Identifier, Position
 
 AT = (1, 1)
-FIRST, SECOND = Word("i", AT), Word("k", AT)
+FIRST, SECOND = Identifier("i", AT), Identifier("k", AT)
 
 
-def term(coefficient: int, word: Word) -> Position:
+def term(coefficient: int, word: Identifier) -> Position:
     return Position(((coefficient, word),), 0, AT)
 
 
@@ -25,7 +25,7 @@ def test_terms_of_one_index_are_added() -> None:
 
 
 def test_an_entry_stands_alone() -> None:
-    entry = entry_at(Word("p", AT), term(2, FIRST), AT)
+    entry = entry_at(Identifier("p", AT), term(2, FIRST), AT)
     assert total((entry,)) == entry
     with pytest.raises(ParseError, match="an index by itself"):
         total((term(1, FIRST), entry))

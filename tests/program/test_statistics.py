@@ -102,7 +102,7 @@ def test_tensors_stored_alike_share_their_statistics() -> None:
 
 
 def test_statistics_are_kept_up_to_a_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = statistics.Kept(20_000)
+    kept = statistics.StatisticsCache(20_000)
     monkeypatch.setattr(statistics, "KEPT", kept)
     tensor = parse("A: 40x40 csr\ny[i] = A[i,j]").tensor("A")
     rng = np.random.default_rng(0)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from fuseloom.program.syntax import Binary, Constant, Gather, Read, Reduce, Unary, Word
+from fuseloom.program.syntax import Binary, Constant, Gather, Identifier, Read, Reduce, Unary
 from fuseloom.program.types import Op
 
 AT = (1, 1)
 
 
 def read(name: str, *indices: str) -> Read:
-    return Read(name, tuple(Word(x, AT) for x in indices), AT)
+    return Read(name, tuple(Identifier(x, AT) for x in indices), AT)
 
 
 def test_reads_and_constants() -> None:
@@ -22,11 +22,11 @@ def test_functions_have_the_indices_of_their_operands() -> None:
     assert both.free == ("i", "k", "j")
     assert Unary(Op.EXP, None, both, AT, 3).free == both.free
     operands = read("A", "c", "i"), read("B", "c", "j")
-    assert Gather(Op.CONCAT, Word("c", AT), operands, AT, 2).free == ("c", "i", "j")
+    assert Gather(Op.CONCAT, Identifier("c", AT), operands, AT, 2).free == ("c", "i", "j")
 
 
 def test_a_reduction_binds_its_index_inside_only() -> None:
-    bound = Reduce(Op.MAX, (Word("k", AT),), read("A", "i", "k"), AT, 2, "max")
+    bound = Reduce(Op.MAX, (Identifier("k", AT),), read("A", "i", "k"), AT, 2, "max")
     assert bound.free == ("i",)
     outside = Binary(Op.ADD, bound, read("B", "k"), AT, 3)
     assert outside.free == ("i", "k")

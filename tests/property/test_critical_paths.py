@@ -13,18 +13,18 @@ from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.compiled import simulation as compiled
 from fuseloom.dataflow.sim.dram import Ideal, hbm2
 from fuseloom.dataflow.sim.explain.causes import LoggedCauses
-from fuseloom.dataflow.sim.explain.critical import CriticalPath, Why, critical_path
+from fuseloom.dataflow.sim.explain.critical import CriticalPath, PathCause, critical_path
+from fuseloom.dataflow.sim.golden import interpreter
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Observe
 from fuseloom.dataflow.sim.ports import with_ports
 from fuseloom.dataflow.sim.result import EngineResult
 from fuseloom.dataflow.sim.timing import binary_timing, load_timing, unary_timing
-from fuseloom.dataflow.sim.twins import interpreter
 from fuseloom.errors import SimulationError
 from tests.property.noted_causes import exact_path
 from tests.property.random_graphs import random_graph
+from tests.property.test_kernels_equal_golden import outcome
 from tests.property.test_observation import CAPACITIES, machines
-from tests.property.test_twins_equal_kernels import outcome
 from tests.tiers import counts
 
 SEED = 20_261_122
@@ -42,21 +42,21 @@ def check_path(path: CriticalPath, result: EngineResult) -> None:
         assert s.start == clock
         assert s.stop > s.start
         clock = s.stop
-        if s.why is Why.WORK:
+        if s.why is PathCause.WORK:
             assert s.stop <= result.clocks[s.node]
             continue
         assert s.stream is not None
         log = result.observed.log[s.stream]
-        if s.why is Why.ROOM:
+        if s.why is PathCause.ROOM:
             assert result.graph.producer[s.stream] == s.node
             assert log.capacity is not None
             assert s.start in log.takes.expanded()
             assert s.cycles == 1
         else:
-            reader = s.other if s.why is Why.LATENCY else s.node
+            reader = s.other if s.why is PathCause.LATENCY else s.node
             assert result.graph.consumer[s.stream] == reader
             assert s.stop in log.puts.expanded()
-            assert s.cycles == (1 if s.why is Why.TOKEN else log.latency)
+            assert s.cycles == (1 if s.why is PathCause.TOKEN else log.latency)
     assert clock == path.cycles
     assert sum(share.cycles for share in path.summary()) == path.cycles
 
@@ -68,10 +68,10 @@ def check_waits(path: CriticalPath, twin: EngineResult) -> int:
     noted = [{(w.until, w.room, w.stream) for w in waits} for waits in twin.observed.waits]
     unknown = 0
     for s in path.segments:
-        if s.why is not Why.WORK:
-            waiting = s.other if s.why is Why.LATENCY else s.node
+        if s.why is not PathCause.WORK:
+            waiting = s.other if s.why is PathCause.LATENCY else s.node
             assert waiting is not None
-            unknown += (s.stop, s.why is Why.ROOM, s.stream) not in noted[waiting]
+            unknown += (s.stop, s.why is PathCause.ROOM, s.stream) not in noted[waiting]
     return unknown
 
 
@@ -112,7 +112,7 @@ def test_paths_hold_and_agree(count: int) -> None:
             assert logged == critical_path(kernel), "of equal paths each engine chose its own"
             assert check_waits(exact, twin) == 0
             kinds["runs"] += 1
-            kinds["waits"] += sum(s.why is not Why.WORK for s in logged.segments)
+            kinds["waits"] += sum(s.why is not PathCause.WORK for s in logged.segments)
             kinds["coincidences"] += check_waits(logged, twin)
             if seed % 2 == 0:  # the others have searchers; see below
                 kinds["unseen"] += unseen_waits(twin)
@@ -142,7 +142,7 @@ def test_both_engines_tell_the_same_path_on_machines_with_memory(count: int) -> 
             path = critical_path(twin)
             assert path == critical_path(compiled.run(bound, on, observe=LOGGED)), seed
             kinds["runs"] += 1
-            kinds["memory"] += any(s.why is Why.MEMORY for s in path.segments)
+            kinds["memory"] += any(s.why is PathCause.MEMORY for s in path.segments)
     print(kinds)
     assert kinds["runs"] > 1.5 * count
     assert kinds["memory"] > 0.7 * count

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fuseloom.dataflow.compiler import compile_program
-from fuseloom.dataflow.cost import Known, Mode
+from fuseloom.dataflow.cost import EstimateContext, EstimateMode
 from fuseloom.dataflow.cost.estimate import estimate_region
 from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.orders import best_orders
@@ -123,7 +123,7 @@ def chosen(first: int, wanted: int) -> Counter[str]:
         assert result.ok, f"{what}: {result}"
         assert after.work.bytes <= before.work.bytes, what
         assert after.work.flops <= before.work.flops, what
-        known = Known(best.program, check_data(best.program, data), Mode.EXACT)
+        known = EstimateContext(best.program, check_data(best.program, data), EstimateMode.EXACT)
         for region, ran in zip(best.regions, after.regions, strict=True):
             estimated = estimate_region(region, known)
             assert estimated.bytes == ran.work.bytes, what

@@ -11,9 +11,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from fuseloom.dataflow.cost import Known, Mode
+from fuseloom.dataflow.cost import EstimateContext, EstimateMode
 from fuseloom.dataflow.cost.estimate import estimate_region
-from fuseloom.dataflow.cost.exact.execution import Budget, Memo, execute
+from fuseloom.dataflow.cost.exact.execution import ElementBudget, Memo, execute
 from fuseloom.dataflow.cost.exact.patterns import Patterns
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.program.inputs import check_data
@@ -31,7 +31,7 @@ def counts_agree(case: Case, what: str) -> tuple[Counter[str], list[float]]:
     run = simulate(case.compilation, case.data)
     data = check_data(case.program, case.data)
     known, patterns, memo = (
-        Known(case.program, data, Mode.EXACT),
+        EstimateContext(case.program, data, EstimateMode.EXACT),
         Patterns(case.program, data),
         Memo(),
     )
@@ -41,14 +41,14 @@ def counts_agree(case: Case, what: str) -> tuple[Counter[str], list[float]]:
     for region, ran in zip(case.compilation.regions, run.regions, strict=True):
         where = f"{what}, region {region.name}"
         graph, result = region.graph, ran.result
-        executed = execute(graph, patterns, memo, Budget(1e7))
+        executed = execute(graph, patterns, memo, ElementBudget(1e7))
         patterns.note(executed)
         for stream in graph.streams:
             carried, op = executed.streams[stream.id], graph.nodes[graph.producer[stream.id]].op
             assert carried.tokens.total + 1 == result.tokens[stream.id], f"{where}: tokens of {op}"
             assert carried.values.total == result.values[stream.id], f"{where}: values of {op}"
         estimated = estimate_region(region, known)
-        assert estimated.mode is Mode.EXACT
+        assert estimated.mode is EstimateMode.EXACT
         for node in estimated.nodes:
             op = graph.nodes[node.node].op
             assert node.cycles == result.busy[node.node], f"{where}: cycles of {op}"

@@ -16,12 +16,12 @@ from fuseloom.dataflow.sim.compiled import simulation as compiled
 from fuseloom.dataflow.sim.events.spool import REASONS
 from fuseloom.dataflow.sim.events.store import EventStore
 from fuseloom.dataflow.sim.events.windows import intervals_of
+from fuseloom.dataflow.sim.golden import interpreter
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import BUSY, IDLE, INPUT, MEMORY, ROOM, Observe
 from fuseloom.dataflow.sim.ports import with_ports
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.dataflow.sim.result import EngineResult
-from fuseloom.dataflow.sim.twins import interpreter
 from fuseloom.errors import SimulationError
 from fuseloom.models import gcn, karate
 from tests.property.random_graphs import random_graph

@@ -11,13 +11,13 @@ import pytest
 from fuseloom.dataflow.samml.tile_values import is_tiled
 from fuseloom.dataflow.sim.compiled import simulation as compiled
 from fuseloom.dataflow.sim.dram import Config, Ideal, Queues, ddr4_3200, hbm2
+from fuseloom.dataflow.sim.golden import interpreter
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.ports import with_ports
 from fuseloom.dataflow.sim.result import EngineResult
-from fuseloom.dataflow.sim.twins import interpreter
 from fuseloom.errors import SimulationError
 from tests.property.random_graphs import random_graph
-from tests.property.test_twins_equal_kernels import difference, outcome
+from tests.property.test_kernels_equal_golden import difference, outcome
 from tests.tiers import counts
 
 SEED = 20_261_000

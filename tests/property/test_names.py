@@ -30,12 +30,12 @@ from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.compiled.pacing import paced_streams
 from fuseloom.dataflow.sim.engines import run_graph
 from fuseloom.dataflow.sim.explain.critical import critical_path
+from fuseloom.dataflow.sim.golden import registry
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Observe
 from fuseloom.dataflow.sim.ports import with_ports
-from fuseloom.dataflow.sim.reports import Inputs
+from fuseloom.dataflow.sim.reports import InputStreams
 from fuseloom.dataflow.sim.result import EngineResult
-from fuseloom.dataflow.sim.twins import registry
 from fuseloom.errors import DeadlockError, FuseloomError, SimulationError
 from fuseloom.models import gcn, random_data
 from tests.property.random_graphs import random_graph
@@ -80,7 +80,7 @@ def back(graph: Graph) -> Graph:
 def facts(bound: BoundGraph, machine: Machine, engine: str) -> list[Any]:
     """All that a run tells, for comparing."""
     ported = with_ports(bound, machine)
-    inputs = Inputs.of(ported)
+    inputs = InputStreams.of(ported)
     found: list[Any] = [
         str(back(ported.graph)),
         paced_streams(ported.graph, machine),

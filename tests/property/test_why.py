@@ -15,17 +15,22 @@ import pytest
 
 from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.compiler import compile_program
-from fuseloom.dataflow.cost import Known, estimate
+from fuseloom.dataflow.cost import EstimateContext, estimate
 from fuseloom.dataflow.sim.explain.data import Detail
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Observe
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.dataflow.sim.records import program_record
-from fuseloom.dataflow.why.attribution import CAUSES, Level, Part, attribution
+from fuseloom.dataflow.why.attribution import (
+    CAUSES,
+    AttributedCycles,
+    AttributionLevel,
+    attribution,
+)
 from fuseloom.dataflow.why.difference import Change, difference
 from fuseloom.dataflow.why.promises import held
 from fuseloom.dataflow.why.recomputation import recomputation
-from fuseloom.dataflow.why.suggestions import Asked, Suggestion, suggestions
+from fuseloom.dataflow.why.suggestions import Suggestion, SuggestionRequest, suggestions
 from fuseloom.errors import FuseloomError
 from fuseloom.results.record import RunRecord
 from tests.property.programs import Case
@@ -53,10 +58,10 @@ def record_of(
     return program_record(run, None, Detail(nodes=True, rows=rows))
 
 
-def check_sums(part: Part, what: str) -> None:
+def check_sums(part: AttributedCycles, what: str) -> None:
     """Every part is the sum of its own, and says what it is."""
     assert part.cycles >= 0, what
-    if part.level is Level.CAUSE:
+    if part.level is AttributionLevel.CAUSE:
         assert part.name in CAUSES, what
         assert not part.parts, what
         return
@@ -83,7 +88,7 @@ def check_attribution(seed: int, case: Case, machine: Machine) -> Counter[str]:
         assert sum(c.more for c in changes) == theirs.cycles - mine.cycles == found.more, what
         assert sum(c.a or 0 for c in changes) == mine.cycles, what
         assert sum(c.b or 0 for c in changes) == theirs.cycles, what
-    return Counter({leaf.name(Level.CAUSE) for leaf in leaves})
+    return Counter({leaf.name(AttributionLevel.CAUSE) for leaf in leaves})
 
 
 def attributed(first: int, wanted: int) -> Counter[str]:
@@ -132,11 +137,11 @@ def promised(first: int, wanted: int) -> Counter[str]:
         now = estimate(compiled, case.data, machine=machine)
         if not compiled.regions:
             continue
-        known = Known.of(compiled.program, case.data, machine=machine)
+        known = EstimateContext.of(compiled.program, case.data, machine=machine)
         for one in recomputation(compiled, known, now):
             assert np.isfinite(one.factor), f"seed {seed}: {one}"
             seen["recomputed"] += one.factor > 1
-        asked = Asked(compiled, case.data, machine, now, record)
+        asked = SuggestionRequest(compiled, case.data, machine, now, record)
         for made in suggestions(asked, seconds=0.3):
             if made.applies:
                 seen += check_change(seed, case, made, machine)

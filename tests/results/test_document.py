@@ -8,7 +8,15 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from fuseloom.errors import RecordError
-from fuseloom.results.document import VERSIONS, Kind, content_of, document, plain, schema, to_text
+from fuseloom.results.document import (
+    VERSIONS,
+    DocumentKind,
+    content_of,
+    document,
+    plain,
+    schema,
+    to_text,
+)
 
 TYPES = {"object", "array", "string", "number", "integer", "boolean", "null"}
 
@@ -30,8 +38,8 @@ def subschemas(part: Any, path: str = "") -> list[tuple[str, dict[str, Any]]]:
     return found
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_schemas_are_schemas_and_strict(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", DocumentKind)
+def test_schemas_are_schemas_and_strict(kind: DocumentKind) -> None:
     made = schema(kind)
     Draft202012Validator.check_schema(made)
     assert made["$schema"] == "https://json-schema.org/draft/2020-12/schema"
@@ -46,8 +54,8 @@ def test_schemas_are_schemas_and_strict(kind: Kind) -> None:
             assert isinstance(part["additionalProperties"], dict), place
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_every_figure_is_described(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", DocumentKind)
+def test_every_figure_is_described(kind: DocumentKind) -> None:
     for place, part in subschemas(schema(kind)):
         for name, inner in part.get("properties", {}).items():
             number = {"number", "integer"} & set(str(inner.get("type")).split("'"))
@@ -58,7 +66,7 @@ def test_every_figure_is_described(kind: Kind) -> None:
 def test_one_name_is_one_thing() -> None:
     """A definition that two schemas share is the same in both."""
     seen: dict[str, Any] = {}
-    for kind in Kind:
+    for kind in DocumentKind:
         for name, definition in schema(kind).get("$defs", {}).items():
             if name in ("region", "level"):  # of a compilation, of a run
                 continue
@@ -67,11 +75,11 @@ def test_one_name_is_one_thing() -> None:
 
 
 def test_a_document_says_what_it_is() -> None:
-    made = document(Kind.WARMUP, {"seconds": 1.0})
+    made = document(DocumentKind.WARMUP, {"seconds": 1.0})
     assert made == {"fuseloom": "warmup", "version": 1, "seconds": 1.0}
-    assert content_of(Kind.WARMUP, made) == {"seconds": 1.0}
+    assert content_of(DocumentKind.WARMUP, made) == {"seconds": 1.0}
     with pytest.raises(RecordError, match="not a fuseloom run record"):
-        content_of(Kind.RUN, made)
+        content_of(DocumentKind.RUN, made)
 
 
 def test_infinities_are_never_written() -> None:

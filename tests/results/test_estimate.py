@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from fuseloom.results.estimate import Estimate, RegionTotals
+from fuseloom.results.estimate import EstimateTotals, RegionTotals
 
 
 def test_an_estimate_prints_its_totals() -> None:
-    made = Estimate((RegionTotals("T", 10.4, 1234.0, 5.0), RegionTotals("H", 1.0, 1.0, 1.0)))
+    made = EstimateTotals((RegionTotals("T", 10.4, 1234.0, 5.0), RegionTotals("H", 1.0, 1.0, 1.0)))
     assert (made.cycles, made.flops, made.bytes) == (11.4, 1235.0, 6.0)
     assert str(made).splitlines() == [
         "region                           cycles          FLOPs          bytes",

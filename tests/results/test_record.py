@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from fuseloom.errors import RecordError
 from fuseloom.results.check import Against, Check
-from fuseloom.results.document import Kind, schema
+from fuseloom.results.document import DocumentKind, schema
 from fuseloom.results.record import DataSource, MachineId, RegionRecord, RunRecord
 
 MACHINE = MachineId("default", "0123456789abcdef")
@@ -70,7 +70,7 @@ def test_totals_are_sums() -> None:
 
 
 def test_a_plain_record_follows_the_schema() -> None:
-    Draft202012Validator(schema(Kind.RUN)).validate(SMALL.to_dict())
+    Draft202012Validator(schema(DocumentKind.RUN)).validate(SMALL.to_dict())
 
 
 @pytest.mark.parametrize("version", [1, 2, 4, "3", 3.0, True, None])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from fuseloom.results.text_table import Align, Column, text_table
+from fuseloom.results.text_table import Align, TextColumn, text_table
 
 
 def test_columns_are_as_wide_as_their_cells() -> None:
-    columns = [Column("name", align=Align.LEFT), Column("n")]
+    columns = [TextColumn("name", align=Align.LEFT), TextColumn("n")]
     assert text_table(columns, [("a", "1,000"), ("longer", "2")]) == [
         "name        n",
         "a       1,000",
@@ -17,7 +17,7 @@ def test_columns_are_as_wide_as_their_cells() -> None:
 
 
 def test_fixed_columns_push_what_is_too_long_aside() -> None:
-    columns = [Column("n", 3), Column("m", 3)]
+    columns = [TextColumn("n", 3), TextColumn("m", 3)]
     assert text_table(columns, [("12345", "6"), ("1", "2")], gap=" ") == [
         "  n   m",
         "12345   6",

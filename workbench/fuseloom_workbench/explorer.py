@@ -10,7 +10,7 @@ from panel.util import edit_readonly
 
 from fuseloom_workbench.base.assets import style
 from fuseloom_workbench.base.connection import Connection
-from fuseloom_workbench.base.desk import Desk, desk_of
+from fuseloom_workbench.base.page_backend import PageBackend, backend_of
 from fuseloom_workbench.chain.fusion_chain import FusionChain
 from fuseloom_workbench.costs.costs_panel import CostsPanel
 from fuseloom_workbench.details.node_details import NodeDetails
@@ -50,9 +50,9 @@ _BARE = {"& > .MuiAppBar-root, & .MuiToolbar-root": {"display": "none"}}
 """The bench has a line on top of its own; the page's, with its theme switch, stays hidden."""
 
 
-def explorer(shown: Session | Desk | None = None) -> pmui.Page:
+def explorer(shown: Session | PageBackend | None = None) -> pmui.Page:
     """The page, on a session of its own unless one is given."""
-    desk = desk_of(shown if shown is not None else Session("gcn", "karate"))
+    desk = backend_of(shown if shown is not None else Session("gcn", "karate"))
     page = pmui.Page(
         title=TITLE,
         main=[bench(desk), Connection(desk, height=0, margin=0)],
@@ -65,9 +65,9 @@ def explorer(shown: Session | Desk | None = None) -> pmui.Page:
     return page
 
 
-def bench(shown: Session | Desk | None = None, fullscreen: bool = True) -> Bench:
+def bench(shown: Session | PageBackend | None = None, fullscreen: bool = True) -> Bench:
     """All views of a session on one screen; in a notebook with ``fullscreen=False``."""
-    desk = desk_of(shown)
+    desk = backend_of(shown)
     views = {
         "Graph": GraphView(desk),
         "Costs": CostsPanel(desk, css_classes=["fill"], sizing_mode="stretch_both"),

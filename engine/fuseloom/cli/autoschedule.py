@@ -13,8 +13,8 @@ from fuseloom.cli.inputs import Problem, problem, program_options, schedule_of
 from fuseloom.cli.limits import add_limits, limits_of, size
 from fuseloom.errors import ScheduleError
 from fuseloom.exploration.autoschedule import GAP, TIME_LIMIT, Autoscheduled, Choice, autoschedule
-from fuseloom.results.document import Kind
-from fuseloom.results.text_table import Align, Column, text_table
+from fuseloom.results.document import DocumentKind
+from fuseloom.results.text_table import Align, TextColumn, text_table
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
@@ -123,7 +123,7 @@ def _run(options: Any) -> int:
         name = given.model.program.name
         data = None if given.source is None else given.source.to_dict()
         content = {"name": name, "data": data, **found.to_dict()}
-        print_json(Kind.AUTOSCHEDULE, content)
+        print_json(DocumentKind.AUTOSCHEDULE, content)
         return 0
     print(given.heading, end="")
     for directive in found.schedule.split("; "):
@@ -151,11 +151,11 @@ def _run(options: Any) -> int:
 
 
 _COLUMNS = (
-    Column("cycles", 14),
-    Column("bytes", 14),
-    Column("on chip, bytes", 14),
-    Column("lanes", 6),
-    Column("", 0, Align.LEFT),
+    TextColumn("cycles", 14),
+    TextColumn("bytes", 14),
+    TextColumn("on chip, bytes", 14),
+    TextColumn("lanes", 6),
+    TextColumn("", 0, Align.LEFT),
 )
 
 
@@ -178,7 +178,7 @@ def _why(options: Any) -> int:
     answer = found.why(asked)
     if options.json:
         content = {"schedule": asked, "answer": answer, "best": found.schedule}
-        print_json(Kind.WHY, {**content, "cycles": found.cycles})
+        print_json(DocumentKind.WHY, {**content, "cycles": found.cycles})
         return 0
     print(f"{given.heading}{answer}")
     print(f"the best found, {found.cycles:,} cycles: {found.schedule}")

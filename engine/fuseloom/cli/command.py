@@ -13,7 +13,7 @@ from typing import Any
 
 from fuseloom.errors import DataError
 from fuseloom.program import regular_files
-from fuseloom.results.document import Kind, document, plain, to_text
+from fuseloom.results.document import DocumentKind, document, plain, to_text
 
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)\s*(ms|s|min|m|h|d|w)?")
 _SECONDS = {
@@ -123,7 +123,7 @@ def check_folder(path: Path) -> None:
         raise DataError(f"{path.parent} is no folder", hint="make it first")
 
 
-def print_json(kind: Kind, content: Mapping[str, Any]) -> None:
+def print_json(kind: DocumentKind, content: Mapping[str, Any]) -> None:
     """Print a document of that kind."""
     print(to_text(document(kind, plain(content))))
 

@@ -13,7 +13,7 @@ from fuseloom.cli.machine import sized
 from fuseloom.dataflow.compilation import CompiledRegion, passes_text
 from fuseloom.dataflow.fusion.pog import count_text
 from fuseloom.program.formats import format_text
-from fuseloom.results.document import Kind
+from fuseloom.results.document import DocumentKind
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
@@ -66,7 +66,7 @@ def _run(options: Any) -> int:
             "stored": stored,
             "regions": regions,
         }
-        print_json(Kind.COMPILATION, {"name": compiled.program.name, **content})
+        print_json(DocumentKind.COMPILATION, {"name": compiled.program.name, **content})
         return 0
     print(given.heading, end="")
     if options.show == "schedule":

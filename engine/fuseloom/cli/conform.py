@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fuseloom.cli.command import Command, engine_option, json_option, print_json
-from fuseloom.results.document import Kind
+from fuseloom.results.document import DocumentKind
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +34,7 @@ def _run(options: Any) -> int:
             print(f"FAILED {vector}")
     if options.json:
         content = {"passed": passed, "failed": len(failures), "failures": failures}
-        print_json(Kind.CONFORMANCE, {**content, "not_implemented": dict(lacking)})
+        print_json(DocumentKind.CONFORMANCE, {**content, "not_implemented": dict(lacking)})
     else:
         for name, count in sorted(lacking.items()):
             print(f"not implemented: {name} (in {count} vectors)")

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from fuseloom.cli.command import Command, natural, positive, print_json
 from fuseloom.cli.networks import tree_of
 from fuseloom.errors import UsageError
-from fuseloom.results.document import Kind
+from fuseloom.results.document import DocumentKind
 
 if TYPE_CHECKING:
     from fuseloom.contraction.kernels.data import Data
-    from fuseloom.contraction.kernels.run import Kernel, Measured
-    from fuseloom.contraction.ranking import Candidate, Ranked
-    from fuseloom.contraction.solving.solve import Answer
+    from fuseloom.contraction.kernels.run import KernelMeasurement, NestKernel
+    from fuseloom.contraction.ranking import Candidate, RankedCandidates
+    from fuseloom.contraction.solving.solve import SolverResult
     from fuseloom.contraction.tree import ContractionTree
     from fuseloom.frontends.files import CoordinateTensor
 
@@ -117,7 +117,7 @@ def _run(options: Any) -> int:
     order = fastest_first(found.candidates, {n: m.seconds for n, m in measured.items()})
     right = all(m.right for m in measured.values())
     if options.json:
-        print_json(Kind.CONTRACTION, _content(found, order, measured, tree))
+        print_json(DocumentKind.CONTRACTION, _content(found, order, measured, tree))
         return 0 if right else 1
     _print(found, order, measured, tree, options)
     return 0 if right else 1
@@ -171,8 +171,8 @@ def _densities(given: list[str], names: Iterable[str]) -> dict[str, float]:
 
 
 def _measured(
-    found: Ranked, tree: ContractionTree, data: Data, most: int
-) -> tuple[dict[int, Measured], dict[int, Kernel]]:
+    found: RankedCandidates, tree: ContractionTree, data: Data, most: int
+) -> tuple[dict[int, KernelMeasurement], dict[int, NestKernel]]:
     """The runs of the candidates that are expected to be fastest, and of the solver's first."""
     from fuseloom.contraction.kernels.run import kernels, measure
 
@@ -188,9 +188,9 @@ def _measured(
 
 
 def _keep(
-    found: Ranked,
-    measured: Mapping[int, Measured],
-    made: Mapping[int, Kernel],
+    found: RankedCandidates,
+    measured: Mapping[int, KernelMeasurement],
+    made: Mapping[int, NestKernel],
     data: Data,
     options: Any,
 ) -> None:
@@ -208,7 +208,10 @@ def _keep(
 
 
 def _content(
-    found: Ranked, order: list[int], measured: Mapping[int, Measured], tree: ContractionTree
+    found: RankedCandidates,
+    order: list[int],
+    measured: Mapping[int, KernelMeasurement],
+    tree: ContractionTree,
 ) -> dict[str, Any]:
     return {
         "contractions": [str(c) for c in tree.contractions],
@@ -221,7 +224,7 @@ def _content(
     }
 
 
-def _answer(answer: Answer) -> dict[str, Any]:
+def _answer(answer: SolverResult) -> dict[str, Any]:
     return {
         "bounds": dict(answer.bounds),
         "verdict": answer.verdict.value,
@@ -232,7 +235,7 @@ def _answer(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _solution(candidate: Candidate, measured: Measured | None) -> dict[str, Any]:
+def _solution(candidate: Candidate, measured: KernelMeasurement | None) -> dict[str, Any]:
     predicted = candidate.predicted
     return {
         "way": candidate.way.value,
@@ -248,9 +251,9 @@ def _solution(candidate: Candidate, measured: Measured | None) -> dict[str, Any]
 
 
 def _print(
-    found: Ranked,
+    found: RankedCandidates,
     order: list[int],
-    measured: Mapping[int, Measured],
+    measured: Mapping[int, KernelMeasurement],
     tree: ContractionTree,
     options: Any,
 ) -> None:

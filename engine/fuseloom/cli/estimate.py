@@ -13,7 +13,7 @@ from fuseloom.dataflow.cost import Estimate
 from fuseloom.dataflow.cost.why import BASIS
 from fuseloom.program import StoredTensor
 from fuseloom.program.statistics import TensorStatistics
-from fuseloom.results.document import Kind
+from fuseloom.results.document import DocumentKind
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +51,7 @@ def _run(options: Any) -> int:
         content = {
             **result.to_dict(), "data": source, "statistics": statistics, "explanation": explained
         }  # fmt: skip
-        print_json(Kind.ESTIMATE, {"name": given.compilation.program.name, **content})
+        print_json(DocumentKind.ESTIMATE, {"name": given.compilation.program.name, **content})
         return 0
     print(f"{given.heading}{result}")
     print(f"rests on {basis(result)}")

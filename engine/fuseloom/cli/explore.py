@@ -9,12 +9,12 @@ import argparse
 from typing import Any
 
 from fuseloom.cli.command import Command, positive, print_json
-from fuseloom.cli.inputs import Inputs, inputs, program_options
+from fuseloom.cli.inputs import CompiledInputs, inputs, program_options
 from fuseloom.cli.sweeps import is_sweep, sweep, sweep_options
 from fuseloom.cli.tables import orders_table
 from fuseloom.dataflow.fusion.pog import count_text
 from fuseloom.exploration.sweep.sweep import LIMIT
-from fuseloom.results.document import Kind
+from fuseloom.results.document import DocumentKind
 
 GRAPHS = 40
 """Distinct graphs of a region, unless told otherwise."""
@@ -40,7 +40,7 @@ def _run(options: Any) -> int:
     if options.json:
         source = None if given.source is None else given.source.to_dict()
         content = {"name": given.compilation.program.name, "data": source, "regions": found}
-        print_json(Kind.ORDERS, content)
+        print_json(DocumentKind.ORDERS, content)
         return 0
     for region in found:
         number = len(region["graphs"])
@@ -54,13 +54,13 @@ def _run(options: Any) -> int:
     return 0
 
 
-def _ranked(given: Inputs, limit: int) -> list[dict[str, Any]]:
+def _ranked(given: CompiledInputs, limit: int) -> list[dict[str, Any]]:
     """Per region one order per distinct graph, the cheapest first."""
-    from fuseloom.dataflow.cost.estimate import Known, estimate_region
+    from fuseloom.dataflow.cost.estimate import EstimateContext, estimate_region
     from fuseloom.dataflow.orders import rank, ranked
 
     compilation = given.compilation
-    known = Known.shared(compilation.program, given.data, machine=given.machine)
+    known = EstimateContext.shared(compilation.program, given.data, machine=given.machine)
     found = []
     for region in compilation.regions:
         entries = list(rank(region.region, known, limit + 1))

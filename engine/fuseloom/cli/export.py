@@ -13,7 +13,7 @@ from fuseloom.dataflow.samml.exchange import export_sam, export_tortilla, graph_
 from fuseloom.errors import GraphError
 from fuseloom.program import regular_files
 from fuseloom.program.storage import StoredTensor
-from fuseloom.results.document import Kind
+from fuseloom.results.document import DocumentKind
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def export(options: Any, compilation: Compilation, data: Mapping[str, StoredTens
                 print(f"  {note}")
     if options.json:
         written = [{"region": f.region, "path": str(f.path), "notes": f.notes} for f in files]
-        print_json(Kind.EXPORT, {"format": options.export, "written": written})
+        print_json(DocumentKind.EXPORT, {"format": options.export, "written": written})
     return 0
 
 

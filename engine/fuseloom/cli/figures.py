@@ -12,11 +12,11 @@ from typing import Any
 
 from fuseloom.cli.command import Command, check_folder, json_option, natural, print_json
 from fuseloom.errors import UsageError
-from fuseloom.experiments.claims import Claim, Verdict
-from fuseloom.experiments.recipe import Mode, Size
+from fuseloom.experiments.claims import Claim, ClaimVerdict
+from fuseloom.experiments.recipe import AccountingMode, ExperimentSize
 from fuseloom.exploration.store.location import VARIABLE
 from fuseloom.program import regular_files
-from fuseloom.results.document import Kind
+from fuseloom.results.document import DocumentKind
 
 MOST_JOBS = 64
 
@@ -34,10 +34,12 @@ def _declare(parser: argparse.ArgumentParser) -> None:
         "ids", nargs="*", metavar="ID",
         help="table1 to table4, 1, 4b, 5, 9, 12, 13, 14, 15, 16a, 16b, 17, 18 (default: all)",
     )  # fmt: skip
-    parser.add_argument("--size", choices=[s.value for s in Size], default=Size.SMALL.value,
+    parser.add_argument("--size", choices=[s.value for s in ExperimentSize],
+        default=ExperimentSize.SMALL.value,
                         help="full: as published, more than an hour; small: minutes; smoke: "
                         "seconds (default: %(default)s)")  # fmt: skip
-    parser.add_argument("--mode", choices=[m.value for m in Mode], default=Mode.PAPER.value,
+    parser.add_argument("--mode", choices=[m.value for m in AccountingMode],
+        default=AccountingMode.PAPER.value,
                         help="paper: as the publication counts; ours: this project's defaults "
                         "(default: %(default)s)")  # fmt: skip
     parser.add_argument("--jobs", type=_processes, default=1, metavar="N",
@@ -70,7 +72,7 @@ def _run(options: Any) -> int:
     if options.report is not None:
         check_folder(options.report)
     recipes = chosen(options.ids)
-    size, mode = Size(options.size), Mode(options.mode)
+    size, mode = ExperimentSize(options.size), AccountingMode(options.mode)
     if options.output is not None:
         from fuseloom.experiments.drawing import write_figures
     started = time.monotonic()
@@ -105,7 +107,7 @@ def _run(options: Any) -> int:
                 ],
                 "claims": [claim.to_dict() for claim in claims],
             }
-            print_json(Kind.FIGURES, content)
+            print_json(DocumentKind.FIGURES, content)
         else:
             for line in (markdown_table if options.markdown else text_report)(claims):
                 print(line)
@@ -114,7 +116,7 @@ def _run(options: Any) -> int:
 
 def exit_code(claims: list[Claim]) -> int:
     """1 if a number is wrong and nothing explains it, or one is missing."""
-    return int(any(c.verdict in (Verdict.DIFFERS, Verdict.MISSING) for c in claims))
+    return int(any(c.verdict in (ClaimVerdict.DIFFERS, ClaimVerdict.MISSING) for c in claims))
 
 
 @contextmanager

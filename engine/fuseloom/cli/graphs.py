@@ -12,7 +12,7 @@ from fuseloom.cli.inputs import only_file
 from fuseloom.cli.limits import limits_of
 from fuseloom.cli.machine import machine_for
 from fuseloom.dataflow.samml.exchange import (
-    Imported,
+    ImportedGraph,
     TensorFolder,
     graph_from_json,
     import_sam_text,
@@ -92,7 +92,7 @@ def _check_options(options: Any) -> None:
             )
 
 
-def _read(options: Any) -> tuple[Imported, Mapping[str, StoredTensor], Any]:
+def _read(options: Any) -> tuple[ImportedGraph, Mapping[str, StoredTensor], Any]:
     """The imported graph, its data, and the dense result to expect, if the data hold one."""
     tensors_file = only_file(options)
     if options.tortilla:

@@ -49,7 +49,7 @@ ONE = re.compile(r"([A-Za-z_][A-Za-z0-9_']*)=(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Given:
+class DataAndMachine:
     """Data and a machine.
 
     Attributes
@@ -86,14 +86,14 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Problem(Given):
+class Problem(DataAndMachine):
     """A program and its data, not compiled."""
 
     model: Model
 
 
 @dataclass(frozen=True)
-class Inputs(Given):
+class CompiledInputs(DataAndMachine):
     """A compiled program and its data."""
 
     compilation: Compilation
@@ -147,7 +147,7 @@ def program_options(parser: argparse.ArgumentParser) -> None:
     json_option(parser)
 
 
-def compilation(options: Any) -> Inputs:
+def compilation(options: Any) -> CompiledInputs:
     """The compiled program without data; orders are ranked on what stands in for them.
 
     Which takes the first orders that can be built where such data would be large.
@@ -165,10 +165,10 @@ def compilation(options: Any) -> Inputs:
         _say("the first orders are taken; give --data or --tensors to have the best ones")
     model = model_of(options)
     compiled = compile_program(model.program, schedule_of(options, model))
-    return Inputs({}, machine_for(options), None, sized(options, compiled))
+    return CompiledInputs({}, machine_for(options), None, sized(options, compiled))
 
 
-def inputs(options: Any) -> Inputs:
+def inputs(options: Any) -> CompiledInputs:
     """The compiled program and its data, as the options say.
 
     Raises
@@ -181,7 +181,7 @@ def inputs(options: Any) -> Inputs:
     if options.orders == "best":
         exported = bool(getattr(options, "export", ""))
         compiled = _ordered(compiled, given.data, given.machine, exported=exported)
-    return Inputs(given.data, given.machine, given.loaded, sized(options, compiled))
+    return CompiledInputs(given.data, given.machine, given.loaded, sized(options, compiled))
 
 
 def problem(options: Any) -> Problem:

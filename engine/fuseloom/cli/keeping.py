@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from fuseloom.cli.inputs import Inputs
+from fuseloom.cli.inputs import CompiledInputs
 from fuseloom.errors import FuseloomError
 from fuseloom.exploration.store import Lease, Outcome, RunIdentity, RunLabel, RunStore, data_hash
 from fuseloom.exploration.store.runs import FINISHED
@@ -23,7 +23,7 @@ def keep_option(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def identity_of(given: Inputs, options: Any) -> RunIdentity:
+def identity_of(given: CompiledInputs, options: Any) -> RunIdentity:
     """What the result of a program's run depends on."""
     compilation = given.compilation
     program = compilation.source or compilation.program
@@ -42,7 +42,7 @@ class Keeping:
         The record of this very run, if it was done before and holds all that is asked for.
     """
 
-    def __init__(self, options: Any, given: Inputs) -> None:
+    def __init__(self, options: Any, given: CompiledInputs) -> None:
         self.stored: RunRecord | None = None
         self._store: RunStore | None = None
         self._lease: Lease | None = None

@@ -13,7 +13,7 @@ from fuseloom.dataflow.sim.machine import PRESETS, Machine
 from fuseloom.dataflow.sim.machine_text import MAX_SIZE, parse_machine, print_machine
 from fuseloom.errors import SimulationError
 from fuseloom.program import regular_files
-from fuseloom.results.document import Kind
+from fuseloom.results.document import DocumentKind
 
 _HELP = f"preset ({', '.join(PRESETS)}) or TOML file, as the command 'machine' prints it"
 
@@ -82,7 +82,7 @@ def _run(options: Any) -> int:
     """Print a machine as a file, which --machine then takes."""
     machine = machine_of(options.machine)
     if options.json:
-        print_json(Kind.MACHINE, {**machine.to_dict(), "fingerprint": machine.fingerprint})
+        print_json(DocumentKind.MACHINE, {**machine.to_dict(), "fingerprint": machine.fingerprint})
     else:
         print(print_machine(machine), end="")
     return 0

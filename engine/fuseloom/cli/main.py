@@ -25,7 +25,7 @@ from fuseloom.cli.simulate import SIMULATE
 from fuseloom.cli.warmup import WARMUP
 from fuseloom.cli.what_if import WHAT_IF
 from fuseloom.errors import CancelledError, FuseloomError, UsageError
-from fuseloom.results.document import Kind
+from fuseloom.results.document import DocumentKind
 
 COMMANDS: tuple[Command, ...] = (
     COMPILE,
@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refused(FuseloomError(what, hint="look at disk and limits"), as_json)
     except KeyboardInterrupt:
         if as_json:
-            print_json(Kind.ERROR, CancelledError("cancelled").to_dict())
+            print_json(DocumentKind.ERROR, CancelledError("cancelled").to_dict())
         print("fuseloom: cancelled", file=sys.stderr)
         return 130
     return code
@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _refused(problem: FuseloomError, as_json: bool) -> int:
     if as_json:
-        print_json(Kind.ERROR, problem.to_dict())
+        print_json(DocumentKind.ERROR, problem.to_dict())
     print(f"fuseloom: error: {problem}", file=sys.stderr)
     return 2
 

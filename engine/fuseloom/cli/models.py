@@ -12,14 +12,14 @@ from fuseloom.errors import UsageError
 from fuseloom.models import MODELS as READY
 from fuseloom.models import PARAMETERS, Parameter, fitting, load_model
 from fuseloom.models.parameters import number_text
-from fuseloom.results.document import Kind
-from fuseloom.results.text_table import Align, Column, text_table
+from fuseloom.results.document import DocumentKind
+from fuseloom.results.text_table import Align, TextColumn, text_table
 
 _COLUMNS = (
-    Column("--with", align=Align.LEFT),
-    Column("default"),
-    Column("values", align=Align.LEFT),
-    Column("what it is", align=Align.LEFT),
+    TextColumn("--with", align=Align.LEFT),
+    TextColumn("default"),
+    TextColumn("values", align=Align.LEFT),
+    TextColumn("what it is", align=Align.LEFT),
 )
 _WAY = "fuseloom simulate --model gpt3 --with sequence=128,block=16; fuseloom models lists them"
 
@@ -61,7 +61,7 @@ def _run(options: Any) -> int:
     names = [*READY] if options.model is None else [options.model]
     told = [_told(name) for name in names]
     if options.json:
-        print_json(Kind.MODELS, {"models": told})
+        print_json(DocumentKind.MODELS, {"models": told})
         return 0
     print("\n\n".join("\n".join(_lines(entry)) for entry in told))
     return 0

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from fuseloom.cli.explain import explanation, observation, write_trace
-from fuseloom.cli.inputs import Inputs
+from fuseloom.cli.inputs import CompiledInputs
 from fuseloom.cli.keeping import Keeping
 from fuseloom.cli.limits import MADE_UP_MEMORY, MADE_UP_TOKENS, limits_of
 from fuseloom.cli.tables import memory_table, run_table
@@ -22,7 +22,7 @@ from fuseloom.program.types import Program
 from fuseloom.results.record import RunRecord
 
 
-def simulate_program(options: Any, given: Inputs) -> int:
+def simulate_program(options: Any, given: CompiledInputs) -> int:
     """Run a program, check it and print what came of it; 1 if the check fails."""
     made_up = options.model is None and options.tensors is None
     limits = limits_of(options, MADE_UP_TOKENS, MADE_UP_MEMORY) if made_up else limits_of(options)
@@ -44,7 +44,7 @@ def simulate_program(options: Any, given: Inputs) -> int:
     return 0 if record.ok else 1
 
 
-def _again(options: Any, given: Inputs, record: RunRecord) -> int:
+def _again(options: Any, given: CompiledInputs, record: RunRecord) -> int:
     """Print what is known of a run that was done before; 1 if its check failed."""
     if options.json:
         print(record.to_json())
@@ -54,7 +54,7 @@ def _again(options: Any, given: Inputs, record: RunRecord) -> int:
     return 0 if record.ok else 1
 
 
-def _print(options: Any, given: Inputs, run: Run, record: RunRecord) -> None:
+def _print(options: Any, given: CompiledInputs, run: Run, record: RunRecord) -> None:
     _print_tables(given, record)
     if options.trace:
         for region in run.regions:
@@ -67,7 +67,7 @@ def _print(options: Any, given: Inputs, run: Run, record: RunRecord) -> None:
     sys.stdout.flush()
 
 
-def _print_tables(given: Inputs, record: RunRecord) -> None:
+def _print_tables(given: CompiledInputs, record: RunRecord) -> None:
     print(given.heading, end="")
     for line in [*run_table(record), *memory_table(record.regions)]:
         print(line)
@@ -87,7 +87,7 @@ def conversions(program: Program) -> list[str]:
     ]
 
 
-def _simulated(options: Any, given: Inputs, limits: Limits) -> Run:
+def _simulated(options: Any, given: CompiledInputs, limits: Limits) -> Run:
     observe = observation(options)
     with Progress(console=Console(stderr=True), transient=True, disable=options.json) as bar:
         task = bar.add_task("simulating", total=1.0)

@@ -16,24 +16,24 @@ from fuseloom.errors import RecordError, UsageError
 from fuseloom.exploration.store import RunStore, State, StoredRun
 from fuseloom.exploration.store.location import VARIABLE
 from fuseloom.exploration.store.table import export_runs, read_runs
-from fuseloom.results.document import Kind
-from fuseloom.results.text_table import Align, Column, text_table
+from fuseloom.results.document import DocumentKind
+from fuseloom.results.text_table import Align, TextColumn, text_table
 
 SHOWN = 20
 """Runs of a list, unless told otherwise."""
 PERIOD = 0.3
 """Seconds between two looks of ``--follow``."""
 _COLUMNS = (
-    Column("run", 12, Align.LEFT),
-    Column("when", 16, Align.LEFT),
-    Column("state", 11, Align.LEFT),
-    Column("program", 12, Align.LEFT),
-    Column("data", 12, Align.LEFT),
-    Column("machine", 8, Align.LEFT),
-    Column("cycles", 14),
-    Column("estimated", 14),
-    Column("seconds", 8),
-    Column("schedule, or the reason", 0, Align.LEFT),
+    TextColumn("run", 12, Align.LEFT),
+    TextColumn("when", 16, Align.LEFT),
+    TextColumn("state", 11, Align.LEFT),
+    TextColumn("program", 12, Align.LEFT),
+    TextColumn("data", 12, Align.LEFT),
+    TextColumn("machine", 8, Align.LEFT),
+    TextColumn("cycles", 14),
+    TextColumn("estimated", 14),
+    TextColumn("seconds", 8),
+    TextColumn("schedule, or the reason", 0, Align.LEFT),
 )
 
 
@@ -98,7 +98,7 @@ def _list(options: Any, store: RunStore) -> int:
     counts = store.counts()
     total = sum(count for state, count in counts.items() if not states or state in states)
     if options.json:
-        print_json(Kind.RUNS, {"total": total, "runs": [run.to_dict() for run in runs]})
+        print_json(DocumentKind.RUNS, {"total": total, "runs": [run.to_dict() for run in runs]})
         return 0
     if not options.follow:
         if not total:
@@ -157,7 +157,7 @@ def _plain(text: str, most: int) -> str:
 def _show(options: Any, store: RunStore) -> int:
     run = store.find(options.key)
     if options.json:
-        print_json(Kind.RUNS, {"total": 1, "runs": [run.to_dict()]})
+        print_json(DocumentKind.RUNS, {"total": 1, "runs": [run.to_dict()]})
         return 0
     _print_lines(_told(run))
     return 0
@@ -179,7 +179,7 @@ def _told(run: StoredRun) -> Iterator[str]:
         ("held by", "" if run.holder is None else str(run.holder)),
         ("schedule", identity.schedule.replace("\n", "; ")),
     ]
-    columns = (Column("", align=Align.LEFT), Column("", align=Align.LEFT))
+    columns = (TextColumn("", align=Align.LEFT), TextColumn("", align=Align.LEFT))
     yield from text_table(columns, [(k, _plain(v, 10_000)) for k, v in rows if v], header=False)
     try:
         record = run.record
@@ -245,7 +245,7 @@ def _done(
         "bytes": size_,
         "dry_run": bool(getattr(options, "dry_run", False)),
     }
-    print_json(Kind.UPKEEP, content)
+    print_json(DocumentKind.UPKEEP, content)
     return 0
 
 

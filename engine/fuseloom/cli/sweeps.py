@@ -19,10 +19,10 @@ from fuseloom.dataflow.sim.machine import PRESETS, Machine
 from fuseloom.errors import ScheduleError, UsageError
 from fuseloom.exploration.store import State
 from fuseloom.exploration.store.location import VARIABLE
-from fuseloom.exploration.sweep import Base, Explored, Given, Space, Status, explore
+from fuseloom.exploration.sweep import Base, Explored, ProgramWithData, Space, Status, explore
 from fuseloom.exploration.sweep.sweep import LIMIT
 from fuseloom.program import regular_files
-from fuseloom.results.document import Kind
+from fuseloom.results.document import DocumentKind
 
 ROOM = 1 << 30
 """Bytes that a worker process may take beside what the simulator counts."""
@@ -121,7 +121,7 @@ def sweep(options: Any) -> int:
             progress=tell,
         )
     if options.json:
-        print_json(Kind.SWEEP, found.to_dict())
+        print_json(DocumentKind.SWEEP, found.to_dict())
     else:
         _print(options, found)
     return 0 if found.ok else 1
@@ -180,4 +180,6 @@ def _base(options: Any) -> Base:
     if schedule is None and options.preset is None:
         common["schedule"] = getattr(model, "schedule", None)
     name = given.model.program.name
-    return Base(Given(given.model.program, given.data, name, "", given.model.presets), **common)
+    return Base(
+        ProgramWithData(given.model.program, given.data, name, "", given.model.presets), **common
+    )

@@ -6,38 +6,38 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fuseloom.results.record import RegionRecord, RunRecord
-from fuseloom.results.text_table import Align, Column, text_table, totals_table
+from fuseloom.results.text_table import Align, TextColumn, text_table, totals_table
 
 _MEMORY = (
-    Column("memory", 24, Align.LEFT),
-    Column("reads", 12),
-    Column("writes", 12),
-    Column("moved, bytes", 14),
-    Column("GB/s", 8),
-    Column("of peak", 8),
-    Column("row hits", 9),
-    Column("latency", 8),
+    TextColumn("memory", 24, Align.LEFT),
+    TextColumn("reads", 12),
+    TextColumn("writes", 12),
+    TextColumn("moved, bytes", 14),
+    TextColumn("GB/s", 8),
+    TextColumn("of peak", 8),
+    TextColumn("row hits", 9),
+    TextColumn("latency", 8),
 )
 _STATISTICS = (
-    Column("tensor", 8, Align.LEFT),
-    Column("level", 5),
-    Column("size", 10),
-    Column("fibers", 10),
-    Column("positions", 12),
-    Column("mean", 10),
-    Column("mean square", 12),
-    Column("longest", 8),
-    Column("empty", 8),
+    TextColumn("tensor", 8, Align.LEFT),
+    TextColumn("level", 5),
+    TextColumn("size", 10),
+    TextColumn("fibers", 10),
+    TextColumn("positions", 12),
+    TextColumn("mean", 10),
+    TextColumn("mean square", 12),
+    TextColumn("longest", 8),
+    TextColumn("empty", 8),
 )
 _ORDERS = (
-    Column("chosen", 1, Align.LEFT),
-    Column("order", 32, Align.LEFT),
-    Column("alike", 8),
-    Column("orders", 7, Align.LEFT),
-    Column("cycles", 0, Align.LEFT),
+    TextColumn("chosen", 1, Align.LEFT),
+    TextColumn("order", 32, Align.LEFT),
+    TextColumn("alike", 8),
+    TextColumn("orders", 7, Align.LEFT),
+    TextColumn("cycles", 0, Align.LEFT),
 )
-_SUMMARY = (*map(Column, ("cycles", "share", "times")), Column("what", align=Align.LEFT))
-_CHANNELS = (*map(Column, ("mean", "most", "slots")), Column("stream", align=Align.LEFT))
+_SUMMARY = (*map(TextColumn, ("cycles", "share", "times")), TextColumn("what", align=Align.LEFT))
+_CHANNELS = (*map(TextColumn, ("mean", "most", "slots")), TextColumn("stream", align=Align.LEFT))
 
 
 def run_table(record: RunRecord) -> list[str]:

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from fuseloom.cli.command import Command, json_option, print_json
-from fuseloom.results.document import Kind
+from fuseloom.results.document import DocumentKind
 
 
 def _run(options: Any) -> int:
@@ -22,7 +22,7 @@ def _run(options: Any) -> int:
     warmup(report)
     seconds = time.perf_counter() - started
     if options.json:
-        print_json(Kind.WARMUP, {"directory": str(cache.directory()), "seconds": seconds})
+        print_json(DocumentKind.WARMUP, {"directory": str(cache.directory()), "seconds": seconds})
     else:
         print(f"kernels are in {cache.directory()}")
     return 0

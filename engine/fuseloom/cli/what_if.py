@@ -7,9 +7,9 @@ import re
 from typing import Any
 
 from fuseloom.cli.command import Command, positive, print_json
-from fuseloom.cli.inputs import Inputs, inputs, program_options
+from fuseloom.cli.inputs import CompiledInputs, inputs, program_options
 from fuseloom.errors import DataError
-from fuseloom.results.document import Kind
+from fuseloom.results.document import DocumentKind
 
 MOST_VALUES = 100
 """Values that one option may list: each is an estimate."""
@@ -80,7 +80,7 @@ def _run(options: Any) -> int:
     return 0
 
 
-def _pareto(options: Any, given: Inputs) -> int:
+def _pareto(options: Any, given: CompiledInputs) -> int:
     if options.lanes or options.set:
         raise DataError("--pareto is of channels only", hint="leave out --lanes and --set")
     from fuseloom.dataflow.what_if import CAPACITIES, WhatIf, capacity_pareto, what_if
@@ -97,10 +97,10 @@ def _pareto(options: Any, given: Inputs) -> int:
     return 0
 
 
-def _print_json(given: Inputs, content: dict[str, Any]) -> None:
+def _print_json(given: CompiledInputs, content: dict[str, Any]) -> None:
     source = None if given.source is None else given.source.to_dict()
     name = given.compilation.program.name
-    print_json(Kind.WHAT_IF, {"name": name, "data": source, **content})
+    print_json(DocumentKind.WHAT_IF, {"name": name, "data": source, **content})
 
 
 WHAT_IF = Command(

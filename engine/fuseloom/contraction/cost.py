@@ -96,7 +96,7 @@ NAMES = tuple(field.name for field in fields(Amounts))
 
 
 @dataclass(frozen=True)
-class Work:
+class NestWork:
     """What a nest is expected to do.
 
     Attributes
@@ -127,7 +127,7 @@ def work(
     held: Mapping[str, Occupancy],
     weights: Weights | None = None,
     levels: Mapping[str, tuple[LevelFormat, ...]] | None = None,
-) -> Work:
+) -> NestWork:
     """Estimate a nest.
 
     Parameters
@@ -178,12 +178,12 @@ class _Estimate:
         self.products = self.steps = self.cleared = 0.0
         self.amounts = dict.fromkeys(NAMES, 0.0)
 
-    def total(self, weights: Weights) -> Work:
+    def total(self, weights: Weights) -> NestWork:
         self._visit(self.bound.nest, ())
         made = sum(self._size(a) for a in self.bound.workspaces)
         self.amounts["clear"] += self.cleared + self._size(self.bound.result)
         amounts = Amounts(**self.amounts)
-        return Work(
+        return NestWork(
             self.products, self.steps, self.cleared, made, weights.nanoseconds(amounts), amounts
         )
 

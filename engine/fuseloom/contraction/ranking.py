@@ -12,12 +12,12 @@ from enum import Enum
 from functools import cached_property
 from math import prod
 
-from fuseloom.contraction.cost import Weights, Work, work
+from fuseloom.contraction.cost import NestWork, Weights, work
 from fuseloom.contraction.loopnest.generate import nary, nest_of, unfused
 from fuseloom.contraction.loopnest.ir import Nest
 from fuseloom.contraction.occupancy import Occupancy
 from fuseloom.contraction.solution import Solution
-from fuseloom.contraction.solving.solve import Answer, Question, Verdict
+from fuseloom.contraction.solving.solve import Question, Satisfiability, SolverResult
 from fuseloom.errors import ProgramError
 from fuseloom.program import LevelFormat
 
@@ -27,7 +27,7 @@ MOST_VECTORS = 100
 """Of how many vectors of bounds those are sought that cannot be lowered."""
 
 
-class Way(Enum):
+class FusionScheme(Enum):
     """How a network's contractions are put together."""
 
     FUSED = "fused"  # loops shared as far as a solution says
@@ -41,29 +41,29 @@ class Candidate:
 
     Attributes
     ----------
-    way : Way
+    way : FusionScheme
     solution : Solution
         Whose loops it has.
     nest : Nest
-    predicted : Work
+    predicted : NestWork
     first : bool
         Whether the solver found it first.
     """
 
-    way: Way
+    way: FusionScheme
     solution: Solution
     nest: Nest
-    predicted: Work
+    predicted: NestWork
     first: bool = False
 
 
 @dataclass(frozen=True)
-class Ranked:
+class RankedCandidates:
     """The candidates of a network, the fastest expected first.
 
     Attributes
     ----------
-    answers : tuple of Answer
+    answers : tuple of SolverResult
         Of the solver, per bound.
     candidates : tuple of Candidate
     complete : bool
@@ -72,7 +72,7 @@ class Ranked:
         Solutions besides, whose nests differ from a candidate's in the order of independent parts.
     """
 
-    answers: tuple[Answer, ...]
+    answers: tuple[SolverResult, ...]
     candidates: tuple[Candidate, ...]
     complete: bool
     alike: int = 0
@@ -80,7 +80,7 @@ class Ranked:
     @cached_property
     def bound(self) -> int:
         """The least number of dimensions that suffices for every intermediate."""
-        found = next(a for a in self.answers if a.verdict is Verdict.SAT)
+        found = next(a for a in self.answers if a.verdict is Satisfiability.SAT)
         return max(found.bounds.values(), default=0)
 
 
@@ -92,7 +92,7 @@ def ranked(
     most: int = MOST,
     levels: Mapping[str, tuple[LevelFormat, ...]] | None = None,
     weights: Weights | None = None,
-) -> Ranked:
+) -> RankedCandidates:
     """Every distinct nest under the least bound that has a solution and the next, estimated.
 
     Of a small tree, also those under the bounds per intermediate that cannot be lowered.
@@ -127,7 +127,7 @@ def ranked(
     """
     answers = tuple(question.least()) if bound is None else (question.solve(bound),)
     last = answers[-1]
-    if last.verdict is not Verdict.SAT:
+    if last.verdict is not Satisfiability.SAT:
         raise _none(last)
     least = max(last.bounds.values(), default=0)
     bounds: list[int | Mapping[str, int]] = [least]
@@ -137,24 +137,24 @@ def ranked(
     found: dict[str, Candidate] = {}
     complete, alike = True, 0
 
-    def add(way: Way, solution: Solution, nest: Nest, first: bool = False) -> None:
+    def add(way: FusionScheme, solution: Solution, nest: Nest, first: bool = False) -> None:
         text = str(nest)
         if text not in found:
             predicted = work(nest, tree, held, weights, levels)
             found[text] = Candidate(way, solution, nest, predicted, first)
 
     assert last.solution is not None
-    add(Way.FUSED, last.solution, nest_of(last.solution), first=True)
+    add(FusionScheme.FUSED, last.solution, nest_of(last.solution), first=True)
     for each in bounds:
         solutions, every = question.all(each, most)
         complete, alike = complete and every, alike + solutions.alike
         for solution in solutions:
-            add(Way.FUSED, solution, nest_of(solution))
-            add(Way.NARY, solution, nary(solution))
+            add(FusionScheme.FUSED, solution, nest_of(solution))
+            add(FusionScheme.NARY, solution, nary(solution))
             if len(tree.contractions) > 1:
-                add(Way.UNFUSED, solution, unfused(solution))
+                add(FusionScheme.UNFUSED, solution, unfused(solution))
     order = sorted(found.values(), key=lambda c: c.predicted.nanoseconds)
-    return Ranked(answers, tuple(order), complete, alike)
+    return RankedCandidates(answers, tuple(order), complete, alike)
 
 
 def fastest_first(
@@ -186,8 +186,8 @@ def _uneven(question: Question, least: int) -> Iterator[Mapping[str, int]]:
                 yield vector
 
 
-def _none(answer: Answer) -> ProgramError:
-    if answer.verdict is Verdict.UNKNOWN:
+def _none(answer: SolverResult) -> ProgramError:
+    if answer.verdict is Satisfiability.UNKNOWN:
         return ProgramError(
             "the solver gave no answer in time", hint="allow more time, or a larger bound"
         )

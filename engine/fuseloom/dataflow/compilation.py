@@ -22,7 +22,7 @@ from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.dataflow.samml.lowering import lower
-from fuseloom.dataflow.samml.passes import PASSES, Change, Pass, Setting, run_passes, selected
+from fuseloom.dataflow.samml.passes import PASSES, Pass, PassChange, Setting, run_passes, selected
 from fuseloom.dataflow.samml.passes.buffers import DEFAULT_CAPACITY, size_buffers
 from fuseloom.dataflow.samml.traits import Arithmetic
 from fuseloom.dataflow.samml.verify import verify
@@ -32,7 +32,7 @@ from fuseloom.program.dense_levels import written_levels
 from fuseloom.program.formats import Format, LevelFormat
 from fuseloom.program.late_fields import LateFields
 from fuseloom.program.types import Program
-from fuseloom.results.text_table import Align, Column, text_table
+from fuseloom.results.text_table import Align, TextColumn, text_table
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,14 @@ class CompiledRegion(LateFields):
 
     Attributes
     ----------
-    changes : tuple of Change
+    changes : tuple of PassChange
         What each pass did on the way from the table to the graph, in order.
     """
 
     region: FusedRegion
     table: FusionTable
     graph: Graph
-    changes: tuple[Change, ...] = field(default_factory=tuple)
+    changes: tuple[PassChange, ...] = field(default_factory=tuple)
 
     @property
     def name(self) -> str:
@@ -220,7 +220,9 @@ class Compilation:
 
 def passes_text(compilation: Compilation) -> str:
     """The table of passes, and what those that ran did to each region."""
-    columns = tuple(Column(title, align=Align.LEFT) for title in ("pass", "runs", "what it does"))
+    columns = tuple(
+        TextColumn(title, align=Align.LEFT) for title in ("pass", "runs", "what it does")
+    )
     rows = [(p.name, p.place.value, p.text) for p in PASSES.values()]
     lines = text_table(columns, rows, header=False)
     for r in compilation.regions:

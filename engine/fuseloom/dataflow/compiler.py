@@ -30,7 +30,7 @@ from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.fusion.search import OrderSearch, reason_for
 from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.dataflow.samml.passes import PASSES, selected
-from fuseloom.dataflow.samml.renaming import Kind
+from fuseloom.dataflow.samml.renaming import RegionClass
 from fuseloom.dataflow.table.build import build_table
 from fuseloom.dataflow.table.cuts import TooManyCutsError
 from fuseloom.errors import FuseloomError, LoweringError, OrderError, ScheduleError
@@ -186,20 +186,20 @@ def compile_program(
     prepared, rest = prepare(program, schedule)
     build = partial(compile_region, passes=passes, before=before)
     regions: list[CompiledRegion] = []
-    kinds: dict[int, Kind[CompiledRegion]] = {}
+    kinds: dict[int, RegionClass[CompiledRegion]] = {}
     for number, (region, like) in enumerate(fuse_kinds(prepared, rest)):
         if like in kinds:
             regions.append(_like(kinds[like], region, passes))
             continue
         made = _blamed(rest, region, build)
         if len(made) == 1 and made[0].region is region:
-            kinds[number] = Kind(made[0].graph, region.statements, made[0])
+            kinds[number] = RegionClass(made[0].graph, region.statements, made[0])
         regions += made
     return Compilation(prepared, schedule, tuple(regions), program)
 
 
 def _like(
-    kind: Kind[CompiledRegion], region: FusedRegion, passes: Sequence[str] | None
+    kind: RegionClass[CompiledRegion], region: FusedRegion, passes: Sequence[str] | None
 ) -> CompiledRegion:
     """A region that is equal to a compiled one but for names, built when somebody looks.
 

@@ -13,7 +13,7 @@ from enum import Enum
 
 from fuseloom.dataflow.compilation import CompiledRegion
 from fuseloom.dataflow.compiler import compile_region
-from fuseloom.dataflow.cost.estimate import Known, estimate_region
+from fuseloom.dataflow.cost.estimate import EstimateContext, estimate_region
 from fuseloom.dataflow.cost.numbers import RegionEstimate
 from fuseloom.dataflow.fusion.region import FusedRegion
 from fuseloom.dataflow.fusion.views import Leaf
@@ -55,7 +55,9 @@ def searchable(compiled: CompiledRegion) -> Iterator[tuple[str, str]]:
             yield column, row
 
 
-def with_look_ups(compiled: CompiledRegion, known: Known, effort: float) -> CompiledRegion:
+def with_look_ups(
+    compiled: CompiledRegion, known: EstimateContext, effort: float
+) -> CompiledRegion:
     """A region in which each compressed level is searched that takes fewer cycles so.
 
     One level after another, each kept if it helps, the one that most tokens pass through first.
@@ -86,7 +88,7 @@ def _with(compiled: CompiledRegion, levels: frozenset[tuple[str, str]]) -> Compi
 
 
 def _better(
-    compiled: CompiledRegion, first: RegionEstimate, known: Known, effort: float
+    compiled: CompiledRegion, first: RegionEstimate, known: EstimateContext, effort: float
 ) -> frozenset[tuple[str, str]]:
     options, least = compiled.region.options, first.cycles
     tokens: dict[str, float] = {}

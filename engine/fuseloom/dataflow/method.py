@@ -4,7 +4,8 @@ What a region takes depends on its statements, its order and options alone, give
 a cut is stored as the program declares it: regions run one after another, and the coordinates of a
 tensor are those that it means (:mod:`fuseloom.exploration.search` builds on that).  So it does not
 depend on what else was carried out before: a region may be any statements between two places of the
-program (:mod:`fuseloom.results.places`).  Inside a region statements keep the order of the program.
+program (:mod:`fuseloom.results.order_ideals`).  Inside a region statements keep the order of the
+program.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from functools import cached_property
 from math import inf
 from typing import Any
 
-from fuseloom.dataflow.cost.estimate import Known, estimate_region
-from fuseloom.dataflow.cost.mode import Mode
+from fuseloom.dataflow.cost.estimate import EstimateContext, estimate_region
+from fuseloom.dataflow.cost.mode import EstimateMode
 from fuseloom.dataflow.fusion import directives
 from fuseloom.dataflow.fusion.alike import Kinds
 from fuseloom.dataflow.fusion.directives import Store
@@ -29,19 +30,19 @@ from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.output import output_tensor
 from fuseloom.dataflow.sim.program_runs import do_reshapes, simulate_region
 from fuseloom.dataflow.sim.reports import Limits
+from fuseloom.dataflow.space.candidates import DeferredCandidates, RegionCandidate, RegionCandidates
 from fuseloom.dataflow.space.contents import Contents
 from fuseloom.dataflow.space.coordinates import Coordinates
-from fuseloom.dataflow.space.firings import Firings
-from fuseloom.dataflow.space.floors import Recomputed, floors
+from fuseloom.dataflow.space.instances import StatementInstances
+from fuseloom.dataflow.space.lower_bounds import RecomputationBound, lower_bounds
 from fuseloom.dataflow.space.scheduled import scheduled
-from fuseloom.dataflow.space.shared import Shared
-from fuseloom.dataflow.space.ways import Later, Way, Ways
+from fuseloom.dataflow.space.shared import RegionCache
 from fuseloom.errors import AbandonedError, FuseloomError, ProgramError
 from fuseloom.program.inputs import check_data
 from fuseloom.program.storage import StoredTensor
 from fuseloom.program.types import Program, Statement
 from fuseloom.results.method import Budget, Cost, Deferred, Floats, Part, Refusal, name_of
-from fuseloom.results.places import MOST_PLACES, Places, Units
+from fuseloom.results.order_ideals import MOST_IDEALS, OrderIdeals, Units
 
 MOST_UNITS = 2_000
 """Statements of a program whose regions are searched: there are millions of them then."""
@@ -122,26 +123,26 @@ class Dataflow:
         self.limits = limits
         self.sized = sized
         self.data: dict[str, StoredTensor] = check_data(self.program, like.data if like else data)
-        self.known = Known.shared(self.program, self.data, machine=self.machine)
-        self._firings = Firings(self.program, self.known)
-        self._ways = Ways(self.program, self.rest, self.known, self._firings, sized)
+        self.known = EstimateContext.shared(self.program, self.data, machine=self.machine)
+        self._firings = StatementInstances(self.program, self.known)
+        self._ways = RegionCandidates(self.program, self.rest, self.known, self._firings, sized)
         self._contents: Contents = Contents(
             self.program, self.data, like._contents if like else None
         )
         self.coordinates = Coordinates(self.program, self.known, self._ways, self._contents)
         self._kinds: Kinds = Kinds(self.program, self.rest, {}, like._kinds if like else None)
-        self._shared: dict[Hashable, Shared] = like._shared if like else {}
+        self._shared: dict[Hashable, RegionCache] = like._shared if like else {}
         self._tensors: dict[str, StoredTensor] = dict(self.data)
         self._place = {s.out.tensor: k for k, s in enumerate(self.statements)}
         self._alone = self._apart_from_others()
         ranges = any(s.region is not None for s in self.base.of(directives.Global))
-        self.places = Places(
+        self.places = OrderIdeals(
             [
                 {self._place[a.tensor] for a in s.operands if a.tensor in self._place}
                 for s in self.statements
             ],
             self._alone,
-            0 if ranges else MOST_PLACES,  # what a range has depends on the sequence
+            0 if ranges else MOST_IDEALS,  # what a range has depends on the sequence
         )
         self._starts = tuple(self._cuts(presets or {}))
 
@@ -163,12 +164,12 @@ class Dataflow:
             "other machines",
         )
 
-    def floors(self, budget: Budget) -> Floats:
+    def lower_bounds(self, budget: Budget) -> Floats:
         """What the writers and the arithmetic of a region have to do, whatever its order."""
         self.coordinates.find(self.units)
-        return floors(self.program, self._firings, self.statements, self.places, budget.lanes)
+        return lower_bounds(self.program, self._firings, self.statements, self.places, budget.lanes)
 
-    def floor(self, units: Units, budget: Budget) -> float:
+    def lower_bound(self, units: Units, budget: Budget) -> float:
         """The same, with what the constraints of the region make it compute again."""
         if not self._alone.isdisjoint(units):
             return 0.0
@@ -179,7 +180,10 @@ class Dataflow:
             regions = self._ways.regions(self._of(units), budget)
         except FuseloomError:
             return inf
-        found = [Recomputed(region, self._firings, budget.lanes).floor() for region in regions]
+        found = [
+            RecomputationBound(region, self._firings, budget.lanes).lower_bound()
+            for region in regions
+        ]
         return min(found, default=0.0)
 
     def starts(self) -> Sequence[Sequence[Units]]:
@@ -207,7 +211,7 @@ class Dataflow:
         contents = tuple(self._contents[name] for name in read)
         key = (self._kinds.key(span), contents, budget)
         if key not in self._shared:
-            self._shared[key] = Shared(statements, self._fresh(units, budget))
+            self._shared[key] = RegionCache(statements, self._fresh(units, budget))
         like = self._shared[key]
         for found in like:
             yield self._renamed(found, like.statements, units)
@@ -340,15 +344,17 @@ class Dataflow:
         """The ways of a region that is like none before."""
         statements, least = self._of(units), [inf]
 
-        def parts(ways: Iterable[Way | Refusal | Later]) -> Iterator[Part | Refusal | Deferred]:
+        def parts(
+            ways: Iterable[RegionCandidate | Refusal | DeferredCandidates],
+        ) -> Iterator[Part | Refusal | Deferred]:
             for found in ways:
                 match found:
                     case Refusal():
                         yield found
-                    case Later():
-                        shared = Shared(statements, parts(found.open()))
+                    case DeferredCandidates():
+                        shared = RegionCache(statements, parts(found.open()))
                         yield Deferred(found.least, shared.plain)
-                    case Way():
+                    case RegionCandidate():
                         part = self._part(units, found, budget)
                         if isinstance(part, Part):
                             least[0] = min(least[0], part.expected.cycles)
@@ -386,7 +392,7 @@ class Dataflow:
                 text = f"{name_of(self.units, units)}{way.text}"
                 return Part(units, found.expected, found.least, text, way)
 
-    def _part(self, units: Units, way: Way, budget: Budget) -> Part | Refusal:
+    def _part(self, units: Units, way: RegionCandidate, budget: Budget) -> Part | Refusal:
         name = name_of(self.units, units)
         made = estimate_region(way.compiled, self.known)
         held, room = made.on_chip.held, made.on_chip.channels
@@ -394,7 +400,7 @@ class Dataflow:
         if budget.on_chip is not None and (on_chip is None or on_chip > budget.on_chip):
             told = "an unknown number of" if on_chip is None else f"{on_chip:,.0f}"
             return Refusal("on-chip", f"{name} holds {told} bytes of {budget.on_chip:,.0f}")
-        least = made.least if made.least is not None and made.mode is Mode.EXACT else 0.0
+        least = made.least if made.least is not None and made.mode is EstimateMode.EXACT else 0.0
         cost = Cost(made.cycles, made.bytes, on_chip or 0.0, way.lanes)
         return Part(units, cost, min(least, made.cycles), f"{name}{way.text}", way)
 

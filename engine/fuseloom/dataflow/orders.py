@@ -9,8 +9,8 @@ from typing import Any
 
 from fuseloom.dataflow.compilation import Compilation, CompiledRegion
 from fuseloom.dataflow.compiler import compile_region
-from fuseloom.dataflow.cost import Mode
-from fuseloom.dataflow.cost.estimate import Known, estimate_region
+from fuseloom.dataflow.cost import EstimateMode
+from fuseloom.dataflow.cost.estimate import EstimateContext, estimate_region
 from fuseloom.dataflow.cost.numbers import RegionEstimate
 from fuseloom.dataflow.fusion.classes import NestClass, nest_classes
 from fuseloom.dataflow.fusion.pog import count_text
@@ -61,12 +61,12 @@ def _has(nests: NestClass, order: Sequence[str]) -> bool:
     return True
 
 
-def rank(region: FusedRegion, known: Known, limit: int) -> Iterator[RankedOrder]:
+def rank(region: FusedRegion, known: EstimateContext, limit: int) -> Iterator[RankedOrder]:
     """Estimate the first ``limit`` nest classes of a region, one at a time.
 
     Parameters
     ----------
-    known : Known
+    known : EstimateContext
         Statistics of everything that the region reads.
     """
     for found in islice(nest_classes(region), limit):
@@ -155,7 +155,7 @@ def ranking(
     i→k→j: 27 cycles
     i→j→k: 29 cycles
     """
-    known = Known.of(compilation.program, data, machine=machine)
+    known = EstimateContext.of(compilation.program, data, machine=machine)
     for earlier in compilation.regions[:region]:
         estimate_region(earlier, known)  # notes what it writes
     chosen = compilation.regions[region]
@@ -198,7 +198,7 @@ def best_orders(
     data: Mapping[str, Any],
     *,
     effort: float = EFFORT,
-    mode: Mode | str = Mode.AUTO,
+    mode: EstimateMode | str = EstimateMode.AUTO,
     machine: Machine | None = None,
     look_ups: LookUps = LookUps.OPEN,
     stores: LookUps | None = None,
@@ -240,7 +240,7 @@ def best_orders(
     >>> fl.simulate(first, data).cycles, fl.simulate(best, data).cycles
     (14106, 13869)
     """
-    known = Known.of(compilation.program, data, mode, machine)
+    known = EstimateContext.of(compilation.program, data, mode, machine)
     share = effort / max(len(compilation.regions), 1)
     regions: list[CompiledRegion] = []
     cut: list[str] = []
@@ -264,7 +264,11 @@ def best_orders(
 
 
 def _reordered(
-    before: Compilation, stored: Compilation, known: Known, effort: float, look_ups: LookUps
+    before: Compilation,
+    stored: Compilation,
+    known: EstimateContext,
+    effort: float,
+    look_ups: LookUps,
 ) -> Compilation:
     """The orders that dense levels make possible, where they cost less in every respect."""
     regions = []
@@ -281,7 +285,9 @@ def _reordered(
     return replace(stored, regions=tuple(regions))
 
 
-def _best(compiled: CompiledRegion, known: Known, effort: float) -> tuple[CompiledRegion, bool]:
+def _best(
+    compiled: CompiledRegion, known: EstimateContext, effort: float
+) -> tuple[CompiledRegion, bool]:
     """A region under its best order, and whether all of its nest classes were ranked."""
     first = estimate_region(compiled, known)
     key = (first.graph, str(compiled.region), known.guessed(first.graph), effort)
@@ -292,7 +298,7 @@ def _best(compiled: CompiledRegion, known: Known, effort: float) -> tuple[Compil
 
 
 def _cheapest(
-    compiled: CompiledRegion, first: RegionEstimate, known: Known, effort: float
+    compiled: CompiledRegion, first: RegionEstimate, known: EstimateContext, effort: float
 ) -> tuple[tuple[str, ...] | None, bool]:
     """The order that is better than the given one and all others, if any is."""
     found: list[tuple[float, float, tuple[str, ...] | None]] = [(first.cycles, first.bytes, None)]

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from fuseloom.dataflow.compilation import Compilation, CompiledRegion
 from fuseloom.dataflow.compiler import compile_program, compile_region
-from fuseloom.dataflow.cost.estimate import Known, estimate_region
-from fuseloom.dataflow.cost.mode import Mode
+from fuseloom.dataflow.cost.estimate import EstimateContext, estimate_region
+from fuseloom.dataflow.cost.mode import EstimateMode
 from fuseloom.dataflow.cost.numbers import RegionEstimate
 from fuseloom.dataflow.fusion.directives import Store
 from fuseloom.dataflow.fusion.region import FusedRegion, RegionOptions
@@ -32,7 +32,7 @@ Levels = tuple[LevelFormat, ...]
 
 
 def with_dense_levels(
-    compilation: Compilation, known: Known, allowed: Sequence[str]
+    compilation: Compilation, known: EstimateContext, allowed: Sequence[str]
 ) -> Compilation:
     """A program whose complete levels between regions are dense where that helps.
 
@@ -108,7 +108,7 @@ def _less(levels: Levels) -> Levels:
 
 
 def _no_worse(before: RegionEstimate, after: RegionEstimate) -> bool:
-    exact = before.mode is after.mode is Mode.EXACT
+    exact = before.mode is after.mode is EstimateMode.EXACT
     share = 1.0 + (1e-9 if exact else NOISE)
     return (
         after.cycles <= before.cycles * share

@@ -13,24 +13,24 @@ from typing import Any
 
 from fuseloom.dataflow.compilation import Compilation, CompiledRegion
 from fuseloom.dataflow.compiler import compile_region
-from fuseloom.dataflow.cost import Estimate, Mode, estimate
-from fuseloom.dataflow.cost.estimate import Known
+from fuseloom.dataflow.cost import Estimate, EstimateMode, estimate
+from fuseloom.dataflow.cost.estimate import EstimateContext
 from fuseloom.dataflow.cost.executed import executed_region
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.display import bar, shown, table
 from fuseloom.errors import DataError, FuseloomError
 from fuseloom.program.formats import suggestion
 from fuseloom.program.inputs import check_data
-from fuseloom.results.text_table import Align, Column, text_table
+from fuseloom.results.text_table import Align, TextColumn, text_table
 
 CAPACITIES = tuple(2**k for k in range(1, 13))
 """Tokens that channels are given where nobody says how many."""
 _COLUMNS = (
-    Column("change", 24, Align.LEFT),
-    Column("cycles", 16),
-    Column("of now", 8),
-    Column("on chip, bytes", 16),
-    Column("", 0, Align.LEFT),
+    TextColumn("change", 24, Align.LEFT),
+    TextColumn("cycles", 16),
+    TextColumn("of now", 8),
+    TextColumn("on chip, bytes", 16),
+    TextColumn("", 0, Align.LEFT),
 )
 
 
@@ -124,7 +124,7 @@ def what_if(
     data: Mapping[str, Any],
     *,
     machine: Machine | None = None,
-    mode: Mode | str = Mode.AUTO,
+    mode: EstimateMode | str = EstimateMode.AUTO,
     capacities: Iterable[int] = (),
     lanes: Iterable[tuple[str, int]] = (),
     settings: Iterable[tuple[str, int]] = (),
@@ -186,7 +186,7 @@ def capacity_pareto(
     data: Mapping[str, Any],
     *,
     machine: Machine | None = None,
-    mode: Mode | str = Mode.AUTO,
+    mode: EstimateMode | str = EstimateMode.AUTO,
     capacities: Sequence[int] = CAPACITIES,
     any_data: bool = False,
 ) -> tuple[Variant, ...]:
@@ -224,7 +224,7 @@ def capacity_pareto(
     """
     machine = replace(machine or Machine.default(), channel_capacity=None)
     stored = check_data(compilation.program, data)
-    known = Known.shared(compilation.program, stored, mode, machine)
+    known = EstimateContext.shared(compilation.program, stored, mode, machine)
     found = []
     for capacity in sorted(set(capacities)):
         made = compilation.sized(capacity)
@@ -245,10 +245,10 @@ def _undominated(found: Sequence[Variant]) -> tuple[Variant, ...]:
     return tuple(best)
 
 
-def _no_more_than_pass(region: CompiledRegion, known: Known) -> CompiledRegion:
+def _no_more_than_pass(region: CompiledRegion, known: EstimateContext) -> CompiledRegion:
     """The region with channels that hold no more than all tokens that pass, if those are known."""
     found = executed_region(region, known)
-    if found is None or found.mode is not Mode.EXACT:
+    if found is None or found.mode is not EstimateMode.EXACT:
         return region
     known.note(found.executed)
     streams = []

@@ -6,8 +6,19 @@ pages, and says how many rows it leaves out where there are many.
 
 from fuseloom.display.drawing import Drawing
 from fuseloom.display.markup import Content, Markup, tag
-from fuseloom.display.plots import Line, Mark, plot
+from fuseloom.display.plots import PlotLine, PlotMark, plot
 from fuseloom.display.style import shown
 from fuseloom.display.tables import bar, table
 
-__all__ = ["Content", "Drawing", "Line", "Mark", "Markup", "bar", "plot", "shown", "table", "tag"]
+__all__ = [
+    "Content",
+    "Drawing",
+    "Markup",
+    "PlotLine",
+    "PlotMark",
+    "bar",
+    "plot",
+    "shown",
+    "table",
+    "tag",
+]

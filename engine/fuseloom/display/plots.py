@@ -23,7 +23,7 @@ _SPACE = 0.07
 
 
 @dataclass(frozen=True)
-class Mark:
+class PlotMark:
     """A point with a name.
 
     Attributes
@@ -33,7 +33,7 @@ class Mark:
 
     Examples
     --------
-    >>> marks = [Mark(2, 10, "slow", "bad"), Mark(4, 5, "fast", "good")]
+    >>> marks = [PlotMark(2, 10, "slow", "bad"), PlotMark(4, 5, "fast", "good")]
     >>> print(plot(marks, x="lanes", y="cycles", title="Twice the lanes"))
     Twice the lanes
     slow: lanes 2, cycles 10
@@ -47,7 +47,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Line:
+class PlotLine:
     """A line through points, with a name at its last one.
 
     Attributes
@@ -57,8 +57,8 @@ class Line:
 
     Examples
     --------
-    >>> limit = Line([(0, 0), (2, 8)], "at most", broken=True)
-    >>> drawn = plot([Mark(1, 4)], [limit], x="bytes", y="FLOPs", title="Below a limit")
+    >>> limit = PlotLine([(0, 0), (2, 8)], "at most", broken=True)
+    >>> drawn = plot([PlotMark(1, 4)], [limit], x="bytes", y="FLOPs", title="Below a limit")
     >>> "at most" in drawn._repr_html_()
     True
     """
@@ -102,8 +102,8 @@ class _Axis:
 
 
 def plot(
-    marks: Iterable[Mark],
-    lines: Iterable[Line] = (),
+    marks: Iterable[PlotMark],
+    lines: Iterable[PlotLine] = (),
     *,
     x: str,
     y: str,
@@ -126,7 +126,7 @@ def plot(
 
     Examples
     --------
-    >>> made = plot([Mark(1, 2, "a")], x="bytes", y="cycles", title="What a takes")
+    >>> made = plot([PlotMark(1, 2, "a")], x="bytes", y="cycles", title="What a takes")
     >>> print(made)
     What a takes
     a: bytes 1, cycles 2
@@ -198,7 +198,7 @@ def _rule(x1: float, y1: float, x2: float, y2: float) -> Markup:
     return tag("path", d=f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}", stroke="var(--line)")
 
 
-def _drawn(line: Line, across: _Axis, up: _Axis) -> Markup:
+def _drawn(line: PlotLine, across: _Axis, up: _Axis) -> Markup:
     path = "L".join(f"{across(x):.1f} {up(y):.1f}" for x, y in line.points)
     return tag("path", d=f"M{path}", stroke="var(--ink2)", stroke_width=1.5, fill="none",
                stroke_dasharray="6 4" if line.broken else None)  # fmt: skip

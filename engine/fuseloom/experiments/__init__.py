@@ -8,21 +8,21 @@
     print(shown.claims[0].got, shown.panels[0].title)
 """
 
-from fuseloom.experiments.claims import Claim, Verdict, published
+from fuseloom.experiments.claims import Claim, ClaimVerdict, published
 from fuseloom.experiments.driver import Figure, Laboratory
 from fuseloom.experiments.notebook import figure
-from fuseloom.experiments.recipe import Mode, Recipe, Size
+from fuseloom.experiments.recipe import AccountingMode, ExperimentSize, Recipe
 from fuseloom.experiments.registry import RECIPES, chosen
 
 __all__ = [
     "RECIPES",
+    "AccountingMode",
     "Claim",
+    "ClaimVerdict",
+    "ExperimentSize",
     "Figure",
     "Laboratory",
-    "Mode",
     "Recipe",
-    "Size",
-    "Verdict",
     "chosen",
     "figure",
     "published",

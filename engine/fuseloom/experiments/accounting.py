@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from fuseloom.experiments.configuration import Configuration
-from fuseloom.experiments.recipe import Mode, Size
+from fuseloom.experiments.recipe import AccountingMode, ExperimentSize
 from fuseloom.models.datasets import GRAPHS as FACTS
 
 SCANS = "locate off; repeat references"
@@ -52,16 +52,19 @@ other two the share is not known, and half is what the paper's table of data set
 OURS = ""
 """This project's defaults."""
 ATTENTION = MappingProxyType(
-    {Mode.PAPER: f"order S..O: h,i,e,l,v; {SCANS}", Mode.OURS: "order S..O: h,i,l,v,e"}
+    {
+        AccountingMode.PAPER: f"order S..O: h,i,e,l,v; {SCANS}",
+        AccountingMode.OURS: "order S..O: h,i,l,v,e",
+    }
 )
 """Fused attention: the published cycles are those of all scores, computed before the mask is asked
 (§0, finding 3); asked first, it leaves most of them out."""
 
-GRAPHS: Mapping[Size, tuple[str, ...]] = MappingProxyType(
+GRAPHS: Mapping[ExperimentSize, tuple[str, ...]] = MappingProxyType(
     {
-        Size.FULL: ("cora", "cora_ml", "dblp", "collab", "mag"),
-        Size.SMALL: ("power-law", "uniform"),
-        Size.SMOKE: ("karate",),
+        ExperimentSize.FULL: ("cora", "cora_ml", "dblp", "collab", "mag"),
+        ExperimentSize.SMALL: ("power-law", "uniform"),
+        ExperimentSize.SMOKE: ("karate",),
     }
 )
 """Data sets of a size; the small ones stand for no published number."""
@@ -69,15 +72,15 @@ _SYNTHETIC = (("nodes", 500), ("features", 128))
 _SIZES = MappingProxyType({"power-law": _SYNTHETIC, "uniform": _SYNTHETIC})
 
 
-def graphs(model: str, size: Size) -> tuple[str, ...]:
+def graphs(model: str, size: ExperimentSize) -> tuple[str, ...]:
     """Data sets of a model on graphs at a size."""
     chosen = GRAPHS[size]
-    if model == "graphsage" and size is Size.SMOKE:
+    if model == "graphsage" and size is ExperimentSize.SMOKE:
         return ("power-law",)
     return chosen
 
 
-def width(data: str, size: Size) -> int:
+def width(data: str, size: ExperimentSize) -> int:
     """Elements of a graph's features, all of them stored: nodes by their number of features."""
     if data in FACTS:
         return FACTS[data].nodes * FACTS[data].features
@@ -85,15 +88,17 @@ def width(data: str, size: Size) -> int:
     return int(options.get("nodes", 34)) * int(options.get("features", 34))
 
 
-def _sizes(data: str, size: Size) -> tuple[tuple[str, int | float], ...]:
-    if size is Size.SMOKE and data == "power-law":
+def _sizes(data: str, size: ExperimentSize) -> tuple[tuple[str, int | float], ...]:
+    if size is ExperimentSize.SMOKE and data == "power-law":
         return (("nodes", 40), ("features", 24))
     return _SIZES.get(data, ())
 
 
-def on_graph(model: str, data: str, preset: str, size: Size, mode: Mode) -> Configuration:
+def on_graph(
+    model: str, data: str, preset: str, size: ExperimentSize, mode: AccountingMode
+) -> Configuration:
     """A model on a graph, as one side counts it."""
     known = PAPER.get(data, Accounting(0.5, SCANS))
     options = (("density", known.density), *_sizes(data, size))
-    settings = known.settings if mode is Mode.PAPER else OURS
+    settings = known.settings if mode is AccountingMode.PAPER else OURS
     return Configuration(model, data, options, preset, settings)

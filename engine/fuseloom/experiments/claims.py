@@ -19,7 +19,7 @@ from fuseloom.errors import DataError
 FULL = "full"
 
 
-class Verdict(Enum):
+class ClaimVerdict(Enum):
     """What a number of ours says of a claim."""
 
     HOLDS = "holds"
@@ -129,7 +129,7 @@ class Claim:
     published: Published
     got: float | None
     expected: float | None
-    verdict: Verdict
+    verdict: ClaimVerdict
     seconds: float = 0.0
     bytes: float = 0.0
     command: str = ""
@@ -139,7 +139,7 @@ class Claim:
     @property
     def ok(self) -> bool:
         """Whether the number is within its tolerance."""
-        return self.verdict is Verdict.HOLDS
+        return self.verdict is ClaimVerdict.HOLDS
 
     @property
     def ratio(self) -> float | None:
@@ -174,12 +174,12 @@ class Claim:
 def judged(published: Published, got: Got | None, **more: Any) -> Claim:
     """The claim with a number of ours; None where there is none."""
     if got is None:
-        return Claim(published, None, published.expected, Verdict.MISSING, **more)
+        return Claim(published, None, published.expected, ClaimVerdict.MISSING, **more)
     expected = got.expected if published.expected is None else published.expected
     if published.holds(got.value, expected):
-        verdict = Verdict.HOLDS
+        verdict = ClaimVerdict.HOLDS
     else:
-        verdict = Verdict.EXPLAINED if published.why else Verdict.DIFFERS
+        verdict = ClaimVerdict.EXPLAINED if published.why else ClaimVerdict.DIFFERS
     return Claim(published, got.value, expected, verdict, **more)
 
 

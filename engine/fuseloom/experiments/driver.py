@@ -23,17 +23,17 @@ from fuseloom.experiments.claims import Claim, judged, published
 from fuseloom.experiments.configuration import Configuration, How
 from fuseloom.experiments.notes import Notes, notes_path
 from fuseloom.experiments.recipe import (
+    AccountingMode,
+    ExperimentSize,
     MissingError,
-    Mode,
     Panel,
     Recipe,
-    Region,
+    RecipeResults,
+    RegionResult,
     Result,
-    Results,
-    Size,
 )
 from fuseloom.experiments.workloads import data_version
-from fuseloom.exploration.executors import Executor, Fate, Job, JobLimits, Task, keep_runs
+from fuseloom.exploration.executors import Executor, Job, JobLimits, JobStatus, Task, keep_runs
 from fuseloom.exploration.store import Outcome, RunIdentity, RunLabel, RunStore, State
 from fuseloom.exploration.store.identity import engine_version
 from fuseloom.models.datasets import VARIABLE
@@ -49,9 +49,9 @@ class Figure:
     """A recipe with its results."""
 
     recipe: Recipe
-    size: Size
-    mode: Mode
-    results: Results = field(repr=False)
+    size: ExperimentSize
+    mode: AccountingMode
+    results: RecipeResults = field(repr=False)
     claims: tuple[Claim, ...]
 
     @property
@@ -87,7 +87,9 @@ class Laboratory:
     reasons: dict[str, str] = field(default_factory=dict)
     _names: dict[str, str] = field(default_factory=dict, repr=False)
 
-    def figures(self, recipes: Sequence[Recipe], size: Size, mode: Mode) -> list[Figure]:
+    def figures(
+        self, recipes: Sequence[Recipe], size: ExperimentSize, mode: AccountingMode
+    ) -> list[Figure]:
         """All of these, done as far as they are not done yet."""
         wanted: dict[Configuration, None] = {}
         measures: dict[str, Job] = {}
@@ -135,7 +137,7 @@ class Laboratory:
             if answer.key not in under_way:
                 continue
             under_way.discard(answer.key)
-            if answer.fate is Fate.DONE:
+            if answer.fate is JobStatus.DONE:
                 self.notes.put(answer.key, answer.value)
                 self.told("done", self._names[answer.key], answer.seconds)
             else:
@@ -180,7 +182,9 @@ class Laboratory:
         request = jobs.request_of(configuration, self.data_dir, self.notes.path, key)
         return Job(key, jobs.ESTIMATE, request, self.limits)
 
-    def _chosen(self, recipe: Recipe, size: Size, mode: Mode) -> dict[str, Configuration]:
+    def _chosen(
+        self, recipe: Recipe, size: ExperimentSize, mode: AccountingMode
+    ) -> dict[str, Configuration]:
         """What is done for a recipe: what is simulated on request only is estimated."""
         heavy = frozenset() if self.heavy else recipe.heavy(size, mode)
         every = recipe.configurations(size, mode)
@@ -201,7 +205,7 @@ class Laboratory:
         record = stored.record
         assert record is not None
         regions = tuple(
-            Region(r.name, r.cycles, r.flops, r.bytes, more["busiest"], more["words"])
+            RegionResult(r.name, r.cycles, r.flops, r.bytes, more["busiest"], more["words"])
             for r, more in zip(record.regions, note["regions"], strict=True)
         )
         source = record.data
@@ -219,17 +223,19 @@ class Laboratory:
             key=key,
         )
 
-    def look(self, recipe: Recipe, size: Size, mode: Mode) -> Figure:
+    def look(self, recipe: Recipe, size: ExperimentSize, mode: AccountingMode) -> Figure:
         """What is there of a recipe, runs or else estimates; nothing is done."""
         return self._figure(recipe, size, mode, instead=True)
 
-    def estimates(self, recipe: Recipe, size: Size, mode: Mode) -> None:
+    def estimates(self, recipe: Recipe, size: ExperimentSize, mode: AccountingMode) -> None:
         """Estimate those configurations of a recipe of which there is no run."""
         every = recipe.configurations(size, mode).values()
         missing = dict.fromkeys(c.estimated() for c in every if self.result(c) is None)
         self.measure(map(self.estimate_job, missing))
 
-    def _figure(self, recipe: Recipe, size: Size, mode: Mode, *, instead: bool = False) -> Figure:
+    def _figure(
+        self, recipe: Recipe, size: ExperimentSize, mode: AccountingMode, *, instead: bool = False
+    ) -> Figure:
         found: dict[str, Result] = {}
         reasons: dict[str, str] = {}
         measured: dict[str, Any] = {}
@@ -250,11 +256,13 @@ class Laboratory:
                 reasons[label] = f"{label}: {self.reasons.get(key, 'not measured')}"
             else:
                 measured[label] = value
-        results = Results(found, reasons, measured)
+        results = RecipeResults(found, reasons, measured)
         return Figure(recipe, size, mode, results, tuple(claims_of(recipe, results, size, mode)))
 
 
-def claims_of(recipe: Recipe, results: Results, size: Size, mode: Mode) -> list[Claim]:
+def claims_of(
+    recipe: Recipe, results: RecipeResults, size: ExperimentSize, mode: AccountingMode
+) -> list[Claim]:
     """Every claim of a recipe at a size, judged."""
     values = recipe.values(size, mode)
     made = []
@@ -322,7 +330,7 @@ def notes_beside(store: RunStore) -> Notes:
 
 def _estimated(note: Mapping[str, Any], key: str) -> Result:
     regions = tuple(
-        Region(
+        RegionResult(
             r["name"],
             r["cycles"],
             r["flops"],

@@ -22,7 +22,7 @@ from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.dataflow.samml.primitive import WORD
 from fuseloom.dataflow.samml.traits import Role
-from fuseloom.dataflow.sim.checking import Step, check_outputs
+from fuseloom.dataflow.sim.checking import CheckStep, check_outputs
 from fuseloom.dataflow.sim.explain.data import Detail
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.program_runs import RegionRun, Run, simulate
@@ -168,7 +168,7 @@ def _scanned(graph: Graph, put: Sequence[float]) -> float:
 def _checked(run: Run) -> Check:
     """Compare what fits into about the run's time; rows are drawn where that is not all."""
     steps = [
-        Step(
+        CheckStep(
             r.name,
             r.region.region.statements,
             r.region.region.outputs,
@@ -177,7 +177,7 @@ def _checked(run: Run) -> Check:
         for r in run.regions
     ]
     live = run.compilation.program.live
-    reshapes = [Step(s.out.tensor, (s,), (s.out.tensor,)) for s in live if not s.op.fuses]
+    reshapes = [CheckStep(s.out.tensor, (s,), (s.out.tensor,)) for s in live if not s.op.fuses]
     return check_outputs(run.compilation.program, [*steps, *reshapes], run.data, run.outputs)
 
 

@@ -62,7 +62,7 @@ def roofline(request: Mapping[str, Any], report: Report) -> dict[str, float]:
     widths = [features.shape[1], *[int(request["hidden"])] * 2, max(graph.classes, 2)]
     weights = [rng.standard_normal(pair).astype(np.float32) for pair in pairwise(widths)]
     peak, bandwidth = _peak(int(request["edge"]), report), _bandwidth(int(request["elements"]))
-    total = _Tally()
+    total = _FastestOf()
     report(0.6, "the model")
     for _ in range(_TRIES):
         total.keep(_forward(adjacency, features, weights))
@@ -83,7 +83,7 @@ def roofline(request: Mapping[str, Any], report: Report) -> dict[str, float]:
     }
 
 
-class _Tally:
+class _FastestOf:
     """The fastest of several tries."""
 
     def __init__(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fuseloom.experiments.driver import Figure, Laboratory, Told, data_folder, notes_beside
-from fuseloom.experiments.recipe import Mode, Size
+from fuseloom.experiments.recipe import AccountingMode, ExperimentSize
 from fuseloom.experiments.registry import chosen
 from fuseloom.exploration.executors import InProcess
 from fuseloom.exploration.store import RunStore
@@ -17,8 +17,8 @@ def _quiet(event: str, what: str, seconds: float) -> None:
 
 def figure(
     id_: str,
-    size: Size | str = Size.SMALL,
-    mode: Mode | str = Mode.PAPER,
+    size: ExperimentSize | str = ExperimentSize.SMALL,
+    mode: AccountingMode | str = AccountingMode.PAPER,
     *,
     store: Path | None = None,
     data_dir: Path | None = None,
@@ -49,5 +49,5 @@ def figure(
     """
     with RunStore(store) as runs, notes_beside(runs) as notes, InProcess() as executor:
         laboratory = Laboratory(runs, notes, executor, data_folder(data_dir), told=told)
-        (made, *_) = laboratory.figures(chosen([id_]), Size(size), Mode(mode))
+        (made, *_) = laboratory.figures(chosen([id_]), ExperimentSize(size), AccountingMode(mode))
         return made

@@ -12,7 +12,7 @@ from fuseloom.experiments.claims import Got, published
 from fuseloom.experiments.configuration import Configuration
 
 
-class Size(Enum):
+class ExperimentSize(Enum):
     """How large an experiment is: as published, some minutes, or some seconds in all."""
 
     FULL = "full"
@@ -20,7 +20,7 @@ class Size(Enum):
     SMOKE = "smoke"
 
 
-class Mode(Enum):
+class AccountingMode(Enum):
     """Whose accounting: the published one, or this project's defaults."""
 
     PAPER = "paper"
@@ -28,7 +28,7 @@ class Mode(Enum):
 
 
 @dataclass(frozen=True)
-class Region:
+class RegionResult:
     """One region's part of a result; ``busiest`` are the cycles of its busiest node."""
 
     name: str
@@ -57,7 +57,7 @@ class Result:
         Most bytes in memory.
     """
 
-    regions: tuple[Region, ...]
+    regions: tuple[RegionResult, ...]
     label: str = ""
     standin: bool = False
     estimated: bool = False
@@ -93,7 +93,7 @@ class Result:
     def words(self) -> float:
         return self._sum("words")
 
-    def region(self, name: str) -> Region:
+    def region(self, name: str) -> RegionResult:
         """The region of that name.
 
         Raises
@@ -111,7 +111,7 @@ class MissingError(FuseloomError):
     """A number needs a result that did not come out."""
 
 
-class Results:
+class RecipeResults:
     """Results by the labels of a recipe's configurations.
 
     Attributes
@@ -169,7 +169,7 @@ class Results:
         return self._found.items()
 
 
-Value = Callable[[Results], Got]
+Value = Callable[[RecipeResults], Got]
 """How a claim's number follows from results."""
 
 
@@ -241,14 +241,18 @@ class Recipe:
     id: str
     title: str
     text: str
-    configurations: Callable[[Size, Mode], Mapping[str, Configuration]]
-    values: Callable[[Size, Mode], Mapping[str, Value]]
-    panels: Callable[[Results, Size, Mode], tuple[Panel, ...]]
-    measures: Callable[[Size, Mode], Mapping[str, Measure]] = field(default=lambda size, mode: {})
-    heavy: Callable[[Size, Mode], frozenset[str]] = field(default=lambda size, mode: frozenset())
+    configurations: Callable[[ExperimentSize, AccountingMode], Mapping[str, Configuration]]
+    values: Callable[[ExperimentSize, AccountingMode], Mapping[str, Value]]
+    panels: Callable[[RecipeResults, ExperimentSize, AccountingMode], tuple[Panel, ...]]
+    measures: Callable[[ExperimentSize, AccountingMode], Mapping[str, Measure]] = field(
+        default=lambda size, mode: {}
+    )
+    heavy: Callable[[ExperimentSize, AccountingMode], frozenset[str]] = field(
+        default=lambda size, mode: frozenset()
+    )
 
 
-def nothing(size: Size, mode: Mode) -> dict[str, Any]:
+def nothing(size: ExperimentSize, mode: AccountingMode) -> dict[str, Any]:
     """No configurations, or no claims."""
     return {}
 
@@ -261,7 +265,7 @@ def attempt(value: Callable[..., float], *arguments: Any) -> float | None:
         return None
 
 
-def expected_of(claim: str, size: Size) -> float | None:
+def expected_of(claim: str, size: ExperimentSize) -> float | None:
     """The published number of a claim, for a plot; None where there is none at this size."""
     found = published().get(claim)
     return None if found is None or size.value not in found.sizes else found.expected

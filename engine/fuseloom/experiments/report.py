@@ -9,21 +9,21 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import fuseloom
-from fuseloom.experiments.claims import Claim, Verdict, number
+from fuseloom.experiments.claims import Claim, ClaimVerdict, number
 from fuseloom.experiments.driver import Figure
-from fuseloom.experiments.recipe import Mode, Size
+from fuseloom.experiments.recipe import AccountingMode, ExperimentSize
 from fuseloom.exploration.store.identity import engine_version
-from fuseloom.results.text_table import Align, Column, text_table
+from fuseloom.results.text_table import Align, TextColumn, text_table
 
 COLUMNS = (
-    Column("claim", align=Align.LEFT),
-    Column("ours"),
-    Column("the paper's"),
-    Column("ratio"),
-    Column("tolerance"),
-    Column("verdict", align=Align.LEFT),
-    Column("seconds"),
-    Column("GB"),
+    TextColumn("claim", align=Align.LEFT),
+    TextColumn("ours"),
+    TextColumn("the paper's"),
+    TextColumn("ratio"),
+    TextColumn("tolerance"),
+    TextColumn("verdict", align=Align.LEFT),
+    TextColumn("seconds"),
+    TextColumn("GB"),
 )
 
 
@@ -55,7 +55,7 @@ def text_report(claims: Sequence[Claim]) -> list[str]:
 def counted(claims: Iterable[Claim]) -> str:
     """How many claims there are of each verdict."""
     found = [claim.verdict for claim in claims]
-    parts = [f"{found.count(v)} {v.value}" for v in Verdict if v in found]
+    parts = [f"{found.count(v)} {v.value}" for v in ClaimVerdict if v in found]
     return f"{len(found)} claims: {', '.join(parts)}" if found else "no claims at this size"
 
 
@@ -98,7 +98,9 @@ def heading(id_: str) -> str:
     return f"Table {id_.removeprefix('table')}" if id_.startswith("table") else f"Fig. {id_}"
 
 
-def page(figures: Sequence[Figure], size: Size, mode: Mode, seconds: float) -> str:
+def page(
+    figures: Sequence[Figure], size: ExperimentSize, mode: AccountingMode, seconds: float
+) -> str:
     """The page of the documentation: every claim of a run, and what it was run on."""
     claims = [claim for figure in figures for claim in figure.claims]
     every = {

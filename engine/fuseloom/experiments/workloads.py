@@ -14,7 +14,7 @@ from types import MappingProxyType
 import numpy as np
 
 import fuseloom.models
-from fuseloom.dataflow.cost.statistics import Expected
+from fuseloom.dataflow.cost.statistics import ExpectedStatistics
 from fuseloom.errors import ProgramError
 from fuseloom.experiments.configuration import Configuration, Number
 from fuseloom.models import Loaded, Model, load_labelled, load_model
@@ -63,7 +63,7 @@ class Foreseen:
     """
 
     model: Model
-    data: Mapping[str, Expected]
+    data: Mapping[str, ExpectedStatistics]
     label: str
 
 
@@ -127,7 +127,7 @@ def _expected_images(data: str, options: Options) -> Foreseen | None:
     found = {}
     for tensor in tensors:
         share = WEIGHT_DENSITY if tensor.name in ("We", "Wd") else 1.0
-        found[tensor.name] = Expected.uniform(tensor, share * prod(tensor.shape))
+        found[tensor.name] = ExpectedStatistics.uniform(tensor, share * prod(tensor.shape))
     return Foreseen(model, found, data or "images")
 
 

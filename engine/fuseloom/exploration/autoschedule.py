@@ -65,7 +65,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Space:
+class SpaceSize:
     """How many schedules there are.
 
     Attributes
@@ -102,7 +102,7 @@ class Autoscheduled(Shows, html="fuseloom.exploration.display:autoscheduled_html
     certificate : Certificate
     reasons : tuple of str
         Why it is as it is, in words.
-    space : Space
+    space : SpaceSize
         How many schedules there are.
     run : Run
     best : Best
@@ -117,7 +117,7 @@ class Autoscheduled(Shows, html="fuseloom.exploration.display:autoscheduled_html
     cycles: int
     certificate: Certificate
     reasons: tuple[str, ...]
-    space: Space
+    space: SpaceSize
     run: Run = field(repr=False)
     best: Best = field(repr=False)
     method: Dataflow = field(repr=False)
@@ -248,7 +248,7 @@ def autoschedule(
             cycles = min(cycles, found[-1].cost.cycles)
     method, best = [pair for pair in zip(methods, found, strict=True) if pair[1].parts][-1]
     sizes = [m.size(budget, COUNTING * time_limit / len(methods)) for m in methods]
-    space = Space(sum(n for n, _ in sizes), all(exact for _, exact in sizes))
+    space = SpaceSize(sum(n for n, _ in sizes), all(exact for _, exact in sizes))
     choices = None
     if pareto:
         choices = tuple(_choices(method, best, budget, began + time_limit, progress))
@@ -265,7 +265,7 @@ def _judged(
     method: Dataflow,
     best: Best,
     proof: Certificate,
-    space: Space,
+    space: SpaceSize,
     choices: tuple[Choice, ...] | None,
     presets: Mapping[str, str],
     budget: Budget,

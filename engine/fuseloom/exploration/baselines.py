@@ -17,14 +17,14 @@ from fuseloom.errors import FuseloomError, SimulationError
 from fuseloom.exploration.found import Sight, Watcher
 from fuseloom.exploration.shortest import shortest
 from fuseloom.results.method import Budget, Cost, Method, Part, every
-from fuseloom.results.places import Units
+from fuseloom.results.order_ideals import Units
 
 EMPTY = 20
 """Draws in a row without anything new to run after which a space counts as exhausted."""
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnSchedules:
     """The best of some schedules that were drawn.
 
     Attributes
@@ -60,7 +60,9 @@ class _Space:
         self.draws = self.runs = self.idle = 0
         self._watch = watch
         self._began = time.monotonic()
-        self._bound = 0.0 if watch is None else shortest(method.places, method.floors(budget))[0]
+        self._bound = (
+            0.0 if watch is None else shortest(method.places, method.lower_bounds(budget))[0]
+        )
         self._ways: dict[Units, list[Part]] = {}
 
     def ways(self, units: Units) -> list[Part]:
@@ -148,8 +150,8 @@ class _Space:
             place = steps[unit]
         return order
 
-    def result(self) -> Drawn:
-        return Drawn(self.parts, self.cycles, self.draws, self.runs)
+    def result(self) -> DrawnSchedules:
+        return DrawnSchedules(self.parts, self.cycles, self.draws, self.runs)
 
 
 def at_random(
@@ -160,7 +162,7 @@ def at_random(
     *,
     time_limit: float = inf,
     watch: Watcher | None = None,
-) -> Drawn:
+) -> DrawnSchedules:
     """The best of schedules whose cuts and ways are drawn, each with the same probability.
 
     Parameters
@@ -179,7 +181,7 @@ def at_random(
     return space.result()
 
 
-def by_tpe(method: Method, budget: Budget, runs: int, seed: int = 0) -> Drawn:
+def by_tpe(method: Method, budget: Budget, runs: int, seed: int = 0) -> DrawnSchedules:
     """The best that Optuna's tree-structured Parzen estimator finds, told the cycles of runs.
 
     Raises

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from fuseloom.exploration.certificate import Certificate
 from fuseloom.results.method import Cost, Deferred, Part, Refusal
-from fuseloom.results.places import Ints, Units
+from fuseloom.results.order_ideals import Ints, Units
 
 
 @dataclass(eq=False)
-class Span:
+class ExaminedSpan:
     """Some units, and the ways of executing them as one that have been looked at.
 
     Attributes
@@ -99,7 +99,7 @@ class Best:
     parts: tuple[Part, ...]
     cost: Cost
     certificate: Certificate
-    spans: tuple[Span, ...] = field(repr=False)
+    spans: tuple[ExaminedSpan, ...] = field(repr=False)
     refusals: dict[str, str] = field(default_factory=dict, repr=False)
     runs: dict[Part, Cost] = field(default_factory=dict, repr=False)
     trace: tuple[tuple[float, float, float], ...] = field(default=(), repr=False)

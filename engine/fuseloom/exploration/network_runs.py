@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fuseloom.contraction.kernels.data import Data
 from fuseloom.contraction.kernels.record import kernel_record, stored
-from fuseloom.contraction.kernels.run import Kernel, Measured
+from fuseloom.contraction.kernels.run import KernelMeasurement, NestKernel
 from fuseloom.contraction.ranking import Candidate
 from fuseloom.exploration.store.identity import RunIdentity, data_hash
 from fuseloom.exploration.store.runs import Outcome, RunLabel
@@ -15,8 +15,8 @@ from fuseloom.results.record import DataSource, RunRecord
 def keep(
     store: RunStore,
     candidate: Candidate,
-    kernel: Kernel,
-    measured: Measured,
+    kernel: NestKernel,
+    measured: KernelMeasurement,
     data: Data,
     label: str = "",
     network: str = "",

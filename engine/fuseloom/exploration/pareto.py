@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fuseloom.results.method import Cost, Part
-from fuseloom.results.places import Places, Units
+from fuseloom.results.order_ideals import OrderIdeals, Units
 
 MOST = 400
 """Sequences of the same units that are kept; of more, so many that lie apart."""
@@ -48,13 +48,13 @@ class _Step:
 
 
 def front(
-    places: Places, parts: Iterable[Part], runs: Mapping[Part, Cost], most: int = MOST
+    places: OrderIdeals, parts: Iterable[Part], runs: Mapping[Part, Cost], most: int = MOST
 ) -> Front:
     """The front of all schedules that these parts make.
 
     Parameters
     ----------
-    places : Places
+    places : OrderIdeals
         Of the program.
     runs : mapping
         Of parts that were run what they took; of others, what is expected counts.
@@ -63,7 +63,7 @@ def front(
     --------
     >>> fast, small = Cost(1.0, 9.0), Cost(2.0, 8.0)
     >>> parts = [Part((0,), fast, 0.0), Part((0,), small, 0.0)]
-    >>> front(Places.chain(1), parts, {}).costs == (fast, small)
+    >>> front(OrderIdeals.chain(1), parts, {}).costs == (fast, small)
     True
     """
     spans: dict[Units, list[_Step]] = {}

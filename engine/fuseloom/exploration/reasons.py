@@ -13,7 +13,7 @@ from fuseloom.dataflow.orders import best_orders
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.errors import FuseloomError
 from fuseloom.exploration.found import Best
-from fuseloom.exploration.verdict import Fate, Verdict, judged, outside, refused
+from fuseloom.exploration.verdict import ScheduleFate, ScheduleVerdict, judged, outside, refused
 from fuseloom.results.method import Budget, Part, name_of
 
 
@@ -98,8 +98,8 @@ def why_not(method: Dataflow, cycles: float, schedule: str) -> str:
 
 def verdict_on(
     method: Dataflow, cycles: float, schedule: str, budget: Budget | None = None
-) -> Verdict:
-    """What removes a schedule, and whether it is in the space; it is run if its floor does not.
+) -> ScheduleVerdict:
+    """Return what removes a schedule and whether it is in the space; run it if its bound does not.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def verdict_on(
     found = estimate(made, method.given, machine=method.machine)
     without = outside(made, method.base, budget or Budget())
     told = judged(found, cycles, outside=without)
-    if told.fate is Fate.BOUNDED:
+    if told.fate is ScheduleFate.BOUNDED:
         return told
     run = simulate(made, method.given, method.machine, limits=method.limits)
     return judged(found, cycles, run.cycles, without)

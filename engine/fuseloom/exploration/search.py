@@ -1,8 +1,8 @@
 """The search for the schedule with the fewest cycles, with a proof of how good it is.
 
-A schedule is a way through the places of a program (:mod:`fuseloom.results.places`): a place is
-what has been carried out so far, an edge from one to the next is a part, and cycles add along the
-way. That is every cut of the program into convex parts without a circle between them; where
+A schedule is a way through the places of a program (:mod:`fuseloom.results.order_ideals`): a place
+is what has been carried out so far, an edge from one to the next is a part, and cycles add along
+the way. That is every cut of the program into convex parts without a circle between them; where
 statements form a chain, every cut into runs of neighbours.  Two facts make the shortest way the
 best schedule:
 
@@ -15,10 +15,10 @@ best schedule:
   more.  The same holds of traffic, which adds, and of lanes and memory on chip, of which a
   sequence needs the maximum.
 * **Bounds hold for paths.**  Give every edge a number that no run of it is below: cycles of its
-  run where there was one, its lower bound where it was only looked at, and the floor of its units
-  where ways are still unseen.  The shortest way in these numbers is no longer than any schedule
-  takes: each schedule is a way, and no edge of it counts more than its run.  A run that was
-  abandoned takes more cycles than it had been given, which is a lower bound like any other.
+  run where there was one, its lower bound where it was only looked at, and the lower bound of its
+  units where ways are still unseen.  The shortest way in these numbers is no longer than any
+  schedule takes: each schedule is a way, and no edge of it counts more than its run.  A run that
+  was abandoned takes more cycles than it had been given, which is a lower bound like any other.
 
 So the search takes the shortest way in these numbers and looks at what is least known on it:
 ways not seen yet are looked at, parts not run yet are run.  Every step raises some edge.  Once the
@@ -39,10 +39,10 @@ import numpy as np
 
 from fuseloom.errors import CancelledError, FuseloomError, SimulationError
 from fuseloom.exploration.certificate import Certificate, Tally
-from fuseloom.exploration.found import Best, Sight, Span, Watcher
+from fuseloom.exploration.found import Best, ExaminedSpan, Sight, Watcher
 from fuseloom.exploration.shortest import shortest
 from fuseloom.results.method import Budget, Cost, Deferred, Floats, Method, Part, Refusal, name_of
-from fuseloom.results.places import Units
+from fuseloom.results.order_ideals import Units
 
 SOME = 8
 """Ways of the same units that are looked at in one step."""
@@ -107,7 +107,7 @@ class Search:
         self._began = time.monotonic()
         self._ends = self._began + time_limit
         self._patient = self._began + PATIENCE * time_limit
-        self._spans: dict[Units, Span] = {}
+        self._spans: dict[Units, ExaminedSpan] = {}
         self._failed: set[Part] = set()
         self._above: dict[Part, float] = {}
         self._tried = 0
@@ -122,7 +122,7 @@ class Search:
         self._known = np.full((size, size), inf)
         self._hoped = np.full((size, size), inf)
         self._all: Floats = np.zeros((0, 0))
-        self._floors = self._all
+        self._lower_bounds = self._all
         self._near: set[Units] = set()
         self._expected: tuple[float, list[Units]] | None = None
 
@@ -151,7 +151,7 @@ class Search:
                 break
             if not self._step():
                 break
-        if self._floors.size or (len(self.method.units) <= SMALL and not self._cancelled):
+        if self._lower_bounds.size or (len(self.method.units) <= SMALL and not self._cancelled):
             bound = max(bound, min(shortest(self.places, self._least())[0], self._cost.cycles))
         return self._result(bound)
 
@@ -160,18 +160,18 @@ class Search:
     def _least(self) -> Floats:
         """Per edge, cycles that no run of it is below.
 
-        ``_all`` has what holds of every way, ``_floors`` of those that were not looked at.
+        ``_all`` has what holds of every way, ``_lower_bounds`` of those that were not looked at.
         """
-        if not self._floors.size:
-            floors = np.full(self._known.shape, inf)
-            given = self.method.floors(self.budget)
-            for place in range(len(floors) - 1):
+        if not self._lower_bounds.size:
+            lower_bounds = np.full(self._known.shape, inf)
+            given = self.method.lower_bounds(self.budget)
+            for place in range(len(lower_bounds) - 1):
                 ends = list(self.places.ends(place))
-                floors[place, ends] = given[place, ends]
-            self._all, self._floors = floors, floors.copy()
+                lower_bounds[place, ends] = given[place, ends]
+            self._all, self._lower_bounds = lower_bounds, lower_bounds.copy()
             for span in self._spans.values():
                 self._update(span)
-        found: Floats = np.minimum(self._floors, self._known)
+        found: Floats = np.minimum(self._lower_bounds, self._known)
         return found
 
     def _of(self, part: Part) -> tuple[float, float]:
@@ -181,15 +181,17 @@ class Search:
         if part in self.runs:
             return self.runs[part].cycles, self.runs[part].cycles
         above = self._above.get(part, 0.0)
-        floor = float(self._all[self._edge(part.units)]) if self._all.size else 0.0
-        return max(part.least, above, floor), max(part.expected.cycles, above)
+        lower_bound = float(self._all[self._edge(part.units)]) if self._all.size else 0.0
+        return max(part.least, above, lower_bound), max(part.expected.cycles, above)
 
-    def _update(self, span: Span) -> None:
+    def _update(self, span: ExaminedSpan) -> None:
         """Note what its parts take at least, and are expected to."""
         numbers = [self._of(part) for part in span.parts]
         at = span.at
-        if self._floors.size:
-            self._floors[at] = np.maximum(self._floors[at], span.least if span.open else inf)
+        if self._lower_bounds.size:
+            self._lower_bounds[at] = np.maximum(
+                self._lower_bounds[at], span.least if span.open else inf
+            )
         self._known[at] = min((least for least, _ in numbers), default=inf)
         self._hoped[at] = min((hoped for _, hoped in numbers), default=inf)
         self._expected = None
@@ -204,13 +206,13 @@ class Search:
 
     # Steps ----------------------------------------------------------------------------------
 
-    def _span(self, units: Units) -> Span | None:
+    def _span(self, units: Units) -> ExaminedSpan | None:
         """A span, made when it is looked at first; None where there is none."""
         if not self.places.is_part(units):
             return None
         if units not in self._spans:
             ways = self.method.ways(units, self.budget)
-            self._spans[units] = Span(units, self.places.edges(units), ways)
+            self._spans[units] = ExaminedSpan(units, self.places.edges(units), ways)
         return self._spans[units]
 
     def _step(self) -> bool:
@@ -226,9 +228,9 @@ class Search:
         if unknown := [units for units in unseen if units not in self._near]:
             for units in unknown:
                 self._near.add(units)
-                at, closer = self.places.edges(units), self.method.floor(units, self.budget)
-                for floors in (self._all, self._floors):
-                    floors[at] = np.maximum(floors[at], closer)
+                at, closer = self.places.edges(units), self.method.lower_bound(units, self.budget)
+                for lower_bounds in (self._all, self._lower_bounds):
+                    lower_bounds[at] = np.maximum(lower_bounds[at], closer)
                 if units in self._spans:
                     self._update(self._spans[units])
             return True
@@ -254,7 +256,7 @@ class Search:
 
     def _low(self, units: Units) -> float:
         """Cycles that no way of these units is below that has not been looked at."""
-        return float(self._floors[self._edge(units)])
+        return float(self._lower_bounds[self._edge(units)])
 
     def _better(self, parts: Sequence[Part]) -> bool:
         """Look at two parts of a way as one, or at more ways of one part.
@@ -278,7 +280,7 @@ class Search:
         self._look(found, FEW)
         return True
 
-    def _look(self, span: Span, number: int = SOME) -> None:
+    def _look(self, span: ExaminedSpan, number: int = SOME) -> None:
         """Look at some more ways of a span's units."""
         if span.ways is None:
             return

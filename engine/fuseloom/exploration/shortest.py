@@ -7,10 +7,10 @@ from math import inf
 import numpy as np
 
 from fuseloom.results.method import Floats
-from fuseloom.results.places import Places, Units
+from fuseloom.results.order_ideals import OrderIdeals, Units
 
 
-def shortest(places: Places, counts: Floats) -> tuple[float, list[Units]]:
+def shortest(places: OrderIdeals, counts: Floats) -> tuple[float, list[Units]]:
     """The length of the shortest way from the empty place to the full one, and its parts.
 
     Parameters
@@ -31,7 +31,7 @@ def shortest(places: Places, counts: Floats) -> tuple[float, list[Units]]:
     Examples
     --------
     >>> counts = np.array([[inf, 2.0, 4.0], [inf, inf, 1.0], [inf, inf, inf]])
-    >>> shortest(Places.chain(2), counts)
+    >>> shortest(OrderIdeals.chain(2), counts)
     (3.0, [(0,), (1,)])
     """
     size = len(places)

@@ -1,4 +1,4 @@
-"""What keeps one schedule from being the best: a rule, its floor, its estimate, or its run."""
+"""Reasons why a schedule is not the best: a rule, its lower bound, its estimate, or its run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fuseloom.dataflow.method import KEPT
 from fuseloom.results.method import Budget
 
 
-class Fate(Enum):
+class ScheduleFate(Enum):
     """What became of a schedule; each is decided by one number."""
 
     REFUSED = "not legal"
@@ -28,12 +28,12 @@ class Fate(Enum):
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ScheduleVerdict:
     """Why a schedule is not the best.
 
     Attributes
     ----------
-    fate : Fate
+    fate : ScheduleFate
     text : str
         The same in a sentence, with the number that decides.
     outside : tuple of str
@@ -44,7 +44,7 @@ class Verdict:
         Clock cycles of the best that was found.
     """
 
-    fate: Fate
+    fate: ScheduleFate
     text: str
     outside: tuple[str, ...] = ()
     least: float | None = None
@@ -53,14 +53,16 @@ class Verdict:
     best: float = 0.0
 
 
-def refused(reason: str, best: float) -> Verdict:
+def refused(reason: str, best: float) -> ScheduleVerdict:
     """The verdict on what the compiler refuses."""
-    return Verdict(Fate.REFUSED, f"{Fate.REFUSED.value}: {reason}", best=best)
+    return ScheduleVerdict(
+        ScheduleFate.REFUSED, f"{ScheduleFate.REFUSED.value}: {reason}", best=best
+    )
 
 
 def judged(
     expected: Estimate, best: float, cycles: float | None = None, outside: tuple[str, ...] = ()
-) -> Verdict:
+) -> ScheduleVerdict:
     """The verdict on a schedule that can be built.
 
     Parameters
@@ -70,7 +72,7 @@ def judged(
     best : float
         Clock cycles of the best that was found.
     cycles : float, optional
-        Of its run, if there was one; then that decides, unless the floor does.
+        Of its run, if there was one; then that decides, unless the lower bound does.
     """
     least = sum(region.least or 0.0 for region in expected.regions)
     dearest = max(expected.regions, key=lambda region: region.cycles, default=None)
@@ -79,31 +81,31 @@ def judged(
     took = expected.cycles if cycles is None else cycles
     takes = "is expected to take" if cycles is None else "takes"
     told = {
-        Fate.BOUNDED: f"no run takes fewer than {least:,.0f} cycles, "
+        ScheduleFate.BOUNDED: f"no run takes fewer than {least:,.0f} cycles, "
         f"and the best takes {best:,.0f}{where}",
-        Fate.SLOWER: f"it takes {took:,.0f} cycles, the best {best:,.0f}{where}",
-        Fate.EQUAL: f"it {takes} {took:,.0f} cycles, too",
-        Fate.BETTER: f"{took:,.0f} cycles instead of {best:,.0f}",
-        Fate.ESTIMATED: f"it is expected to take {took:,.0f} cycles, the best takes "
+        ScheduleFate.SLOWER: f"it takes {took:,.0f} cycles, the best {best:,.0f}{where}",
+        ScheduleFate.EQUAL: f"it {takes} {took:,.0f} cycles, too",
+        ScheduleFate.BETTER: f"{took:,.0f} cycles instead of {best:,.0f}",
+        ScheduleFate.ESTIMATED: f"it is expected to take {took:,.0f} cycles, the best takes "
         f"{best:,.0f}; at least {least:,.0f} are sure{where}",
-        Fate.HOPED: f"it is expected to take {took:,.0f} cycles, the best takes {best:,.0f}; "
-        "only its run can tell",
+        ScheduleFate.HOPED: f"it is expected to take {took:,.0f} cycles, the best takes "
+        f"{best:,.0f}; only its run can tell",
     }[fate]
-    mark = " than the best" if fate in (Fate.ESTIMATED, Fate.HOPED) else ""
+    mark = " than the best" if fate in (ScheduleFate.ESTIMATED, ScheduleFate.HOPED) else ""
     text = f"{fate.value}{mark}: {told}"
-    return Verdict(fate, text, outside, least, expected.cycles, cycles, best)
+    return ScheduleVerdict(fate, text, outside, least, expected.cycles, cycles, best)
 
 
-def _fate(least: float, expected: float, cycles: float | None, best: float) -> Fate:
+def _fate(least: float, expected: float, cycles: float | None, best: float) -> ScheduleFate:
     if cycles is None:
         if least > best:
-            return Fate.BOUNDED
+            return ScheduleFate.BOUNDED
         if round(expected) == round(best):
-            return Fate.EQUAL
-        return Fate.ESTIMATED if expected >= best else Fate.HOPED
+            return ScheduleFate.EQUAL
+        return ScheduleFate.ESTIMATED if expected >= best else ScheduleFate.HOPED
     if cycles > best:
-        return Fate.BOUNDED if least > best else Fate.SLOWER
-    return Fate.EQUAL if cycles == best else Fate.BETTER
+        return ScheduleFate.BOUNDED if least > best else ScheduleFate.SLOWER
+    return ScheduleFate.EQUAL if cycles == best else ScheduleFate.BETTER
 
 
 def outside(compiled: Compilation, base: Schedule, budget: Budget) -> tuple[str, ...]:

@@ -21,16 +21,16 @@ from fuseloom.program.formats import Format, LevelFormat
 from fuseloom.program.relations import Relation, bounds, check_relation
 from fuseloom.program.syntax import (
     Binary,
+    ComputedAccess,
     Expression,
     Gather,
-    Located,
-    Place,
+    Identifier,
     Position,
     Read,
     Reduce,
+    SourcePlace,
     StatementSyntax,
     Unary,
-    Word,
     parts,
     rebuilt,
     walk,
@@ -42,7 +42,7 @@ Sizes = dict[str, int]
 
 
 @dataclass
-class Places:
+class AccessRewriter:
     """Rewrites the accesses of one line after another.
 
     Parameters
@@ -65,7 +65,7 @@ class Places:
     taken: set[str]
     versions: Mapping[str, tuple[str, tuple[int, ...]]]
     made: dict[tuple[Shape, Relation], Tensor] = field(default_factory=dict)
-    places: dict[str, Place] = field(default_factory=dict)
+    places: dict[str, SourcePlace] = field(default_factory=dict)
 
     def rewritten(self, line: StatementSyntax) -> StatementSyntax:
         """The line without accesses at computed places.
@@ -76,7 +76,7 @@ class Places:
             A place that never lies inside the tensor, an index without a size, a list that is not
             declared, or a tensor that its own statement reads.
         """
-        located = [x for x in walk(line.expression) if isinstance(x, Located)]
+        located = [x for x in walk(line.expression) if isinstance(x, ComputedAccess)]
         for node in located:
             if node.name == line.target.name:
                 raise _recurrence(node)
@@ -95,7 +95,7 @@ class Places:
             order = [x.text for x in target.indices]
 
             def change(node: Expression) -> Expression:
-                if isinstance(node, Located):
+                if isinstance(node, ComputedAccess):
                     return self._product(node, sizes, order, used)
                 return node
 
@@ -118,13 +118,13 @@ class Places:
 
     def _sizes(self, node: Expression) -> Sizes:
         """What is known of the sizes of indices: those that stand alone at a known dimension."""
-        if isinstance(node, Read | Located):
+        if isinstance(node, Read | ComputedAccess):
             shape = self.shapes.get(node.name, ())
             at = node.indices if isinstance(node, Read) else node.positions
             if len(shape) != len(at):
                 return {}
             pairs = [*zip(at, shape, strict=True)]
-            return {x.text: n for x, n in reversed(pairs) if isinstance(x, Word)}
+            return {x.text: n for x, n in reversed(pairs) if isinstance(x, Identifier)}
         found: Sizes = {}
         several = [self._sizes(part) for part in parts(node)]
         for sizes in several:
@@ -150,7 +150,7 @@ class Places:
                     line.target.place,
                 )
 
-    def _infer(self, located: Iterable[Located], sizes: Sizes, target: Read) -> None:
+    def _infer(self, located: Iterable[ComputedAccess], sizes: Sizes, target: Read) -> None:
         """Give an index without a size the largest for which nothing outside is read."""
         at = [
             (node, position, length)
@@ -176,7 +176,7 @@ class Places:
                 if x.text not in sizes:
                     raise _no_size(node, x, target, "no tensor has it alone")
 
-    def _lengths(self, node: Located) -> Shape:
+    def _lengths(self, node: ComputedAccess) -> Shape:
         """How far each position may go: its dimension, or its list."""
         found = []
         for position, size in zip(node.positions, self.shapes[node.name], strict=True):
@@ -186,7 +186,7 @@ class Places:
 
     def _entries(self, position: Position) -> tuple[int, ...] | None:
         name = position.entries
-        if not isinstance(name, Word):
+        if not isinstance(name, Identifier):
             return name
         if name.text in self.lists:
             return self.lists[name.text]
@@ -204,21 +204,25 @@ class Places:
 
     # Products ---------------------------------------------------------------------------------
 
-    def _product(self, node: Located, sizes: Sizes, order: list[str], used: set[str]) -> Expression:
+    def _product(
+        self, node: ComputedAccess, sizes: Sizes, order: list[str], used: set[str]
+    ) -> Expression:
         """The product that reads a tensor at computed places."""
         shape = self.shapes.get(node.name, ())
         known = len(shape) == len(node.positions)
-        indices: list[Word] = []
-        bound: list[Word] = []
+        indices: list[Identifier] = []
+        bound: list[Identifier] = []
         relations: list[Read] = []
         for axis, position in enumerate(node.positions):
-            alone = isinstance(position, Word) and position.text not in {x.text for x in indices}
-            if isinstance(position, Word):
+            alone = isinstance(position, Identifier) and position.text not in {
+                x.text for x in indices
+            }
+            if isinstance(position, Identifier):
                 if alone:
                     indices.append(position)
                     continue
                 position = Position(((1, position),), 0, position.place)
-            index = Word(_fresh_index(node.name, axis, used), position.place)
+            index = Identifier(_fresh_index(node.name, axis, used), position.place)
             indices.append(index)
             bound.append(index)
             if known:
@@ -236,9 +240,9 @@ class Places:
 
     def _made(
         self,
-        node: Located,
+        node: ComputedAccess,
         position: Position,
-        index: Word,
+        index: Identifier,
         size: int,
         sizes: Sizes,
         order: list[str],
@@ -291,9 +295,9 @@ def _check_concats(expression: Expression) -> None:
         if not isinstance(gather, Gather) or gather.axis is None:
             continue
         for node in walk(gather):
-            if not isinstance(node, Located):
+            if not isinstance(node, ComputedAccess):
                 continue
-            alone = [x.text for x in node.positions if isinstance(x, Word)]
+            alone = [x.text for x in node.positions if isinstance(x, Identifier)]
             for x in node.positions:
                 computed = isinstance(x, Position) and any(
                     y.text == gather.axis.text for _, y in x.terms
@@ -311,7 +315,7 @@ def _indices(expression: Expression) -> set[str]:
     """All index names in an expression, bound ones too."""
     found: set[str] = set()
     for node in walk(expression):
-        if isinstance(node, Read | Located):
+        if isinstance(node, Read | ComputedAccess):
             found.update(node.free)
         elif isinstance(node, Reduce):
             found.update(x.text for x in node.bound)
@@ -332,7 +336,7 @@ def _is_reshape(expression: Expression) -> bool:
     return isinstance(expression, Unary) and expression.op is Op.RESHAPE
 
 
-def _largest(position: Position, coefficient: int, x: Word, sizes: Sizes, length: int) -> int:
+def _largest(position: Position, coefficient: int, x: Identifier, sizes: Sizes, length: int) -> int:
     """The largest size of an index for which a position stays inside; 0 if it never does."""
     others = [(c, sizes[y.text]) for c, y in position.terms if y is not x]
     low, high = bounds(others, position.offset)
@@ -342,7 +346,7 @@ def _largest(position: Position, coefficient: int, x: Word, sizes: Sizes, length
     return room // abs(coefficient) + 1
 
 
-def _no_size(node: Located, x: Word, target: Read, why: str) -> ProgramError:
+def _no_size(node: ComputedAccess, x: Identifier, target: Read, why: str) -> ProgramError:
     shown = f"index {x.text} of {node.name} has no size: {why}"
     if x.text in {y.text for y in target.indices}:
         shape = "x".join("8" * len(target.indices))
@@ -352,7 +356,7 @@ def _no_size(node: Located, x: Word, target: Read, why: str) -> ProgramError:
     return _error(shown, f"{ways}e.g. {x.text}: index 3", x.place)
 
 
-def _recurrence(node: Located) -> ProgramError:
+def _recurrence(node: ComputedAccess) -> ProgramError:
     name = node.name
     return _error(
         f"{name} is read by the statement that assigns it: a recurrence",
@@ -361,5 +365,5 @@ def _recurrence(node: Located) -> ProgramError:
     )
 
 
-def _error(message: str, hint: str, place: Place) -> ProgramError:
+def _error(message: str, hint: str, place: SourcePlace) -> ProgramError:
     return ProgramError(message, hint=hint, line=place[0], column=place[1])

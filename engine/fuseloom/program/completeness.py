@@ -15,12 +15,12 @@ from itertools import takewhile
 
 from fuseloom.errors import ProgramError
 from fuseloom.program.formats import Format, LevelFormat
-from fuseloom.program.syntax import Place
+from fuseloom.program.syntax import SourcePlace
 from fuseloom.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
 
 
 @dataclass(frozen=True)
-class Presence:
+class ElementPresence:
     """Where a tensor has elements, whatever the data.
 
     Attributes
@@ -36,7 +36,7 @@ class Presence:
     whole: bool
 
 
-def presences(program: Program) -> dict[str, Presence]:
+def presences(program: Program) -> dict[str, ElementPresence]:
     """Per tensor, where it has elements whatever the data.
 
     =================  ============================================================================
@@ -74,17 +74,19 @@ def presences(program: Program) -> dict[str, Presence]:
     return found
 
 
-def _as_stored(fmt: Format) -> Presence:
+def _as_stored(fmt: Format) -> ElementPresence:
     """What a format says: a stored fiber of dense levels is whole."""
     free: set[int] = set()
     for level, dimension in zip(reversed(fmt.levels), reversed(fmt.mode_order), strict=True):
         if level is not LevelFormat.DENSE:
             break
         free.add(dimension)
-    return Presence(frozenset(free), len(free) == len(fmt.levels))
+    return ElementPresence(frozenset(free), len(free) == len(fmt.levels))
 
 
-def _computed(program: Program, s: Statement, found: Mapping[str, Presence]) -> Presence:
+def _computed(
+    program: Program, s: Statement, found: Mapping[str, ElementPresence]
+) -> ElementPresence:
     """Where the result of a statement has elements."""
     out, indices = s.out.indices, {*s.indices}
     whole = [access for access in s.operands if found[access.tensor].whole]
@@ -107,7 +109,7 @@ def _computed(program: Program, s: Statement, found: Mapping[str, Presence]) -> 
             everything = everything or given == indices
     if everything:
         free |= {*out}
-    return Presence(frozenset(k for k, x in enumerate(out) if x in free), everything)
+    return ElementPresence(frozenset(k for k, x in enumerate(out) if x in free), everything)
 
 
 def _placed(program: Program, s: Statement, relations: list[Access]) -> bool:
@@ -133,7 +135,7 @@ def _placed(program: Program, s: Statement, relations: list[Access]) -> bool:
     return not own & others
 
 
-def _free(access: Access, found: Mapping[str, Presence]) -> set[str]:
+def _free(access: Access, found: Mapping[str, ElementPresence]) -> set[str]:
     return {access.indices[k] for k in found[access.tensor].free}
 
 
@@ -148,7 +150,7 @@ def complete_tensors(program: Program) -> frozenset[str]:
     return frozenset(name for name, presence in presences(program).items() if presence.whole)
 
 
-def complete_levels(tensor: Tensor, presence: Presence) -> tuple[bool, ...]:
+def complete_levels(tensor: Tensor, presence: ElementPresence) -> tuple[bool, ...]:
     """Which levels of a tensor have every coordinate below each position outside them.
 
     In storage order.  All, if it is whole; else those of free dimensions but the outermost level,
@@ -167,14 +169,16 @@ def complete_levels(tensor: Tensor, presence: Presence) -> tuple[bool, ...]:
     )
 
 
-def check_everywhere(program: Program, number: int, place: Place, complete: frozenset[str]) -> None:
+def check_everywhere(
+    program: Program, number: int, place: SourcePlace, complete: frozenset[str]
+) -> None:
     """Refuse a constant in front of an operand that may lack elements.
 
     Parameters
     ----------
     number : int
         Of the statement that adds the constant.
-    place : Place
+    place : SourcePlace
         Of the constant.
     complete : frozenset of str
         The program's :func:`complete_tensors`.

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from fuseloom.program.completeness import (
-    Presence,
+    ElementPresence,
     complete_levels,
     complete_tensors,
     presences,
@@ -34,7 +34,7 @@ def written_levels(program: Program, name: str) -> tuple[LevelFormat, ...]:
 
 
 def dense_problem(
-    program: Program, tensor: Tensor, found: Mapping[str, Presence]
+    program: Program, tensor: Tensor, found: Mapping[str, ElementPresence]
 ) -> tuple[str, str] | None:
     """Why a computed tensor cannot be stored in its format, and the way out; None if it can.
 

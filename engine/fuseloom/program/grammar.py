@@ -18,26 +18,26 @@ from fuseloom.program.positions import Positions, entry_at, plain_indices, refus
 from fuseloom.program.syntax import (
     Binary,
     BlockSyntax,
+    ComputedAccess,
     Constant,
     DeclarationSyntax,
     Expression,
     Gather,
+    Identifier,
     IndexSyntax,
     LineSyntax,
     ListSyntax,
-    Located,
     MadeSyntax,
     OptionSyntax,
     OutputsSyntax,
-    Place,
     Position,
     ProgramSyntax,
     Read,
     Reduce,
     ShapeSyntax,
+    SourcePlace,
     StatementSyntax,
     Unary,
-    Word,
 )
 from fuseloom.program.types import ELEMENTARY, Op
 from fuseloom.program.unexpected import explained, refuse
@@ -93,18 +93,18 @@ def _check_count(text: str) -> None:
 def _parser() -> Lark:
     grammar = files("fuseloom.program").joinpath("grammar.lark").read_text(encoding="utf-8")
     # Building the trees while parsing keeps deep nesting off the Python stack.
-    return Lark(grammar, parser="lalr", maybe_placeholders=True, transformer=_Builder())
+    return Lark(grammar, parser="lalr", maybe_placeholders=True, transformer=_SyntaxTreeBuilder())
 
 
-def _place(token: Token) -> Place:
+def _place(token: Token) -> SourcePlace:
     return (token.line or 1, token.column or 1)
 
 
-def _word(token: Token) -> Word:
-    return Word(str(token), _place(token))
+def _word(token: Token) -> Identifier:
+    return Identifier(str(token), _place(token))
 
 
-def _deeper(place: Place, *children: Expression) -> int:
+def _deeper(place: SourcePlace, *children: Expression) -> int:
     depth = 1 + max(child.depth for child in children)
     if depth > MAX_NESTING:
         raise refuse(
@@ -115,7 +115,7 @@ def _deeper(place: Place, *children: Expression) -> int:
     return depth
 
 
-def _number(value: float, place: Place, depth: int = 1) -> Constant:
+def _number(value: float, place: SourcePlace, depth: int = 1) -> Constant:
     if not math.isfinite(value):
         raise refuse("a constant is too large for a number", "constants are finite", place)
     return Constant(value, place, depth)
@@ -126,26 +126,26 @@ def _integer(digits: str) -> int:
     return int(digits) if len(digits) <= 12 else (-1 if digits[0] == "-" else MAX_DIMENSION + 1)
 
 
-def _everywhere(term: float, operand: Expression, place: Place) -> Expression:
+def _everywhere(term: float, operand: Expression, place: SourcePlace) -> Expression:
     """A constant in front of what is added to it or subtracted from it; 0 shifts nothing."""
     made = _unary(Op.SHIFT, term, operand, place)
     return replace(made, everywhere=term != 0) if isinstance(made, Unary) else made
 
 
-def _unary(op: Op, constant: float | None, operand: Expression, place: Place) -> Expression:
+def _unary(op: Op, constant: float | None, operand: Expression, place: SourcePlace) -> Expression:
     if constant is not None:
         _number(constant, place)
     return Unary(op, constant, operand, place, _deeper(place, operand))
 
 
 @v_args(inline=True)
-class _Builder(Transformer[Token, Any]):
+class _SyntaxTreeBuilder(Transformer[Token, Any]):
     """Builds syntax trees bottom-up; arithmetic with constants becomes SCALE and SHIFT."""
 
-    def start(self, name: Word | None, *lines: LineSyntax) -> ProgramSyntax:
+    def start(self, name: Identifier | None, *lines: LineSyntax) -> ProgramSyntax:
         return ProgramSyntax(name, lines)
 
-    def header(self, name: Token) -> Word:
+    def header(self, name: Token) -> Identifier:
         return _word(name)
 
     def declaration(
@@ -163,7 +163,7 @@ class _Builder(Transformer[Token, Any]):
         indices: Positions,
         shape: ShapeSyntax | tuple[int, ...] | int,
         target: Token,
-        position: Word | Position,
+        position: Identifier | Position,
     ) -> MadeSyntax:
         if not isinstance(shape, ShapeSyntax):
             raise refuse(
@@ -172,7 +172,7 @@ class _Builder(Transformer[Token, Any]):
                 _place(name),
             )
         words = plain_indices(indices, f"the declaration of {name}")
-        if isinstance(position, Word):
+        if isinstance(position, Identifier):
             position = Position(((1, position),), 0, position.place)
         return MadeSyntax(_word(name), words, shape, _word(target), position)
 
@@ -194,7 +194,7 @@ class _Builder(Transformer[Token, Any]):
     def stored(
         self,
         dimensions: Token,
-        levels: tuple[Word, ...] | Word,
+        levels: tuple[Identifier, ...] | Identifier,
         order: tuple[Token, ...] | None,
         block: BlockSyntax | None,
     ) -> ShapeSyntax:
@@ -203,10 +203,10 @@ class _Builder(Transformer[Token, Any]):
         where = _place(order[0]) if order else None
         return ShapeSyntax(sizes, levels, axes, _place(dimensions), where, block)
 
-    def format_word(self, word: Token) -> Word:
+    def format_word(self, word: Token) -> Identifier:
         return _word(word)
 
-    def format_levels(self, *words: Token) -> tuple[Word, ...]:
+    def format_levels(self, *words: Token) -> tuple[Identifier, ...]:
         return tuple(_word(word) for word in words)
 
     def order(self, *axes: Token) -> tuple[Token, ...]:
@@ -224,8 +224,8 @@ class _Builder(Transformer[Token, Any]):
     def outputs(self, *names: Token) -> OutputsSyntax:
         return OutputsSyntax(tuple(_word(name) for name in names))
 
-    def statement(self, target: Read | Located, expression: Expression) -> StatementSyntax:
-        if isinstance(target, Located):
+    def statement(self, target: Read | ComputedAccess, expression: Expression) -> StatementSyntax:
+        if isinstance(target, ComputedAccess):
             raise refused_target(target)
         if isinstance(expression, Constant):
             raise refuse(
@@ -235,20 +235,20 @@ class _Builder(Transformer[Token, Any]):
             )
         return StatementSyntax(target, expression)
 
-    def update(self, target: Read | Located, expression: Expression) -> StatementSyntax:
+    def update(self, target: Read | ComputedAccess, expression: Expression) -> StatementSyntax:
         return replace(self.statement(target, expression), adds=True)
 
-    def access(self, name: Token, indices: Positions | None) -> Read | Located:
+    def access(self, name: Token, indices: Positions | None) -> Read | ComputedAccess:
         positions = indices or ()
-        words = tuple(x for x in positions if isinstance(x, Word))
+        words = tuple(x for x in positions if isinstance(x, Identifier))
         if len(words) == len(positions) == len({x.text for x in words}):
             return Read(str(name), words, _place(name))
-        return Located(str(name), positions, _place(name))
+        return ComputedAccess(str(name), positions, _place(name))
 
-    def brackets(self, *positions: Word | Position | None) -> Positions:
+    def brackets(self, *positions: Identifier | Position | None) -> Positions:
         return tuple(x for x in positions if x is not None)
 
-    def position(self, *terms: Position) -> Word | Position:
+    def position(self, *terms: Position) -> Identifier | Position:
         return total(terms)
 
     def more(self, term: Position) -> Position:
@@ -272,10 +272,10 @@ class _Builder(Transformer[Token, Any]):
         name, digits = (left, right) if left.type == "NAME" else (right, left)
         return Position(((_integer(str(digits)), _word(name)),), 0, _place(left))
 
-    def entry_of(self, name: Token, at: Word | Position) -> Position:
+    def entry_of(self, name: Token, at: Identifier | Position) -> Position:
         return entry_at(_word(name), at, _place(name))
 
-    def entry_here(self, entries: tuple[int, ...], at: Word | Position) -> Position:
+    def entry_here(self, entries: tuple[int, ...], at: Identifier | Position) -> Position:
         return entry_at(entries, at, at.place)
 
     def number(self, digits: Token) -> Constant:
@@ -410,9 +410,9 @@ def _negated(operand: Expression) -> Expression:
 
 def _extreme(
     name: str,
-    brackets: tuple[Word, ...] | None,
+    brackets: tuple[Identifier, ...] | None,
     operands: tuple[Expression, ...],
-    place: Place,
+    place: SourcePlace,
 ) -> Expression:
     """The largest or least of several operands; numbers act on the elements that there are."""
     if brackets is not None:

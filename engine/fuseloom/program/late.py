@@ -6,12 +6,12 @@ from importlib import import_module
 from typing import Any
 
 
-class Late:
+class LazyModule:
     """A module that is imported when the first of its attributes is asked for.
 
     Examples
     --------
-    >>> late = Late("fractions")
+    >>> late = LazyModule("fractions")
     >>> late.Fraction(1, 2) + 1
     Fraction(3, 2)
     """

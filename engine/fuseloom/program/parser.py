@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from fuseloom.errors import FuseloomError, ParseError, ProgramError
-from fuseloom.program.affine import Places
+from fuseloom.program.affine import AccessRewriter
 from fuseloom.program.completeness import check_everywhere, complete_tensors
 from fuseloom.program.formats import MATRIX_FORMATS, Format, level_format, named_format, suggestion
 from fuseloom.program.grammar import parse_syntax
@@ -15,20 +15,20 @@ from fuseloom.program.limits import MAX_DIMENSION, MAX_STATEMENTS
 from fuseloom.program.relations import Relation
 from fuseloom.program.split import PlacedStatement, split
 from fuseloom.program.syntax import (
+    ComputedAccess,
     DeclarationSyntax,
+    Identifier,
     IndexSyntax,
     LineSyntax,
     ListSyntax,
-    Located,
     MadeSyntax,
     OptionSyntax,
     OutputsSyntax,
-    Place,
     ProgramSyntax,
     Read,
     ShapeSyntax,
+    SourcePlace,
     StatementSyntax,
-    Word,
     walk,
 )
 from fuseloom.program.types import BroadcastAdd, Program, Tensor
@@ -110,7 +110,7 @@ def _program(syntax: ProgramSyntax) -> Program:
 
 
 def _assigned_once(syntax: ProgramSyntax, versions: Versions, taken: set[str]) -> Program:
-    places: dict[tuple[str | int, ...], Place] = {("program",): (1, 1)}
+    places: dict[tuple[str | int, ...], SourcePlace] = {("program",): (1, 1)}
     if syntax.name is not None:
         places["program",] = syntax.name.place
     lists, indices = _lists(versions.lines), _indices(versions.lines)
@@ -120,7 +120,7 @@ def _assigned_once(syntax: ProgramSyntax, versions: Versions, taken: set[str]) -
             places.update(_declaration_places(len(tensors), line))
             tensors.append(_tensor(line, lists))
     shapes = {tensor.name: tensor.shape for tensor in tensors}
-    computed = Places(shapes, lists, indices, taken, versions.of)
+    computed = AccessRewriter(shapes, lists, indices, taken, versions.of)
     lines = [
         computed.rewritten(line) for line in versions.lines if isinstance(line, StatementSyntax)
     ]
@@ -175,7 +175,9 @@ def _names(lines: tuple[LineSyntax, ...]) -> set[str]:
     for line in lines:
         if isinstance(line, StatementSyntax):
             names.add(line.target.name)
-            names.update(x.name for x in walk(line.expression) if isinstance(x, Read | Located))
+            names.update(
+                x.name for x in walk(line.expression) if isinstance(x, Read | ComputedAccess)
+            )
         elif isinstance(line, DeclarationSyntax | MadeSyntax | ListSyntax):
             names.add(line.name.text)
     return names
@@ -196,7 +198,7 @@ def _lists(lines: list[LineSyntax]) -> dict[str, tuple[int, ...]]:
     for statement in lines:
         if isinstance(statement, StatementSyntax):
             for node in walk(statement.expression):
-                if isinstance(node, Read | Located) and node.name in found:
+                if isinstance(node, Read | ComputedAccess) and node.name in found:
                     raise _error(
                         f"{node.name} is a list of numbers, no tensor",
                         f"use it as an index, e.g. X[{node.name}[i]]",
@@ -224,7 +226,7 @@ def _indices(lines: list[LineSyntax]) -> dict[str, int]:
     return found
 
 
-def _error(message: str, hint: str, place: Place) -> ParseError:
+def _error(message: str, hint: str, place: SourcePlace) -> ParseError:
     return ParseError(message, hint=hint, line=place[0], column=place[1])
 
 
@@ -263,7 +265,7 @@ def _relation(line: MadeSyntax, lists: Mapping[str, tuple[int, ...]]) -> Relatio
             line.position.place,
         )
     entries = line.position.entries
-    if isinstance(entries, Word):
+    if isinstance(entries, Identifier):
         if entries.text not in lists:
             raise _error(
                 f"no list is called {entries.text}",
@@ -285,7 +287,7 @@ def _format(shape: ShapeSyntax) -> Format:
 
 def _levels(shape: ShapeSyntax) -> Format:
     rank = len(shape.dimensions)
-    if not isinstance(shape.levels, Word):
+    if not isinstance(shape.levels, Identifier):
         levels = []
         for word in shape.levels:
             with _errors_at(word.place):
@@ -301,14 +303,14 @@ def _levels(shape: ShapeSyntax) -> Format:
     return fmt if shape.order is None else Format(fmt.levels, shape.order)
 
 
-def _levels_place(shape: ShapeSyntax) -> Place | None:
-    if isinstance(shape.levels, Word):
+def _levels_place(shape: ShapeSyntax) -> SourcePlace | None:
+    if isinstance(shape.levels, Identifier):
         return shape.levels.place
     return shape.levels[0].place if shape.levels else None
 
 
 @contextmanager
-def _errors_at(place: Place | None) -> Iterator[None]:
+def _errors_at(place: SourcePlace | None) -> Iterator[None]:
     """A ProgramError without a place becomes a ParseError at ``place``."""
     try:
         yield
@@ -322,7 +324,7 @@ def _errors_at(place: Place | None) -> Iterator[None]:
 
 def _declaration_places(
     n: int, declaration: DeclarationSyntax | MadeSyntax
-) -> dict[tuple[str | int, ...], Place]:
+) -> dict[tuple[str | int, ...], SourcePlace]:
     shape = declaration.shape
     parts = {
         "name": declaration.name.place,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from fuseloom.errors import ParseError
-from fuseloom.program.syntax import Located, Place, Position, Word
+from fuseloom.program.syntax import ComputedAccess, Identifier, Position, SourcePlace
 from fuseloom.program.unexpected import refuse
 
-Positions: TypeAlias = tuple[Word | Position, ...]
+Positions: TypeAlias = tuple[Identifier | Position, ...]
 
 
-def total(terms: tuple[Position, ...]) -> Word | Position:
+def total(terms: tuple[Position, ...]) -> Identifier | Position:
     """A sum of terms; an index where nothing else stands, so ``i+0`` is a place like others.
 
     Raises
@@ -28,7 +28,7 @@ def total(terms: tuple[Position, ...]) -> Word | Position:
         )
     if first.entries is not None:
         return first
-    found: dict[str, tuple[int, Word]] = {}
+    found: dict[str, tuple[int, Identifier]] = {}
     for term in terms:
         for coefficient, word in term.terms:
             before = found.get(word.text, (0, word))
@@ -40,19 +40,21 @@ def total(terms: tuple[Position, ...]) -> Word | Position:
     return Position(kept, offset, first.place)
 
 
-def plain_indices(positions: Positions, where: str) -> tuple[Word, ...]:
+def plain_indices(positions: Positions, where: str) -> tuple[Identifier, ...]:
     """Names of indices, where nothing else may stand."""
     for position in positions:
         if isinstance(position, Position):
             raise refuse(
                 f"{where} names its indices", "write one name per index, e.g. [i,j]", position.place
             )
-    return tuple(x for x in positions if isinstance(x, Word))
+    return tuple(x for x in positions if isinstance(x, Identifier))
 
 
-def entry_at(entries: Word | tuple[int, ...], at: Word | Position, place: Place) -> Position:
+def entry_at(
+    entries: Identifier | tuple[int, ...], at: Identifier | Position, place: SourcePlace
+) -> Position:
     """``p[i]``: an entry of a list, given by its name or by its entries."""
-    if isinstance(at, Word):
+    if isinstance(at, Identifier):
         return Position(((1, at),), 0, place, entries)
     if at.entries is not None:
         raise refuse(
@@ -63,7 +65,7 @@ def entry_at(entries: Word | tuple[int, ...], at: Word | Position, place: Place)
     return Position(at.terms, at.offset, place, entries)
 
 
-def refused_target(target: Located) -> ParseError:
+def refused_target(target: ComputedAccess) -> ParseError:
     """Only plain indices are assigned; the way out is a product with what is made."""
     place = next((x.place for x in target.positions if isinstance(x, Position)), None)
     if place is None:
@@ -81,11 +83,11 @@ def refused_target(target: Located) -> ParseError:
     )
 
 
-def _repeated(target: Located) -> Place:
+def _repeated(target: ComputedAccess) -> SourcePlace:
     """Where an index stands for the second time."""
     seen: set[str] = set()
     for position in target.positions:
-        if isinstance(position, Word):
+        if isinstance(position, Identifier):
             if position.text in seen:
                 return position.place
             seen.add(position.text)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fuseloom.program.inputs import check_data
-from fuseloom.program.late import Late
+from fuseloom.program.late import LazyModule
 from fuseloom.program.sparse_reference import (
     Evaluated,
     Masked,
@@ -28,7 +28,7 @@ from fuseloom.program.sparse_reference import (
 from fuseloom.program.storage import StoredTensor
 from fuseloom.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
 
-special = Late("scipy.special")
+special = LazyModule("scipy.special")
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Bools: TypeAlias = npt.NDArray[np.bool_]

@@ -16,9 +16,9 @@ from fuseloom.program.syntax import (
     Binary,
     Expression,
     Gather,
-    Place,
     Read,
     Reduce,
+    SourcePlace,
     StatementSyntax,
     Unary,
 )
@@ -30,8 +30,8 @@ class PlacedAccess:
     """An access and the places of its name and of each index."""
 
     access: Access
-    place: Place
-    index_places: tuple[Place, ...]
+    place: SourcePlace
+    index_places: tuple[SourcePlace, ...]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class PlacedStatement:
 
     statement: Statement
     places: tuple[PlacedAccess, ...]
-    everywhere: Place | None = None
+    everywhere: SourcePlace | None = None
 
 
 def split(syntax: StatementSyntax, taken: set[str]) -> list[PlacedStatement]:
@@ -189,7 +189,7 @@ class _Splitter:
         operands: list[PlacedAccess],
         target: PlacedAccess | None,
         kept: tuple[str, ...],
-        place: Place,
+        place: SourcePlace,
         constant: float | None = None,
         axis: str | None = None,
     ) -> PlacedAccess:
@@ -215,7 +215,7 @@ class _Splitter:
                 return read
         return self.assign(node, None, inside, needed)
 
-    def _fresh(self, indices: tuple[str, ...], place: Place) -> PlacedAccess:
+    def _fresh(self, indices: tuple[str, ...], place: SourcePlace) -> PlacedAccess:
         while True:
             self.count += 1
             name = f"{self.name}_{self.count}"
@@ -293,11 +293,11 @@ class _Splitter:
 _WORDS = {Op.AT_LEAST: "max"}
 
 
-def _error(message: str, hint: str, place: Place) -> ProgramError:
+def _error(message: str, hint: str, place: SourcePlace) -> ProgramError:
     return ProgramError(message, hint=hint, line=place[0], column=place[1])
 
 
-def _ambiguous(index: str, inside: str, place: Place) -> ProgramError:
+def _ambiguous(index: str, inside: str, place: SourcePlace) -> ProgramError:
     return _error(
         f"index {index} is missing from the result of {inside}: "
         f"it is not clear whether to sum before or after {inside}",

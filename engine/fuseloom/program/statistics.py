@@ -140,7 +140,7 @@ def content_hash(stored: StoredTensor) -> bytes:
     return made.digest()
 
 
-class Kept:
+class StatisticsCache:
     """Statistics by content, those used last up to so many bytes of levels."""
 
     def __init__(self, limit: int) -> None:
@@ -169,7 +169,7 @@ def _bytes(statistics: TensorStatistics) -> int:
     return sum(16 * level.positions + 32 * level.fibers for level in statistics.levels) + 1000
 
 
-KEPT = Kept(256 << 20)
+KEPT = StatisticsCache(256 << 20)
 
 
 def join_rate(a: LevelStatistics, b: LevelStatistics) -> float:

@@ -9,16 +9,16 @@ from typing import TypeAlias
 
 from fuseloom.program.types import Op
 
-Place: TypeAlias = tuple[int, int]
+SourcePlace: TypeAlias = tuple[int, int]
 """1-based line and column."""
 
 
 @dataclass(frozen=True)
-class Word:
+class Identifier:
     """A name and where it stands."""
 
     text: str
-    place: Place
+    place: SourcePlace
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Read:
     """``name[indices]``, read or assigned."""
 
     name: str
-    indices: tuple[Word, ...]
-    place: Place
+    indices: tuple[Identifier, ...]
+    place: SourcePlace
     depth: int = 1
 
     @cached_property
@@ -41,32 +41,32 @@ class Position:
 
     Attributes
     ----------
-    terms : tuple of (int, Word)
+    terms : tuple of (int, Identifier)
         Coefficients and indices, each index once.
-    entries : Word or tuple of int, optional
+    entries : Identifier or tuple of int, optional
         The list that the sum numbers: its name, or its entries.
     """
 
-    terms: tuple[tuple[int, Word], ...]
+    terms: tuple[tuple[int, Identifier], ...]
     offset: int
-    place: Place
-    entries: Word | tuple[int, ...] | None = None
+    place: SourcePlace
+    entries: Identifier | tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
-class Located:
+class ComputedAccess:
     """``name[positions]`` with a position that is no index of its own: read at computed places."""
 
     name: str
-    positions: tuple[Word | Position, ...]
-    place: Place
+    positions: tuple[Identifier | Position, ...]
+    place: SourcePlace
     depth: int = 1
 
     @cached_property
     def free(self) -> tuple[str, ...]:
         found: dict[str, None] = {}
         for position in self.positions:
-            if isinstance(position, Word):
+            if isinstance(position, Identifier):
                 found[position.text] = None
             else:
                 found.update(dict.fromkeys(x.text for _, x in position.terms))
@@ -78,7 +78,7 @@ class Constant:
     """A number; it survives only until it meets a tensor."""
 
     value: float
-    place: Place
+    place: SourcePlace
     depth: int = 1
 
     @property
@@ -97,7 +97,7 @@ class Unary:
     op: Op
     constant: float | None
     operand: Expression
-    place: Place
+    place: SourcePlace
     depth: int
     everywhere: bool = False
 
@@ -113,7 +113,7 @@ class Binary:
     op: Op
     left: Expression
     right: Expression
-    place: Place
+    place: SourcePlace
     depth: int
     word: str | None = None
 
@@ -131,9 +131,9 @@ class Reduce:
     """
 
     op: Op
-    bound: tuple[Word, ...]
+    bound: tuple[Identifier, ...]
     operand: Expression
-    place: Place
+    place: SourcePlace
     depth: int
     word: str
     kept: tuple[str, ...] | None = None
@@ -151,9 +151,9 @@ class Gather:
     """``concat[c](A, B, ...)`` or ``product(A, B, ...)``."""
 
     op: Op
-    axis: Word | None
+    axis: Identifier | None
     operands: tuple[Expression, ...]
-    place: Place
+    place: SourcePlace
     depth: int
 
     @cached_property
@@ -161,7 +161,7 @@ class Gather:
         return tuple(dict.fromkeys(x for operand in self.operands for x in operand.free))
 
 
-Expression: TypeAlias = Read | Located | Constant | Unary | Binary | Reduce | Gather
+Expression: TypeAlias = Read | ComputedAccess | Constant | Unary | Binary | Reduce | Gather
 
 
 def parts(expression: Expression) -> tuple[Expression, ...]:
@@ -214,7 +214,7 @@ class BlockSyntax:
 
     edge: int
     dimensions: tuple[int, ...]
-    place: Place
+    place: SourcePlace
 
 
 @dataclass(frozen=True)
@@ -222,16 +222,16 @@ class ShapeSyntax:
     """What follows the colon of a declaration; ``levels`` is one word or a list of them."""
 
     dimensions: tuple[int, ...]
-    levels: tuple[Word, ...] | Word
+    levels: tuple[Identifier, ...] | Identifier
     order: tuple[int, ...] | None
-    place: Place | None
-    order_place: Place | None = None
+    place: SourcePlace | None
+    order_place: SourcePlace | None = None
     block: BlockSyntax | None = None
 
 
 @dataclass(frozen=True)
 class DeclarationSyntax:
-    name: Word
+    name: Identifier
     shape: ShapeSyntax
 
 
@@ -239,10 +239,10 @@ class DeclarationSyntax:
 class MadeSyntax:
     """``S[i,j]: 8x9 csr where j = i + 1``: a tensor whose data follow."""
 
-    name: Word
-    indices: tuple[Word, ...]
+    name: Identifier
+    indices: tuple[Identifier, ...]
     shape: ShapeSyntax
-    target: Word
+    target: Identifier
     position: Position
 
 
@@ -250,7 +250,7 @@ class MadeSyntax:
 class ListSyntax:
     """``p: list 3, 0, 2``."""
 
-    name: Word
+    name: Identifier
     entries: tuple[int, ...]
 
 
@@ -258,19 +258,19 @@ class ListSyntax:
 class IndexSyntax:
     """``k: index 3``: how far an index runs that no tensor has."""
 
-    name: Word
+    name: Identifier
     size: int
 
 
 @dataclass(frozen=True)
 class OptionSyntax:
-    name: Word
-    value: Word
+    name: Identifier
+    value: Identifier
 
 
 @dataclass(frozen=True)
 class OutputsSyntax:
-    names: tuple[Word, ...]
+    names: tuple[Identifier, ...]
 
 
 @dataclass(frozen=True)
@@ -295,5 +295,5 @@ LineSyntax: TypeAlias = (
 
 @dataclass(frozen=True)
 class ProgramSyntax:
-    name: Word | None
+    name: Identifier | None
     lines: tuple[LineSyntax, ...]

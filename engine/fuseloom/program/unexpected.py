@@ -5,10 +5,10 @@ from __future__ import annotations
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from fuseloom.errors import ParseError
-from fuseloom.program.syntax import Place
+from fuseloom.program.syntax import SourcePlace
 
 
-def refuse(message: str, hint: str, place: Place) -> ParseError:
+def refuse(message: str, hint: str, place: SourcePlace) -> ParseError:
     """An error at a place of the text."""
     return ParseError(message, hint=hint, line=place[0], column=place[1])
 

@@ -18,10 +18,10 @@ from dataclasses import dataclass, field, replace
 from fuseloom.errors import FuseloomError, ParseError
 from fuseloom.program.syntax import (
     Binary,
+    ComputedAccess,
     DeclarationSyntax,
     Expression,
     LineSyntax,
-    Located,
     Read,
     StatementSyntax,
     Unary,
@@ -140,7 +140,7 @@ def _renamed(expression: Expression, names: Mapping[str, str]) -> Expression:
     """An expression that reads the versions that there are now."""
 
     def change(node: Expression) -> Expression:
-        if isinstance(node, Read | Located) and node.name in names:
+        if isinstance(node, Read | ComputedAccess) and node.name in names:
             return replace(node, name=names[node.name])
         return node
 

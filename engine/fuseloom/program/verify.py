@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from fuseloom.errors import ProgramError
 from fuseloom.program.blocking import BlockConflictError, settle
-from fuseloom.program.completeness import Presence, presences
+from fuseloom.program.completeness import ElementPresence, presences
 from fuseloom.program.dense_levels import dense_problem
 from fuseloom.program.formats import Format, LevelFormat, did_you_mean, suggestion
 from fuseloom.program.limits import (
@@ -21,7 +21,7 @@ from fuseloom.program.limits import (
     NAME,
 )
 from fuseloom.program.relations import check_relation
-from fuseloom.program.syntax import Place
+from fuseloom.program.syntax import SourcePlace
 from fuseloom.program.tile_arrays import block_problem
 from fuseloom.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
 
@@ -29,7 +29,7 @@ RESERVED = frozenset({"program", "option", "output", "min"}) | {
     op.value for op in Op if op.value.isalpha() and not op.takes_constant
 }
 
-Places = Mapping[tuple[str | int, ...], Place]
+Places = Mapping[tuple[str | int, ...], SourcePlace]
 """Where the text has things: ``("tensor", n, part)`` with part name, shape, format, order or block,
 ``("access", statement, k)`` and ``("index", statement, k, position)`` where ``k`` is 0 for the
 output and counts operands from 1, ``("output", n)`` and ``("program",)``."""
@@ -474,7 +474,7 @@ class Checker:
             seen.add(name)
         readers = {a.tensor: s for s in self.statements for a in s.operands}
         program = self._program(outputs)
-        found: dict[str, Presence] = {}
+        found: dict[str, ElementPresence] = {}
         for n, tensor in enumerate(self.declared):
             if tensor.name not in self.producers or tensor.name not in readers:
                 continue

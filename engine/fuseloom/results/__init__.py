@@ -1,8 +1,8 @@
 """Results: what every method reports of a run, how it is judged, and the records it leaves."""
 
 from fuseloom.results.check import TOLERANCE, Against, Check, relative_error
-from fuseloom.results.document import VERSIONS, Kind, document, schema
-from fuseloom.results.estimate import Estimate, RegionTotals
+from fuseloom.results.document import VERSIONS, DocumentKind, document, schema
+from fuseloom.results.estimate import EstimateTotals, RegionTotals
 from fuseloom.results.record import DataSource, MachineId, RegionRecord, RunRecord
 from fuseloom.results.work import Work
 
@@ -12,8 +12,8 @@ __all__ = [
     "Against",
     "Check",
     "DataSource",
-    "Estimate",
-    "Kind",
+    "DocumentKind",
+    "EstimateTotals",
     "MachineId",
     "RegionRecord",
     "RegionTotals",

@@ -18,7 +18,7 @@ from typing import Any
 from fuseloom.errors import RecordError
 
 
-class Kind(Enum):
+class DocumentKind(Enum):
     """What a document tells of."""
 
     COMPILATION = "compilation"
@@ -41,27 +41,27 @@ class Kind(Enum):
     ERROR = "error"
 
 
-VERSIONS: Mapping[Kind, int] = MappingProxyType(
+VERSIONS: Mapping[DocumentKind, int] = MappingProxyType(
     {
-        **dict.fromkeys(Kind, 1),
-        Kind.COMPILATION: 2,
-        Kind.ERROR: 3,
-        Kind.ESTIMATE: 3,
-        Kind.ORDERS: 2,
-        Kind.RUN: 3,
-        Kind.RUNS: 2,
-        Kind.WHAT_IF: 2,
+        **dict.fromkeys(DocumentKind, 1),
+        DocumentKind.COMPILATION: 2,
+        DocumentKind.ERROR: 3,
+        DocumentKind.ESTIMATE: 3,
+        DocumentKind.ORDERS: 2,
+        DocumentKind.RUN: 3,
+        DocumentKind.RUNS: 2,
+        DocumentKind.WHAT_IF: 2,
     }
 )
 """The version of each kind that is written and read."""
 
 
-def document(kind: Kind, content: Mapping[str, Any]) -> dict[str, Any]:
+def document(kind: DocumentKind, content: Mapping[str, Any]) -> dict[str, Any]:
     """The content as a document: with what it is and of which version."""
     return {"fuseloom": kind.value, "version": VERSIONS[kind], **content}
 
 
-def content_of(kind: Kind, data: Any) -> dict[str, Any]:
+def content_of(kind: DocumentKind, data: Any) -> dict[str, Any]:
     """The content of a document of that kind.
 
     Raises
@@ -104,7 +104,7 @@ def _no_number(text: str) -> None:
     raise ValueError(f"{text} is no number")
 
 
-def schema(kind: Kind) -> dict[str, Any]:
+def schema(kind: DocumentKind) -> dict[str, Any]:
     """The JSON Schema of a kind of document."""
     path = files("fuseloom.results").joinpath("schema", f"{kind.value}.json")
     made: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))

@@ -31,7 +31,7 @@ R_co = TypeVar("R_co", bound=RegionTotals, covariant=True)
 
 
 @dataclass(frozen=True)
-class Estimate(Generic[R_co]):
+class EstimateTotals(Generic[R_co]):
     """Expected figures of a program: its regions, run one after another."""
 
     regions: tuple[R_co, ...]

@@ -2,7 +2,7 @@
 
 A program is a number of units, some of which need others.  A *part* is some units that are executed
 as one, in one way.  A schedule is a sequence of parts that has every unit once, each after what it
-needs: a way through the *places* of the program (:mod:`fuseloom.results.places`).
+needs: a way through the *places* of the program (:mod:`fuseloom.results.order_ideals`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from fuseloom.results.places import Places, Units
+from fuseloom.results.order_ideals import OrderIdeals, Units
 
 Floats = npt.NDArray[np.float64]
 
@@ -149,14 +149,14 @@ class Method(Protocol):
         """Names of the units, in program order."""
 
     @property
-    def places(self) -> Places:
+    def places(self) -> OrderIdeals:
         """Between which places parts lead."""
 
     @property
     def unsearched(self) -> Sequence[str]:
         """What there is besides the ways that are listed, in words."""
 
-    def floors(self, budget: Budget) -> Floats:
+    def lower_bounds(self, budget: Budget) -> Floats:
         """Cycles that no part is below, known without looking at any.
 
         Returns
@@ -166,7 +166,7 @@ class Method(Protocol):
             matter.
         """
 
-    def floor(self, units: Units, budget: Budget) -> float:
+    def lower_bound(self, units: Units, budget: Budget) -> float:
         """Cycles that no part of these units is below, looked at more closely than all at once."""
 
     def ways(self, units: Units, budget: Budget) -> Iterator[Part | Refusal | Deferred]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from fuseloom.display.shows import Shows
 from fuseloom.results.check import Check
-from fuseloom.results.document import Kind, content_of, document, from_text, plain, to_text
+from fuseloom.results.document import DocumentKind, content_of, document, from_text, plain, to_text
 from fuseloom.results.fields import Fields
 
 Plain = Mapping[str, Any]
@@ -206,7 +206,7 @@ class RunRecord(Shows, html="fuseloom.results.display:record_html"):
     def to_dict(self) -> dict[str, Any]:
         """A document of kind ``run``, which :meth:`from_dict` reads back to an equal record."""
         return document(
-            Kind.RUN,
+            DocumentKind.RUN,
             {
                 "name": self.name,
                 "schedule": self.schedule,
@@ -234,7 +234,7 @@ class RunRecord(Shows, html="fuseloom.results.display:record_html"):
             If it is another document or of another version, or a field is missing, unknown or
             of another type; or the totals are not those of the regions.
         """
-        given = Fields.of(content_of(Kind.RUN, data), "run", _NAMES)
+        given = Fields.of(content_of(DocumentKind.RUN, data), "run", _NAMES)
         made = cls(
             given.text("name"),
             given.text("schedule"),

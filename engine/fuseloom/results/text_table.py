@@ -15,7 +15,7 @@ class Align(Enum):
 
 
 @dataclass(frozen=True)
-class Column:
+class TextColumn:
     """A column of a table.
 
     Attributes
@@ -35,7 +35,7 @@ class Column:
 
 
 def text_table(
-    columns: Sequence[Column],
+    columns: Sequence[TextColumn],
     rows: Iterable[Sequence[str]],
     *,
     gap: str = "  ",
@@ -60,10 +60,10 @@ def text_table(
 
 
 TOTALS = (
-    Column("region", 24, Align.LEFT),
-    Column("cycles", 14),
-    Column("FLOPs", 14),
-    Column("bytes", 14),
+    TextColumn("region", 24, Align.LEFT),
+    TextColumn("cycles", 14),
+    TextColumn("FLOPs", 14),
+    TextColumn("bytes", 14),
 )
 
 

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from fuseloom.contraction.kernels.compile import Built
-from fuseloom.contraction.kernels.imperative import Add, For, Int, Parameter, Real, Routine, Var
+from fuseloom.contraction.kernels.compile import CompiledRoutines
+from fuseloom.contraction.kernels.imperative import (
+    Add,
+    ArrayParameter,
+    For,
+    Int,
+    Real,
+    Routine,
+    Var,
+)
 
 
 def adds(value: float) -> Routine:
     body = (For("v0", Int(0), Var("n0"), (Add("r0", Var("v0"), Real(value)),)),)
-    return Routine(("n0",), (Parameter("r0", True, True),), (), body)
+    return Routine(("n0",), (ArrayParameter("r0", True, True),), (), body)
 
 
-def result(built: Built) -> list[float]:
+def result(built: CompiledRoutines) -> list[float]:
     found = np.zeros(3)
     built.calls[0](np.array([2]), [found])
     return found.tolist()

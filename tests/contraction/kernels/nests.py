@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fuseloom.contraction.kernels.compile import Backend
-from fuseloom.contraction.kernels.run import Data, Kernel, kernels
+from fuseloom.contraction.kernels.run import Data, NestKernel, kernels
 from fuseloom.contraction.loopnest.generate import nary, nest_of, unfused
 from fuseloom.contraction.loopnest.ir import Nest
 from fuseloom.contraction.loopnest.parser import parse_nest
@@ -47,18 +47,20 @@ def compiled(
     tree: ContractionTree,
     levels: Levels | None = None,
     backend: Backend | None = Backend.C,
-) -> tuple[Kernel, ...]:
+) -> tuple[NestKernel, ...]:
     return kernels(nests, tree, levels=levels, backend=backend, flags=QUICK)
 
 
-def one(text: str, einsum: str, extents: Mapping[str, int], levels: Levels | None = None) -> Kernel:
+def one(
+    text: str, einsum: str, extents: Mapping[str, int], levels: Levels | None = None
+) -> NestKernel:
     """The kernel of one nest as text, of the network with one product after the other."""
     tree = binary(from_einsum(einsum, extents))
     (kernel,) = compiled([parse_nest(text)], tree, levels)
     return kernel
 
 
-def check(kernel: Kernel, data: Data, expected: Array) -> None:
+def check(kernel: NestKernel, data: Data, expected: Array) -> None:
     """The kernel's result is NumPy's to nine digits."""
     result = kernel.run(data)
     assert result.shape == expected.shape
@@ -66,7 +68,7 @@ def check(kernel: Kernel, data: Data, expected: Array) -> None:
 
 
 def check_all(
-    made: Sequence[Kernel], tree: ContractionTree, densities: Sequence[float], seed: int = 0
+    made: Sequence[NestKernel], tree: ContractionTree, densities: Sequence[float], seed: int = 0
 ) -> None:
     for density in densities:
         given = data_of(tree, seed, density)

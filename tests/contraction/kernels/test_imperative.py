@@ -8,15 +8,15 @@ import pytest
 from fuseloom.contraction.kernels.compile import Backend, build
 from fuseloom.contraction.kernels.imperative import (
     Add,
-    At,
-    Binary,
+    ArrayParameter,
+    BinaryOperation,
     Clear,
     Declare,
+    ElementAccess,
     For,
     If,
     Increase,
     Int,
-    Parameter,
     Real,
     Routine,
     Seek,
@@ -28,14 +28,18 @@ from fuseloom.contraction.kernels.imperative import (
 SOUGHT = [0, 2, 2, 3, 7, 9, 12, 40]
 
 
-def parameters() -> tuple[Parameter, ...]:
-    return Parameter("a0", False, False), Parameter("a1", False, False), Parameter("r0", True, True)
+def parameters() -> tuple[ArrayParameter, ...]:
+    return (
+        ArrayParameter("a0", False, False),
+        ArrayParameter("a1", False, False),
+        ArrayParameter("r0", True, True),
+    )
 
 
 @pytest.mark.parametrize("backend", list(Backend))
 def test_every_command_and_expression(backend: Backend) -> None:
     n, i, j = Var("n0"), Var("v0"), Var("v1")
-    sought = Seek("a0", Int(0), Var("n1"), At("a1", i))
+    sought = Seek("a0", Int(0), Var("n1"), ElementAccess("a1", i))
     seek = Routine(
         ("n0", "n1"),
         parameters(),
@@ -48,16 +52,20 @@ def test_every_command_and_expression(backend: Backend) -> None:
                 n,
                 (
                     Declare("v1", sought),
-                    If(Binary("<", j, Var("n1")), (), (Set("v1", Int(99)),)),
+                    If(BinaryOperation("<", j, Var("n1")), (), (Set("v1", Int(99)),)),
                     While(
-                        Binary("and", Binary("<", j, Int(99)), Binary("!=", j, Int(5))),
-                        (Increase("v1", Int(94)), Set("v1", Binary("max", j, Int(98)))),
+                        BinaryOperation(
+                            "and",
+                            BinaryOperation("<", j, Int(99)),
+                            BinaryOperation("!=", j, Int(5)),
+                        ),
+                        (Increase("v1", Int(94)), Set("v1", BinaryOperation("max", j, Int(98)))),
                     ),
                     If(
-                        Binary("==", j, Int(99)),
+                        BinaryOperation("==", j, Int(99)),
                         (Increase("s0", Real(0.5)),),
                     ),
-                    Add("r0", i, Binary("+", Binary("*", j, Int(2)), Var("s0"))),
+                    Add("r0", i, BinaryOperation("+", BinaryOperation("*", j, Int(2)), Var("s0"))),
                 ),
             ),
         ),

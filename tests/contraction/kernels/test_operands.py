@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse
 
 from fuseloom.contraction.kernels.operands import elements_of, operand
-from fuseloom.contraction.kernels.references import Layout
+from fuseloom.contraction.kernels.references import OperandLayout
 from fuseloom.errors import DataError
 from fuseloom.program import CompressedLevel, DenseLevel, Format, StoredTensor, Tensor
 from tests.contraction.kernels.nests import C, D
@@ -24,7 +24,7 @@ def test_levels_are_those_of_every_other_part(modes: tuple, kinds: tuple) -> Non
     rng = np.random.default_rng(1)
     array = (rng.integers(1, 9, CUBE.shape) * (rng.random(CUBE.shape) < 0.3)).astype(float)
     fmt = Format(kinds, modes)
-    found = operand(elements_of(CUBE, array), Layout("A", fmt))
+    found = operand(elements_of(CUBE, array), OperandLayout("A", fmt))
     stored = StoredTensor.from_dense(Tensor("A", CUBE.shape, fmt), array)
     np.testing.assert_array_equal(found.values, stored.values)
     for ours, theirs in zip(found.levels, stored.levels, strict=True):
@@ -37,7 +37,9 @@ def test_levels_are_those_of_every_other_part(modes: tuple, kinds: tuple) -> Non
 def test_values_keep_all_their_digits() -> None:
     value = 0.1 + 2**-50
     assert elements_of(MATRIX, ([[0, 1]], [value])).values[0] == value
-    dense = operand(elements_of(MATRIX, np.full((3, 4), value)), Layout("A", Format.dense(2)))
+    dense = operand(
+        elements_of(MATRIX, np.full((3, 4), value)), OperandLayout("A", Format.dense(2))
+    )
     assert (dense.values == value).all()
     assert dense.levels == (DenseLevel(3), DenseLevel(4))
 
@@ -60,7 +62,7 @@ def test_what_has_coordinates_data_and_shape_is_sparse() -> None:
 def test_nothing_stored(given: object) -> None:
     found = elements_of(MATRIX, given)
     assert len(found.values) == 0
-    levels = operand(found, Layout("A", Format.compressed(2, (1, 0)))).levels
+    levels = operand(found, OperandLayout("A", Format.compressed(2, (1, 0)))).levels
     assert [level.seg.tolist() for level in levels] == [[0, 0], [0]]
 
 
@@ -85,4 +87,4 @@ def test_a_layout_too_large_is_refused() -> None:
     found = elements_of(huge, ([[0, 0]], [1.0]))
     for kinds in ((D, D), (D, C)):
         with pytest.raises(DataError, match="the limit is"):
-            operand(found, Layout("A", Format(kinds, (0, 1))))
+            operand(found, OperandLayout("A", Format(kinds, (0, 1))))

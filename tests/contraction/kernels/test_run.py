@@ -10,7 +10,7 @@ import pytest
 
 from fuseloom.contraction.kernels import data as data_of_networks
 from fuseloom.contraction.kernels import loops as structure
-from fuseloom.contraction.kernels.run import Kernel, kernels, measure
+from fuseloom.contraction.kernels.run import NestKernel, kernels, measure
 from fuseloom.contraction.loopnest.generate import nest_of, unfused
 from fuseloom.contraction.loopnest.interpreter import interpret
 from fuseloom.contraction.loopnest.parser import parse_nest
@@ -156,7 +156,7 @@ def test_what_cannot_be_measured() -> None:
     first = one("forall(i, R() += A(i) * B(i))", "i,i->", {"i": 3})
     second = one("forall(i, R() += A(i) * B(i))", "i,i->", {"i": 4})
     data = {"A": np.ones(3), "B": np.ones(3)}
-    cases: list[tuple[dict[str, Kernel], int]] = [
+    cases: list[tuple[dict[str, NestKernel], int]] = [
         ({}, 3),
         ({"a": first}, 0),
         ({"a": first, "b": second}, 3),

@@ -7,8 +7,8 @@ from collections import Counter
 import pytest
 
 from fuseloom.contraction.shipped import shipped
-from fuseloom.contraction.solving.encoding import Encoded, Encoding, Family
-from fuseloom.contraction.solving.solve import Question, Verdict
+from fuseloom.contraction.solving.encoding import ConstraintFamily, Encoded, Encoding
+from fuseloom.contraction.solving.solve import Question, Satisfiability
 
 TABLE_2 = {
     "3-index unrestricted": (19, 38),
@@ -23,7 +23,7 @@ TABLE_2 = {
 def test_the_released_encoding_has_the_sizes_of_table_2(name: str) -> None:
     variables, constraints = TABLE_2[name]
     answer = Question(shipped(name), Encoding.RELEASED).solve(1)
-    assert answer.verdict is Verdict.SAT
+    assert answer.verdict is Satisfiability.SAT
     assert answer.variables == variables
     assert abs(answer.constraints - constraints) <= 2
 
@@ -41,8 +41,8 @@ def test_the_released_encoding_has_the_sizes_of_table_2(name: str) -> None:
 )
 def test_the_papers_constraints(name: str, bound: int, variables: int, constraints: int) -> None:
     *before, last = Question(shipped(name)).least()
-    assert [answer.verdict for answer in before] == [Verdict.UNSAT] * bound
-    assert last.verdict is Verdict.SAT
+    assert [answer.verdict for answer in before] == [Satisfiability.UNSAT] * bound
+    assert last.verdict is Satisfiability.SAT
     assert (last.variables, last.constraints) == (variables, constraints)
 
 
@@ -57,9 +57,9 @@ def test_a_layout_of_the_result_has_variables_too(name: str, variables: int) -> 
 def test_families() -> None:
     tree = shipped("MTTKRP")
     counted = Counter(c.family for c in Encoded(tree, {"X1": 0}).constraints)
-    assert counted[Family.PRODUCER] == 3
-    assert counted[Family.CONSUMER] == 9
-    assert Family.BETWEEN not in counted
+    assert counted[ConstraintFamily.PRODUCER] == 3
+    assert counted[ConstraintFamily.CONSUMER] == 9
+    assert ConstraintFamily.BETWEEN not in counted
 
 
 def test_the_bound_on_bytes_is_that_of_the_workspaces() -> None:
@@ -67,7 +67,7 @@ def test_the_bound_on_bytes_is_that_of_the_workspaces() -> None:
     for most in (8, 40, 48, 280, 10_000):
         answer = Question(tree, most_bytes=most).solve(4)
         solutions, _every = Question(tree, most_bytes=most).all(4, most=300)
-        assert bool(solutions) == (answer.verdict is Verdict.SAT)
+        assert bool(solutions) == (answer.verdict is Satisfiability.SAT)
         for solution in solutions:
             assert max(solution.workspaces.values()) * 8 <= most
-    assert Question(tree, most_bytes=8).solve(4).verdict is Verdict.UNSAT
+    assert Question(tree, most_bytes=8).solve(4).verdict is Satisfiability.UNSAT

@@ -6,7 +6,7 @@ import pytest
 
 from fuseloom.contraction.shipped import shipped
 from fuseloom.contraction.solving.pins import Pin, PinKind
-from fuseloom.contraction.solving.solve import Question, Verdict
+from fuseloom.contraction.solving.solve import Question, Satisfiability
 from fuseloom.errors import ParseError, ProgramError
 
 TREE = shipped("running example")
@@ -45,7 +45,7 @@ def test_the_papers_loops_can_be_asked_for() -> None:
 
 def test_pins_that_contradict_are_named() -> None:
     answer = question("outermost r", "outermost j").solve(4)
-    assert answer.verdict is Verdict.UNSAT
+    assert answer.verdict is Satisfiability.UNSAT
     assert {b.about for b in answer.blockers} >= {"outermost r", "outermost j"}
 
 

@@ -12,8 +12,8 @@ from fuseloom.contraction.loopnest.generate import canonical, nest_of
 from fuseloom.contraction.networks import binary, from_einsum
 from fuseloom.contraction.shipped import shipped
 from fuseloom.contraction.solution import Solution
-from fuseloom.contraction.solving.encoding import Family
-from fuseloom.contraction.solving.solve import Question, Verdict
+from fuseloom.contraction.solving.encoding import ConstraintFamily
+from fuseloom.contraction.solving.solve import Question, Satisfiability
 from fuseloom.contraction.tree import ContractionTree
 from fuseloom.errors import ProgramError
 from tests.contraction.drawn import drawn
@@ -81,14 +81,14 @@ def exhaustive(tree: ContractionTree, bound: int) -> Iterator[Solution]:
 
 def test_verdicts_are_those_of_exhaustive_search() -> None:
     rng = random.Random(21)
-    seen = {Verdict.SAT: 0, Verdict.UNSAT: 0}
+    seen = {Satisfiability.SAT: 0, Satisfiability.UNSAT: 0}
     for number in range(NETWORKS):
         tree = drawn(rng, (3, 4), tied=number % 2 == 0, least=2)
         question = Question(tree)
         for bound in (0, 1):
             verdict = question.solve(bound).verdict
             found = next(exhaustive(tree, bound), None)
-            assert verdict is (Verdict.UNSAT if found is None else Verdict.SAT), tree
+            assert verdict is (Satisfiability.UNSAT if found is None else Satisfiability.SAT), tree
             seen[verdict] += 1
     assert min(seen.values()) > NETWORKS // 20
 
@@ -138,7 +138,7 @@ def test_vectors_are_those_that_no_other_lies_below(seed: int) -> None:
     ranks = [range(len(a.indices) + 1) for a in question.tree.intermediates]
     names = [a.tensor for a in question.tree.intermediates]
     every = [dict(zip(names, v, strict=True)) for v in product(*ranks)]
-    sat = [v for v in every if question.solve(v).verdict is Verdict.SAT]
+    sat = [v for v in every if question.solve(v).verdict is Satisfiability.SAT]
     least = [v for v in sat if not any(w != v and all(w[n] <= v[n] for n in v) for w in sat)]
     shares: list[float] = []
     found = question.pareto(shares.append)
@@ -149,8 +149,11 @@ def test_vectors_are_those_that_no_other_lies_below(seed: int) -> None:
 
 def test_what_forbids_a_solution_is_named_and_each_is_needed() -> None:
     answer = Question(shipped("running example")).solve(0)
-    assert answer.verdict is Verdict.UNSAT
-    assert {b.family for b in answer.blockers} >= {Family.PRODUCER, Family.LOOPS}
+    assert answer.verdict is Satisfiability.UNSAT
+    assert {b.family for b in answer.blockers} >= {
+        ConstraintFamily.PRODUCER,
+        ConstraintFamily.LOOPS,
+    }
     assert all(b.about in ("X1", "X2", "R") for b in answer.blockers)
     assert "X2: outermost loops of the producer" in " ".join(map(str, answer.blockers))
 
@@ -167,11 +170,11 @@ def test_bounds_that_are_none(bound: int | dict[str, int], message: str) -> None
 
 def test_no_answer_in_time_is_told() -> None:
     answer = Question(shipped("running example"), seconds=0.0).solve(1)
-    assert answer.verdict in (Verdict.UNKNOWN, Verdict.SAT)
+    assert answer.verdict in (Satisfiability.UNKNOWN, Satisfiability.SAT)
 
 
 def test_one_contraction_has_nothing_to_fuse() -> None:
     tree = drawn(random.Random(3), (2, 2))
     answers = list(Question(tree).least())
-    assert [a.verdict for a in answers] == [Verdict.SAT]
+    assert [a.verdict for a in answers] == [Satisfiability.SAT]
     assert Question(tree).pareto() == ({},)

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse
 
 from fuseloom.dataflow.compiler import compile_program
-from fuseloom.dataflow.cost import Known, estimate
+from fuseloom.dataflow.cost import EstimateContext, estimate
 from fuseloom.dataflow.cost import defined as module
 from fuseloom.dataflow.cost.estimate import estimate_region
 from fuseloom.dataflow.cost.exact.patterns import FullLevel, UnknownError, elements_in
@@ -26,7 +26,7 @@ def test_intermediates_of_random_programs(seed: int) -> None:
         return
     compilation = compile_program(case.program, "")
     run = simulate(compilation, case.data)
-    known = Known(case.program, check_data(case.program, case.data), "sampled")
+    known = EstimateContext(case.program, check_data(case.program, case.data), "sampled")
     for name, stored in run.outputs.items():
         statement = case.program.producers[name]
         if not statement.op.fuses:
@@ -47,7 +47,7 @@ def test_what_takes_too_much_is_made_up(monkeypatch: pytest.MonkeyPatch) -> None
     rng = np.random.default_rng(0)
     data = {n: rng.random((80, 80)) * (rng.random((80, 80)) < 0.1) for n in "AB"}
     monkeypatch.setattr(module, "PRODUCTS", 10.0)
-    known = Known(program, check_data(program, data), "sampled")
+    known = EstimateContext(program, check_data(program, data), "sampled")
     with pytest.raises(UnknownError):
         module.defined(known.patterns, "T", known.make_up)
     for region in compile_program(program, "").regions:
@@ -86,7 +86,7 @@ def test_levels_that_are_full_are_only_counted(
     program = parse((declared + statement).replace("; ", "\n"))
     every = {"A": SPARSE, "H": HALF, **WHOLE}
     data = {name: every[name] for name in program.inputs}
-    known = Known(program, check_data(program, data), "sampled")
+    known = EstimateContext(program, check_data(program, data), "sampled")
     known.make_up("T")
     found = tuple(isinstance(level, FullLevel) for level in known.patterns.made("T"))
     assert found == counted if counted is not None else not all(found)
@@ -103,7 +103,9 @@ def test_a_million_rows_of_what_is_full_take_no_time() -> None:
     rows = scipy.sparse.csr_array(
         (np.ones(1000), (np.arange(1000) * 7, np.arange(1000) % 9)), shape=(1_000_000, 9)
     )
-    known = Known(program, check_data(program, {"A": rows, "W": np.ones((9, 500))}), "sampled")
+    known = EstimateContext(
+        program, check_data(program, {"A": rows, "W": np.ones((9, 500))}), "sampled"
+    )
     known.make_up("Y")
     assert elements_in(known.patterns.written["Y"]) == 500_000
     assert known.elementwise("Y") is not None

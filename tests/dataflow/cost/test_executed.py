@@ -6,9 +6,9 @@ import pytest
 
 import fuseloom as fl
 from fuseloom.dataflow.cost import executed
+from fuseloom.dataflow.cost.context import EstimateContext
 from fuseloom.dataflow.cost.executed import executed_region
-from fuseloom.dataflow.cost.known import Known
-from fuseloom.dataflow.cost.mode import Mode
+from fuseloom.dataflow.cost.mode import EstimateMode
 from fuseloom.models import load
 
 GCN, KARATE = load("gcn", "karate")
@@ -16,7 +16,7 @@ FULL = fl.compile(GCN.program, GCN.presets["full"])
 
 
 def test_capacities_make_no_other_execution() -> None:
-    known = Known(GCN.program, KARATE)
+    known = EstimateContext(GCN.program, KARATE)
     first = executed_region(FULL.regions[0], known)
     sized = FULL.sized().regions[0]
     second = executed_region(sized, known)
@@ -28,7 +28,7 @@ def test_capacities_make_no_other_execution() -> None:
 
 
 def test_another_graph_is_another_execution() -> None:
-    known = Known(GCN.program, KARATE)
+    known = EstimateContext(GCN.program, KARATE)
     first = executed_region(FULL.regions[0], known)
     lanes = fl.compile(GCN.program, GCN.presets["full"] + "; parallel i by 2").regions[0]
     second = executed_region(lanes, known)
@@ -38,7 +38,7 @@ def test_another_graph_is_another_execution() -> None:
 
 
 def test_the_oldest_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = Known(GCN.program, KARATE)
+    known = EstimateContext(GCN.program, KARATE)
     unfused = fl.compile(GCN.program)
     made = []
     for region in unfused.regions:
@@ -48,7 +48,7 @@ def test_the_oldest_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
         made.append(found.made)
     assert len(known.kept) == len(unfused.regions)
     monkeypatch.setattr(executed, "MOST_KEPT", max(made))
-    other = Known(GCN.program, KARATE)
+    other = EstimateContext(GCN.program, KARATE)
     for region in unfused.regions:
         found = executed_region(region, other)
         assert found is not None
@@ -58,8 +58,15 @@ def test_the_oldest_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_statistics_execute_nothing() -> None:
-    assert executed_region(FULL.regions[0], Known(GCN.program, KARATE, Mode.METADATA)) is None
-    found = executed_region(FULL.regions[0], Known(GCN.program, KARATE, Mode.SAMPLED))
+    assert (
+        executed_region(
+            FULL.regions[0], EstimateContext(GCN.program, KARATE, EstimateMode.METADATA)
+        )
+        is None
+    )
+    found = executed_region(
+        FULL.regions[0], EstimateContext(GCN.program, KARATE, EstimateMode.SAMPLED)
+    )
     assert found is not None
-    assert found.mode is Mode.SAMPLED
+    assert found.mode is EstimateMode.SAMPLED
     assert found.samples

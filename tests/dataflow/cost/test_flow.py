@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fuseloom.dataflow.cost.flow import Flow, References, Shape
+from fuseloom.dataflow.cost.flow import Flow, NestingLevel, References
 
 
 def test_a_scalar_is_a_value_and_the_end() -> None:
@@ -15,17 +15,17 @@ def test_a_scalar_is_a_value_and_the_end() -> None:
 
 def test_every_fiber_has_a_stop() -> None:
     """``1 2 S0 3 4 5 S1 D``: five values in two fibers, and the end."""
-    rows = Shape(2.0)
-    inner = Shape(5.0, rows)
+    rows = NestingLevel(2.0)
+    inner = NestingLevel(5.0, rows)
     assert (rows.fibers, inner.fibers) == (1.0, 2.0)
     assert Flow(inner, 0).tokens == 8.0
     assert Flow(rows, 0).tokens == 2 + 1 + 1
 
 
 def test_chances_are_counts_per_fiber_within_certainty() -> None:
-    flow = Flow(Shape(6.0, Shape(4.0)), 0, counts=np.array([4.0, 2.0, 0.0, 9.0]))
+    flow = Flow(NestingLevel(6.0, NestingLevel(4.0)), 0, counts=np.array([4.0, 2.0, 0.0, 9.0]))
     assert flow.chance().tolist() == [1.0, 0.5, 0.0, 1.0]
-    nowhere = Flow(Shape(0.0, Shape(0.0)), 0, counts=np.array([0.0, 0.0]))
+    nowhere = Flow(NestingLevel(0.0, NestingLevel(0.0)), 0, counts=np.array([0.0, 0.0]))
     assert nowhere.chance().tolist() == [0.0, 0.0]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fuseloom.dataflow.compiler import compile_program
-from fuseloom.dataflow.cost import Mode, estimate, sampling
+from fuseloom.dataflow.cost import EstimateMode, estimate, sampling
 from fuseloom.dataflow.cost.interval import STATISTICS, interval
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
@@ -27,14 +27,14 @@ def test_a_run_lies_inside(schedule: str, monkeypatch: pytest.MonkeyPatch) -> No
     data = {"A": (rng.random((300, 300)) < 0.02) * 1.0, "X": rng.random((300, 8))}
     compilation = compile_program(parse(PROGRAM), schedule)
     run = simulate(compilation, data)
-    for mode in Mode:
+    for mode in EstimateMode:
         result = estimate(compilation, data, mode=mode)
         for mine, theirs in zip(result.regions, run.regions, strict=True):
             assert mine.low <= theirs.cycles <= mine.high
             assert mine.low <= mine.cycles <= mine.high
         assert result.low == sum(r.low for r in result.regions)
         assert result.to_dict()["high"] == result.high
-        if mode is not Mode.METADATA:
+        if mode is not EstimateMode.METADATA:
             assert result.high < 2.0 * result.low
 
 

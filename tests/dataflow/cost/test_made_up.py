@@ -8,11 +8,11 @@ import pytest
 from fuseloom.dataflow.cost import made_up as module
 from fuseloom.dataflow.cost.exact.patterns import FullLevel, UnknownError, elements_in
 from fuseloom.dataflow.cost.made_up import made_up
-from fuseloom.dataflow.cost.statistics import Expected
+from fuseloom.dataflow.cost.statistics import ExpectedStatistics
 
 
-def uniform(*sizes: int, total: float) -> Expected:
-    return Expected(tuple(np.full(n, total / n) for n in sizes))
+def uniform(*sizes: int, total: float) -> ExpectedStatistics:
+    return ExpectedStatistics(tuple(np.full(n, total / n) for n in sizes))
 
 
 def test_what_is_nearly_complete_is_complete() -> None:
@@ -44,7 +44,7 @@ def test_a_hub_is_met_as_often_as_expected() -> None:
     rows = np.full(100, 5.0)
     rows[7] = 90.0
     total = rows.sum()
-    (_, crd), (seg, _) = made_up(Expected((rows, np.full(100, total / 100))), "T")
+    (_, crd), (seg, _) = made_up(ExpectedStatistics((rows, np.full(100, total / 100))), "T")
     lengths = dict(zip(crd.tolist(), np.diff(seg).tolist(), strict=True))
     assert lengths[7] > 5 * np.median(list(lengths.values()))
 

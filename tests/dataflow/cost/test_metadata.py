@@ -7,7 +7,7 @@ import pytest
 
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.cost import estimate
-from fuseloom.dataflow.cost.known import Known
+from fuseloom.dataflow.cost.context import EstimateContext
 from fuseloom.dataflow.cost.metadata import from_metadata
 from fuseloom.dataflow.cost.rules import RULES
 from fuseloom.dataflow.sim.program_runs import simulate
@@ -32,7 +32,7 @@ def test_a_product_with_a_dense_matrix_is_counted() -> None:
 
 def test_cycles_are_those_of_the_busiest_node_and_the_way_to_the_end() -> None:
     (region,) = compile_program(PRODUCT).regions
-    nodes, cycles = from_metadata(region, Known(PRODUCT, check_data(PRODUCT, DATA)))
+    nodes, cycles = from_metadata(region, EstimateContext(PRODUCT, check_data(PRODUCT, DATA)))
     assert [n.node for n in nodes] == [n.id for n in region.graph.nodes]
     busiest = max(n.cycles for n in nodes)
     assert busiest < cycles <= busiest + len(nodes)
@@ -47,7 +47,7 @@ def test_what_is_written_is_expected() -> None:
     rng = np.random.default_rng(0)
     a, b = (rng.random((40, 40)) < 0.1 for _ in range(2))
     program = region.region.program
-    known = Known(program, check_data(program, {"A": a * 1.0, "B": b * 1.0}), "metadata")
+    known = EstimateContext(program, check_data(program, {"A": a * 1.0, "B": b * 1.0}), "metadata")
     from_metadata(region, known)
     assert known.elements("T") == pytest.approx(np.count_nonzero(a.astype(int) @ b), rel=0.1)
 
@@ -69,7 +69,7 @@ def test_a_primitive_without_a_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     (region,) = compile_program(PRODUCT).regions
     monkeypatch.delitem(RULES, "array")
     with pytest.raises(LoweringError, match="array"):
-        from_metadata(region, Known(PRODUCT, check_data(PRODUCT, DATA)))
+        from_metadata(region, EstimateContext(PRODUCT, check_data(PRODUCT, DATA)))
 
 
 def test_dense_levels_are_expected_whole() -> None:
@@ -77,7 +77,7 @@ def test_dense_levels_are_expected_whole() -> None:
     program = parse("A: 8x6 csr\nX: 6x5 dense\nT[i,j] = A[i,k] * X[k,j]\nY[i,j] = relu(T[i,j])")
     for levels in ("compressed", "compressed,dense"):
         made = compile_program(program, f"store T {levels}")
-        known = Known(made.program, check_data(made.program, DATA), "metadata")
+        known = EstimateContext(made.program, check_data(made.program, DATA), "metadata")
         from_metadata(made.regions[0], known)
         assert known.elements("T") == 8 * 5
         assert [len(counts) for counts in known.expected["T"].counts] == [8, 5]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from fuseloom.dataflow.cost import Mode
+from fuseloom.dataflow.cost import EstimateMode
 from fuseloom.dataflow.cost.mode import mode_named
 from fuseloom.errors import DataError
 
 
 def test_modes_have_names() -> None:
-    assert [mode_named(mode.value) for mode in Mode] == list(Mode)
-    assert mode_named(Mode.SAMPLED) is Mode.SAMPLED
+    assert [mode_named(mode.value) for mode in EstimateMode] == list(EstimateMode)
+    assert mode_named(EstimateMode.SAMPLED) is EstimateMode.SAMPLED
 
 
 def test_another_name_is_refused_with_those_there_are() -> None:

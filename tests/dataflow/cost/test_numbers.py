@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuseloom.dataflow.cost.mode import Mode
+from fuseloom.dataflow.cost.mode import EstimateMode
 from fuseloom.dataflow.cost.node_numbers import NodeEstimate
 from fuseloom.dataflow.cost.numbers import Estimate, RegionEstimate
 from fuseloom.dataflow.samml.graph import Graph
@@ -14,7 +14,7 @@ def node(number: int, cycles: float) -> NodeEstimate:
 
 def region(name: str, cycles: float, least: float | None) -> RegionEstimate:
     nodes = (node(0, 3.0), node(1, cycles - 1), node(2, 4.0))
-    mode = Mode.METADATA if least is None else Mode.EXACT
+    mode = EstimateMode.METADATA if least is None else EstimateMode.EXACT
     return RegionEstimate(name, cycles, 6.0, 24.0, nodes, Graph(name, (), ()), {}, mode, least)
 
 

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from fuseloom.dataflow.compiler import compile_program
-from fuseloom.dataflow.cost import Known, Mode, estimate, sampling
+from fuseloom.dataflow.cost import EstimateContext, EstimateMode, estimate, sampling
 from fuseloom.dataflow.cost.estimate import estimate_region
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.program import check_data, parse
@@ -44,7 +44,7 @@ def test_near_the_run(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
         expected = estimate(compilation, data, mode="sampled")
         run = simulate(compilation, data)
         for mine, theirs in zip(expected.regions, run.regions, strict=True):
-            assert mine.mode is Mode.SAMPLED
+            assert mine.mode is EstimateMode.SAMPLED
             assert mine.least is None
             assert mine.cycles == pytest.approx(theirs.cycles, rel=0.15)
             assert mine.flops == pytest.approx(theirs.work.flops, rel=0.15)
@@ -59,7 +59,7 @@ def test_an_inner_index_is_sampled_where_the_outermost_alone_is_too_much() -> No
     b = sp.random_array((200, 30000), density=0.1, rng=rng, format="csr")
     compilation = compile_program(program, "order T: i,k,j")
     (mine,) = estimate(compilation, {"A": a, "B": b}).regions
-    assert mine.mode is Mode.SAMPLED
+    assert mine.mode is EstimateMode.SAMPLED
     run = simulate(compilation, {"A": a, "B": b})
     assert mine.cycles == pytest.approx(run.cycles, rel=0.02)
     assert mine.flops == pytest.approx(run.regions[0].work.flops, rel=0.02)
@@ -86,16 +86,16 @@ def test_automatic_estimates_take_samples_where_all_is_too_much() -> None:
     data = {"A": a, "X": rng.random((n, 64))}
     compilation = compile_program(program, "order T: i,k,j")
     (mine,) = estimate(compilation, data).regions
-    assert mine.mode is Mode.SAMPLED
+    assert mine.mode is EstimateMode.SAMPLED
     run = simulate(compilation, data)
     assert mine.cycles == pytest.approx(run.cycles, rel=0.02)
     with_statistics = estimate(compilation, data, mode="metadata")
-    assert with_statistics.regions[0].mode is Mode.METADATA
+    assert with_statistics.regions[0].mode is EstimateMode.METADATA
 
 
 def test_orders_share_samples() -> None:
     program = parse(CHAIN)
-    known = Known(
+    known = EstimateContext(
         program,
         check_data(program, {"A": graph("hubs").astype(float), "X": np.eye(200)[:, :12]}),
         "sampled",
@@ -122,7 +122,7 @@ def test_lanes_get_alike_of_what_stands_for_many(fuse: str, lanes: str) -> None:
     exact = estimate(compilation, data, mode="exact")
     sampled = estimate(compilation, data, mode="sampled")
     for whole, some in zip(exact.regions, sampled.regions, strict=True):
-        assert some.mode is Mode.SAMPLED
+        assert some.mode is EstimateMode.SAMPLED
         assert some.cycles == pytest.approx(whole.cycles, rel=0.08)
         assert some.flops == pytest.approx(whole.flops, rel=0.03)
 
@@ -133,7 +133,7 @@ def test_schedules_that_traverse_alike_share_samples() -> None:
         "A: 700x700 csr\nX: 700x8 dense\nT[i,m] = A[i,k] * X[k,m]\nY[a,m] = A[a,b] * T[b,m]"
     )
     data = {"A": sp.random_array((700, 700), density=0.01, rng=3), "X": np.ones((700, 8))}
-    known = Known(program, check_data(program, data), "sampled")
+    known = EstimateContext(program, check_data(program, data), "sampled")
     for schedule in ("", "parallel i by 4; parallel a by 3"):
         for region in compile_program(program, schedule).regions:
             estimate_region(region, known)

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.estimate import REGRET, RHO, measure, rank_correlation, regret
 from benchmarks.spaces import space
-from fuseloom.dataflow.cost import Mode, sampling
+from fuseloom.dataflow.cost import EstimateMode, sampling
 
 SPACES = [
     ("chain", "power law"),
@@ -26,7 +26,7 @@ def test_the_schedule_with_the_least_estimate_is_the_fastest(program: str, famil
     chosen = space(program, family, 24)
     assert chosen is not None
     assert len(chosen.schedules) >= 4
-    row = measure(chosen, Mode.EXACT)
+    row = measure(chosen, EstimateMode.EXACT)
     assert row.rho >= RHO
     assert row.regret <= REGRET
     assert row.errors[1] <= 0.02
@@ -49,7 +49,7 @@ def test_the_schedule_with_the_least_estimate_is_the_fastest(program: str, famil
 def test_channels_with_a_bound(program: str, family: str, capacity: int) -> None:
     chosen = space(program, family, 24)
     assert chosen is not None
-    row = measure(chosen.sized(capacity), Mode.EXACT)
+    row = measure(chosen.sized(capacity), EstimateMode.EXACT)
     assert row.regret <= REGRET
     assert row.errors[1] <= 0.15
     assert row.bounds is not None
@@ -66,7 +66,7 @@ def test_samples_choose_right_too(
     monkeypatch.setattr(sampling, "SAMPLED_ELEMENTS", 1e5)
     chosen = space(program, family, 200)
     assert chosen is not None
-    row = measure(chosen, Mode.SAMPLED)
+    row = measure(chosen, EstimateMode.SAMPLED)
     assert row.rho >= 0.94
     assert row.regret <= REGRET
     assert row.errors[0] <= 0.1

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fuseloom.dataflow.cost.exact.patterns import FullLevel
-from fuseloom.dataflow.cost.statistics import Expected, Measured
+from fuseloom.dataflow.cost.statistics import ExpectedStatistics, MeasuredStatistics
 from fuseloom.program import check_data, parse
 from tests.dataflow.cost.products import PRODUCT, both, compiled, near
 
@@ -54,7 +54,7 @@ def test_one_empty_operand() -> None:
 
 
 def test_a_permuted_tensor_keeps_its_elements() -> None:
-    expected = Expected((np.full(10, 1.0), np.full(10, 5.0)))
+    expected = ExpectedStatistics((np.full(10, 1.0), np.full(10, 5.0)))
     turned = expected.permuted([1, 0])
     assert turned.total == pytest.approx(50.0)
     assert turned.counts[0] == pytest.approx(1.0, abs=0.01)
@@ -64,7 +64,7 @@ def test_a_permuted_tensor_keeps_its_elements() -> None:
 
 def test_a_sparse_tensor_has_fewer_coordinates_outside_than_elements() -> None:
     """Of 30 elements in 100 x 100 places, nearly each begins a fiber of its own."""
-    turned = Expected((np.full(100, 0.26), np.full(100, 0.3))).permuted([1, 0])
+    turned = ExpectedStatistics((np.full(100, 0.26), np.full(100, 0.3))).permuted([1, 0])
     assert turned.total == pytest.approx(30.0)
     assert 20 < turned.counts[0].sum() < 30
 
@@ -73,10 +73,12 @@ def test_what_has_every_coordinate_is_counted_without_being_listed() -> None:
     """Full levels below a listed one: counts are those of the tensor itself, and so are fibers."""
     kept = np.array([1, 2, 5])
     levels = ((np.array([0, 3]), kept), FullLevel(3, 4))
-    counted = Expected.counted(levels, (7, 4))
+    counted = ExpectedStatistics.counted(levels, (7, 4))
     dense = np.zeros((7, 4))
     dense[kept] = 1
-    measured = Measured(check_data(parse("A: 7x4 dcsr\ny[i,j] = relu(A[i,j])"), {"A": dense})["A"])
+    measured = MeasuredStatistics(
+        check_data(parse("A: 7x4 dcsr\ny[i,j] = relu(A[i,j])"), {"A": dense})["A"]
+    )
     rows = [each.enter(0, np.ones(1)) for each in (counted, measured)]
     assert np.array_equal(rows[0].counts, rows[1].counts)
     for each, row in zip((counted, measured), rows, strict=True):

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.fusion.display import order_drawing, order_html
-from fuseloom.dataflow.fusion.pog import Edge, Origin, PartialOrderGraph
+from fuseloom.dataflow.fusion.pog import Edge, EdgeOrigin, PartialOrderGraph
 from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.models import load
 from fuseloom.program import parse
@@ -30,7 +30,7 @@ def test_an_order_says_why() -> None:
 
 def pog(*pairs: str) -> PartialOrderGraph:
     indices = tuple(dict.fromkeys("".join(pairs)))
-    return PartialOrderGraph(indices, tuple(Edge(a, b, Origin.MODE, "so") for a, b in pairs))
+    return PartialOrderGraph(indices, tuple(Edge(a, b, EdgeOrigin.MODE, "so") for a, b in pairs))
 
 
 def arrows(order: PartialOrderGraph) -> int:

@@ -6,7 +6,7 @@ from itertools import permutations
 import pytest
 
 from fuseloom.dataflow.fusion.nests import Placed, nest_class, place, walk_placed
-from fuseloom.dataflow.fusion.pog import Origin, build_pog
+from fuseloom.dataflow.fusion.pog import EdgeOrigin, build_pog
 from fuseloom.dataflow.fusion.view_builder import build_views
 from fuseloom.dataflow.fusion.views import Instance, instances
 from fuseloom.errors import OrderError
@@ -169,7 +169,7 @@ def test_orders_that_no_nest_tells_apart_are_one_class() -> None:
 
     roots, extents = build_views(GRAPHSAGE, GRAPHSAGE.statements, GRAPHSAGE.outputs)
     orders = matmul_orders(GRAPHSAGE)
-    pog = build_pog(GRAPHSAGE, roots, extents, orders, origins=[Origin.USER])
+    pog = build_pog(GRAPHSAGE, roots, extents, orders, origins=[EdgeOrigin.USER])
     classes = [nest_class(roots, order) for order in pog.orders()]
     assert (len(classes), len(set(classes))) == (1_134, 1)
 
@@ -200,7 +200,7 @@ def test_the_fused_gcn_has_one_order_in_which_products_run_as_they_read() -> Non
     program = gcn().program
     roots, extents = build_views(program, program.statements, program.outputs)
     orders = matmul_orders(program)
-    pog = build_pog(program, roots, extents, orders, origins=[Origin.USER])
+    pog = build_pog(program, roots, extents, orders, origins=[EdgeOrigin.USER])
     assert len(extents) == 6
     assert list(pog.orders()) == [("i", "k", "k'", "p", "n", "m")]
 

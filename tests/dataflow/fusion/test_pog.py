@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.fusion.fuse import fuse
-from fuseloom.dataflow.fusion.pog import Edge, Origin, PartialOrderGraph, build_pog
+from fuseloom.dataflow.fusion.pog import Edge, EdgeOrigin, PartialOrderGraph, build_pog
 from fuseloom.dataflow.fusion.region import FusedRegion
 from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.fusion.view_builder import build_views
@@ -26,7 +26,7 @@ def region(program: str, schedule: str = "") -> FusedRegion:
     return only
 
 
-def edges(found: FusedRegion, origin: Origin) -> list[str]:
+def edges(found: FusedRegion, origin: EdgeOrigin) -> list[str]:
     return [str(edge) for edge in found.pog.edges if edge.origin is origin]
 
 
@@ -36,8 +36,8 @@ def edges(found: FusedRegion, origin: Origin) -> list[str]:
 def test_edges_from_mode_orders() -> None:
     """Every operand with a compressed level is traversed as it is stored; dense ones are free."""
     found = region("A: 4x5 [dense, compressed] order 1,0\nX: 5x3 dense\nT[j,i] = A[i,k] * X[k,j]")
-    assert edges(found, Origin.MODE) == ["k→i (A is stored (k, i))"]
-    assert edges(found, Origin.OUTPUT) == ["j→i (T is written (j, i))"]
+    assert edges(found, EdgeOrigin.MODE) == ["k→i (A is stored (k, i))"]
+    assert edges(found, EdgeOrigin.OUTPUT) == ["j→i (T is written (j, i))"]
     assert all(edge.hard for edge in found.pog.edges)
 
 
@@ -45,8 +45,8 @@ def test_edges_from_output_orders() -> None:
     found = region(
         "A: 4x5x6 dense\nT: 4x5x6 [dense, compressed, dense] order 2,0,1\nT[i,j,k] = relu(A[i,j,k])"
     )
-    assert edges(found, Origin.MODE) == []
-    assert edges(found, Origin.OUTPUT) == [
+    assert edges(found, EdgeOrigin.MODE) == []
+    assert edges(found, EdgeOrigin.OUTPUT) == [
         "k→i (T is written (k, i, j))",
         "i→j (T is written (k, i, j))",
     ]
@@ -56,10 +56,10 @@ def test_edges_from_sparse_broadcasts() -> None:
     """Rows come only from the operand that has them, so they are met before their elements."""
     text = "Z: 4x5 dense\nb: 5 dense\nT: 4x5 dense\nT[l,n] = Z[l,n] + b[n]"
     reason = "l→n (T adds an operand that lacks an index, row by row)"
-    assert edges(region(text), Origin.BROADCAST) == [reason]
-    assert edges(region(text.replace("+", "*")), Origin.BROADCAST) == []
-    assert edges(region("option broadcast_add dense\n" + text), Origin.BROADCAST) == []
-    assert edges(region(text.replace("b[n]", "Z[l,n]")), Origin.BROADCAST) == []
+    assert edges(region(text), EdgeOrigin.BROADCAST) == [reason]
+    assert edges(region(text.replace("+", "*")), EdgeOrigin.BROADCAST) == []
+    assert edges(region("option broadcast_add dense\n" + text), EdgeOrigin.BROADCAST) == []
+    assert edges(region(text.replace("b[n]", "Z[l,n]")), EdgeOrigin.BROADCAST) == []
 
 
 def test_edges_from_the_user() -> None:
@@ -68,11 +68,11 @@ def test_edges_from_the_user() -> None:
         "A: 4x4 dense\nB[i,j] = A[i,k] * A[k,j]\nC[i,j] = A[i,k] * B[k,j]",
         "fuse B..C; order B: i,k,j",
     )
-    assert edges(found, Origin.USER) == [
+    assert edges(found, EdgeOrigin.USER) == [
         "k→k' (the schedule orders B as i, k, j)",
         "k'→j (the schedule orders B as i, k, j)",
     ]
-    assert not any(e.hard for e in found.pog.edges if e.origin is Origin.USER)
+    assert not any(e.hard for e in found.pog.edges if e.origin is EdgeOrigin.USER)
 
 
 def test_origins_can_be_chosen() -> None:
@@ -80,7 +80,7 @@ def test_origins_can_be_chosen() -> None:
     roots, extents = build_views(program, program.statements, program.outputs)
     orders = {"T": ("j", "i")}
     assert len(build_pog(program, roots, extents, {}).edges) == 1
-    only = build_pog(program, roots, extents, orders, origins=[Origin.USER])
+    only = build_pog(program, roots, extents, orders, origins=[EdgeOrigin.USER])
     assert [(e.outer, e.inner) for e in only.edges] == [("j", "i")]
 
 
@@ -145,7 +145,7 @@ def posets(draw: st.DrawFn) -> PartialOrderGraph:
     pairs = list(combinations(hidden, 2))
     chosen = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
     return PartialOrderGraph(
-        tuple(names), tuple(Edge(a, b, Origin.MODE, "so it is drawn") for a, b in chosen)
+        tuple(names), tuple(Edge(a, b, EdgeOrigin.MODE, "so it is drawn") for a, b in chosen)
     )
 
 
@@ -206,7 +206,7 @@ def test_a_rejected_order_names_the_edge(order: str, message: str, hint: str) ->
 
 
 def test_preferring_adds_what_fits() -> None:
-    pog = PartialOrderGraph(("a", "b", "c"), (Edge("a", "b", Origin.MODE, ""),))
+    pog = PartialOrderGraph(("a", "b", "c"), (Edge("a", "b", EdgeOrigin.MODE, ""),))
     preferring = pog.preferring([("b", "a", "c"), ("c", "b")])
     assert [(e.outer, e.inner) for e in preferring.edges[1:]] == [("a", "c"), ("c", "b")]
     assert list(preferring.orders()) == [("a", "c", "b")]
@@ -225,7 +225,9 @@ def test_orders_in_which_statements_run_as_they_read_come_first() -> None:
 def design_space(program: Program) -> tuple[PartialOrderGraph, PartialOrderGraph]:
     """Unconstrained and constrained graphs, with a view per use."""
     roots, extents = build_views(program, program.statements, program.outputs, merge=False)
-    constrained = build_pog(program, roots, extents, matmul_orders(program), origins=[Origin.USER])
+    constrained = build_pog(
+        program, roots, extents, matmul_orders(program), origins=[EdgeOrigin.USER]
+    )
     return build_pog(program, roots, extents, {}, origins=[]), constrained
 
 
@@ -250,7 +252,7 @@ def test_samples_are_uniform() -> None:
     """Each of the orders of an N-shaped poset turns up as often as the others."""
     edges = [("a", "c"), ("b", "c"), ("b", "d")]
     pog = PartialOrderGraph(
-        tuple("abcd"), tuple(Edge(x, y, Origin.MODE, "given") for x, y in edges)
+        tuple("abcd"), tuple(Edge(x, y, EdgeOrigin.MODE, "given") for x, y in edges)
     )
     orders = set(pog.orders())
     assert len(orders) == pog.count() == 5
@@ -267,7 +269,7 @@ def test_a_sample_of_an_unconstrained_region_is_quick_and_legal() -> None:
     free = PartialOrderGraph(indices, ())
     assert sorted(free.sample(Random(1))) == sorted(indices)
     chained = PartialOrderGraph(
-        indices, tuple(Edge(indices[k], indices[k + 3], Origin.USER, "") for k in range(15))
+        indices, tuple(Edge(indices[k], indices[k + 3], EdgeOrigin.USER, "") for k in range(15))
     )
     chained.check(chained.sample(Random(2)))
 
@@ -306,7 +308,7 @@ def test_ways_out_of_an_order_that_storage_contradicts(
 def test_counting_can_be_given_up() -> None:
     indices = tuple("abcdefgh")  # a zigzag, which nothing takes apart
     zigzag = tuple(
-        Edge(*(pair if n % 2 else pair[::-1]), Origin.USER, "")
+        Edge(*(pair if n % 2 else pair[::-1]), EdgeOrigin.USER, "")
         for n, pair in enumerate(pairwise(indices))
     )
     pog = PartialOrderGraph(indices, zigzag)

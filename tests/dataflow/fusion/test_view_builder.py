@@ -7,7 +7,7 @@ import pytest
 
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.fusion import view_builder
-from fuseloom.dataflow.fusion.view_builder import Share, build_views
+from fuseloom.dataflow.fusion.view_builder import SharingPreference, build_views
 from fuseloom.dataflow.fusion.views import Instance, instances, walk
 from fuseloom.errors import LoweringError
 from fuseloom.models import attention, gcn
@@ -57,7 +57,9 @@ def test_a_name_is_never_captured() -> None:
     assert accesses(roots[0]) == ["A[i,k]", "B[k,j]", "C[i,j]"]
     assert accesses(roots[1]) == ["A[i,k]", "B[k,j]", "C[i,j]", "D[i,j]"]
     assert extents == {"i": 4, "j": 4, "k": 3}
-    apart, extents = build_views(program, program.statements, program.outputs, share=Share.NOTHING)
+    apart, extents = build_views(
+        program, program.statements, program.outputs, share=SharingPreference.NOTHING
+    )
     assert accesses(apart[1]) == ["A[j',k'']", "B[k'',k]", "C[j',k]", "D[j',k]"]
     assert list(extents) == ["i", "j", "j'", "k", "k'", "k''"]
 
@@ -93,8 +95,8 @@ def test_a_softmax_holds_one_copy_of_its_logits() -> None:
             return Counter(view.tensor for view in walk(root))[name]
 
         assert copies() == 1
-        assert copies(share=Share.APART) == 3
-        assert copies(share=Share.APART, merge=False) == 4
+        assert copies(share=SharingPreference.APART) == 3
+        assert copies(share=SharingPreference.APART, merge=False) == 4
 
 
 def test_the_fused_gcn_has_six_index_variables() -> None:
@@ -170,7 +172,7 @@ def test_an_index_named_in_one_outputs_tree_is_known_where_it_is_first_used() ->
         """
     )
     for outputs in (("m", "s"), ("s", "m")):
-        for share in Share:
+        for share in SharingPreference:
             roots, extents = build_views(program, program.statements[:5], outputs, share=share)
             assert {x for v in walk(*roots) for x in v.indices} <= extents.keys()
     compilation = compile_program(program, "fuse F..s")

@@ -14,7 +14,7 @@ from fuseloom.dataflow.cost.rules import RULES
 from fuseloom.dataflow.samml.catalogue import CATALOGUE, require_registered
 from fuseloom.dataflow.samml.primitive import Primitive, required_fields
 from fuseloom.dataflow.sim.compiled.kernels import KERNELS
-from fuseloom.dataflow.sim.twins import IMPLEMENTATIONS
+from fuseloom.dataflow.sim.golden import IMPLEMENTATIONS
 from fuseloom.errors import GraphError
 
 ROOT = Path(__file__).parents[3]
@@ -67,9 +67,9 @@ def test_a_primitive_without_its_kernel_is_refused() -> None:
 
 OWN = (
     "fuseloom/dataflow/samml/catalogue/",  # the entries
-    "fuseloom/dataflow/sim/twins/",  # the families' own files
+    "fuseloom/dataflow/sim/golden/",  # the families' own files
     "fuseloom/dataflow/sim/compiled/kernels/",
-    "fuseloom/dataflow/sim/steps/words/",  # the families' sentences
+    "fuseloom/dataflow/sim/steps/narration/",  # the families' sentences
     "fuseloom/dataflow/samml/exchange/",  # foreign dialects, translated name by name
 )
 OTHER_WORDS = {

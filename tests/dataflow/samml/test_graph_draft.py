@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from fuseloom.dataflow.samml.graph import StreamKind
-from fuseloom.dataflow.samml.graph_draft import Draft
+from fuseloom.dataflow.samml.graph_draft import GraphDraft
 from fuseloom.dataflow.samml.verify import verify
 
 CRD, REF, VAL = StreamKind.CRD, StreamKind.REF, StreamKind.VAL
 
 
-def scanning(draft: Draft) -> tuple[int, int]:
+def scanning(draft: GraphDraft) -> tuple[int, int]:
     """Coordinates and references of a stored vector."""
     (root,) = draft.add("root", (), ((REF, (), "root"),))
     outs = ((CRD, ("i",), "crd"), (REF, ("i",), "ref"))
@@ -18,7 +18,7 @@ def scanning(draft: Draft) -> tuple[int, int]:
 
 
 def test_equal_nodes_are_made_once() -> None:
-    draft = Draft()
+    draft = GraphDraft()
     assert scanning(draft) == scanning(draft)
     assert len(draft.nodes) == 2
     other = draft.add("scan", (0,), ((CRD, ("i",), ""), (REF, ("i",), "")),
@@ -29,7 +29,7 @@ def test_equal_nodes_are_made_once() -> None:
 
 
 def test_several_readers_get_a_copy_each() -> None:
-    draft = Draft()
+    draft = GraphDraft()
     crd, ref = scanning(draft)
     (val,) = draft.add("array", (ref,), ((VAL, ("i",), "values"),), {"tensor": "A"})
     for name in "XYZ":
@@ -43,7 +43,7 @@ def test_several_readers_get_a_copy_each() -> None:
 
 
 def test_what_no_writer_needs_is_left_out_and_unread_outputs_are_void() -> None:
-    draft = Draft()
+    draft = GraphDraft()
     crd, ref = scanning(draft)
     draft.add("array", (ref,), ((VAL, ("i",), ""),), {"tensor": "A"})
     draft.add("crdwrite", (crd,), (), {"tensor": "X", "level": 0})
@@ -55,7 +55,7 @@ def test_what_no_writer_needs_is_left_out_and_unread_outputs_are_void() -> None:
 
 
 def test_axes_of_tiles_are_equal_whatever_they_are_called() -> None:
-    draft = Draft()
+    draft = GraphDraft()
     _, ref = scanning(draft)
 
     def tile(spec: str) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ import pytest
 
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.samml.graph import Graph
-from fuseloom.dataflow.samml.renaming import Kind, renamed
+from fuseloom.dataflow.samml.renaming import RegionClass, renamed
 from fuseloom.program import parse
 
 HEAD = "A: 4x4 csr\nB: 4x4 csr\nx: 4 dense\ncopy: 4x4 csr\nX0: 4x4 dense\n"
@@ -28,12 +28,12 @@ def test_renaming_changes_tensors_and_labels_and_nothing_else() -> None:
     assert other.name == "q"
 
 
-def kind_of(line: str) -> Kind[None]:
+def kind_of(line: str) -> RegionClass[None]:
     program = parse(f"{HEAD}{line}")
-    return Kind(compile_program(program).regions[0].graph, program.statements, None)
+    return RegionClass(compile_program(program).regions[0].graph, program.statements, None)
 
 
-def looked_at(kind: Kind[None], line: str) -> tuple[Graph, bool]:
+def looked_at(kind: RegionClass[None], line: str) -> tuple[Graph, bool]:
     """The graph of another one of the kind, and whether it was built."""
     program = parse(f"{HEAD}{line}")
     graph, built = compile_program(program).regions[0].graph, []
@@ -60,7 +60,7 @@ def test_a_name_that_is_a_word_of_labels_too_is_not_renamed(name: str) -> None:
     line = "p[i,l] = {}[i,k] * X0[k,l]".format
     head = f"{name}: 4x4 csr\n" if name != "copy" else ""
     programs = [parse(f"{HEAD}{head}{line(tensor)}") for tensor in (name, "A", "B")]
-    kind: Kind[None] = Kind(
+    kind: RegionClass[None] = RegionClass(
         compile_program(programs[0]).regions[0].graph, programs[0].statements, None
     )
     for program in programs[1:]:

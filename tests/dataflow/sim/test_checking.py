@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.sim import checking
-from fuseloom.dataflow.sim.checking import Step, check_outputs
+from fuseloom.dataflow.sim.checking import CheckStep, check_outputs
 from fuseloom.dataflow.sim.program_runs import Run, simulate
 from fuseloom.errors import LoweringError, ScheduleError
 from fuseloom.program import parse
@@ -212,7 +212,7 @@ def judged(text: str, outputs: dict[str, np.ndarray], **data: Any) -> Check:
         for name, array in outputs.items()
     }
     (statement,) = program.live
-    step = Step("region", program.live, (statement.out.tensor,))
+    step = CheckStep("region", program.live, (statement.out.tensor,))
     return check_outputs(program, [step], inputs, written)
 
 
@@ -241,7 +241,7 @@ def test_all_rows_in_parts_where_memory_is_short(
     for memory in (None, 2**18):
         program = parse(MATRIX)
         written = {"T": StoredTensor.from_dense(program.tensor("T"), want)}
-        step = Step("T", program.live, ("T",))
+        step = CheckStep("T", program.live, ("T",))
         check = check_outputs(program, [step], check_data(program, large), written, memory=memory)
         assert check.ok
         assert check.rows is None
@@ -326,7 +326,7 @@ def test_a_longer_run_may_be_checked_longer(
     written = {"T": StoredTensor.from_dense(program.tensor("T"), product(large))}
     compared = []
     for seconds in (0.0, 0.006, 0.1):
-        step = Step("region", program.live, ("T",), seconds)
+        step = CheckStep("region", program.live, ("T",), seconds)
         rows = check_outputs(program, [step], inputs, written).rows
         compared.append(400 if rows is None else rows[0])
     assert compared == sorted(compared)

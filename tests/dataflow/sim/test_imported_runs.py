@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fuseloom.dataflow.samml.exchange.record import Imported
+from fuseloom.dataflow.samml.exchange.record import ImportedGraph
 from fuseloom.dataflow.samml.graph import Graph, Node, Stream
 from fuseloom.dataflow.sim import imported_runs
 from fuseloom.dataflow.sim.imported_runs import ImportedRun, run_imported
@@ -18,7 +18,7 @@ from tests.dataflow.sim.doubling import X, doubled, matrix
 
 GIVEN = [[1.0, 0.0, 2.0], [0.0, 0.0, 0.0], [0.0, 3.0, 0.0]]
 B = matrix(GIVEN)
-IMPORTED = Imported(doubled(), {"B": B.tensor}, (X,))
+IMPORTED = ImportedGraph(doubled(), {"B": B.tensor}, (X,))
 
 
 def run(machine: Machine | None = None) -> ImportedRun:
@@ -75,10 +75,10 @@ def test_levels_that_make_no_tensor_fail_or_are_noted() -> None:
 
 
 def test_tables_too_large_for_kernels_are_found_by_the_trait() -> None:
-    def graph(dim: int) -> Imported:
+    def graph(dim: int) -> ImportedGraph:
         node = Node(0, "spacc1", (), (), {"dim": dim, "fn": "add"})
         streams: tuple[Stream, ...] = ()
-        return Imported(Graph("table", (node,), streams), {}, ())
+        return ImportedGraph(Graph("table", (node,), streams), {}, ())
 
     large = imported_runs.LARGE_TABLE
     assert imported_runs.has_large_tables(graph(large + 1))

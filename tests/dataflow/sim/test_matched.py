@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fuseloom.dataflow.sim.matched import Matched, Verdict
+from fuseloom.dataflow.sim.matched import Matched, MatchVerdict
 from fuseloom.program import Format, StoredTensor, Tensor
 from fuseloom.program.rounded.tensors import Listed
 
@@ -21,8 +21,8 @@ def matched(got: dict[int, float], want: dict[int, tuple[float, float]]) -> Matc
     return Matched.of(stored, Listed(np.array([list(want)]), values, bounds), (None,))
 
 
-def told(found: Matched) -> Verdict:
-    verdict = Verdict()
+def told(found: Matched) -> MatchVerdict:
+    verdict = MatchVerdict()
     found.tell("T", found.bounds, verdict)
     return verdict
 

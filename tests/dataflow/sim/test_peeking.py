@@ -8,10 +8,10 @@ import pytest
 
 from fuseloom.dataflow.samml.graph import Node
 from fuseloom.dataflow.sim.conformance.bench import bench
+from fuseloom.dataflow.sim.golden import interpreter
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.peeking import is_peeked, peeked_streams
 from fuseloom.dataflow.sim.process import PEEK
-from fuseloom.dataflow.sim.twins import interpreter
 
 
 def test_streams_are_named_by_the_port_that_looks() -> None:

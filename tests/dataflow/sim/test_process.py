@@ -14,10 +14,10 @@ from fuseloom.dataflow.sim.process import (
     ISSUE,
     PUT,
     TAKE,
-    Access,
     Channel,
-    Late,
-    Port,
+    MemoryRequest,
+    PendingStamp,
+    RequestPort,
     finish,
 )
 from fuseloom.dataflow.sim.process import Process as Twin
@@ -78,10 +78,10 @@ def test_channels_without_a_reader_are_void() -> None:
 def test_tokens_leave_the_memory_in_order() -> None:
     """A token answered early waits for the one before it, and the watch learns its stamp."""
     channel = Channel(0, None, watch=True)
-    answered = [Access(0, 4, answered=20), Access(4, 4, answered=12)]
+    answered = [MemoryRequest(0, 4, answered=20), MemoryRequest(4, 4, answered=12)]
     stamps = []
     for k, access in enumerate(answered):
-        late = Late(3 + k, access)
+        late = PendingStamp(3 + k, access)
         channel.queue.append((k, late))
         channel.watch.stamps.append(-1)
         channel.watch.puts.append(-1)
@@ -94,7 +94,7 @@ def test_tokens_leave_the_memory_in_order() -> None:
 
 
 def test_ports_ask_with_an_access_of_their_own() -> None:
-    port = Port(2, write=True, base=64)
+    port = RequestPort(2, write=True, base=64)
     kind, owner, access, _ = port.issue(80, 16)
     assert (kind, owner, access.address, access.size, access.answered) == (ISSUE, port, 80, 16, -1)
     assert port.answer(access) == (ANSWER, port, access, 0)

@@ -15,10 +15,10 @@ from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.sim.binding import bind
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.compiled import simulation as compiled
+from fuseloom.dataflow.sim.golden import interpreter
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.ports import with_ports
-from fuseloom.dataflow.sim.reports import Inputs, Limits, Reports
-from fuseloom.dataflow.sim.twins import interpreter
+from fuseloom.dataflow.sim.reports import InputStreams, Limits, Reports
 from fuseloom.errors import AbandonedError, SimulationError
 from fuseloom.models import gcn, karate, random_data, spmm
 from fuseloom.program import check_data
@@ -54,7 +54,7 @@ def bound_product(rows: int, columns: int) -> BoundGraph:
 @pytest.mark.parametrize("machine", [Machine.default(), Machine.preset("hbm2")])
 def test_the_streams_that_carry_the_outermost_level(machine: Machine) -> None:
     bound = with_ports(bound_product(20, 4), machine)
-    inputs = Inputs.of(bound)
+    inputs = InputStreams.of(bound)
     graph = bound.graph
     assert set(inputs.expected.tolist()) == {20}
     result = interpreter.run(bound, machine)
@@ -68,7 +68,7 @@ def test_the_streams_that_carry_the_outermost_level(machine: Machine) -> None:
 
 
 def test_a_graph_without_scanners_has_no_share() -> None:
-    assert Inputs.of(BoundGraph(softmax(2, 2).graph)).share(np.zeros(99, np.int64)) == 0.0
+    assert InputStreams.of(BoundGraph(softmax(2, 2).graph)).share(np.zeros(99, np.int64)) == 0.0
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -76,7 +76,7 @@ def test_the_share_of_the_input_grows_to_the_end(
     engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("fuseloom.dataflow.sim.reports.PERIOD", 1e-4)
-    monkeypatch.setattr("fuseloom.dataflow.sim.twins.interpreter.MOVES_PER_REPORT", 100)
+    monkeypatch.setattr("fuseloom.dataflow.sim.golden.interpreter.MOVES_PER_REPORT", 100)
     bound = bound_product(2_000 if engine == "compiled" else 100, 64)
     shares: list[float] = []
     ENGINES[engine].run(bound, Machine.default(64), progress=lambda n, s: shares.append(s))

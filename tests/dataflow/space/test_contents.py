@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fuseloom.dataflow.cost.estimate import Known
+from fuseloom.dataflow.cost.estimate import EstimateContext
 from fuseloom.dataflow.method import Dataflow
 from fuseloom.dataflow.space.contents import Contents
 from fuseloom.models import load
@@ -38,8 +38,8 @@ def test_shared_coordinates_are_those_that_executing_finds() -> None:
     program = model.program
     stored = check_data(program, data)
     shared = Dataflow(program, stored)
-    shared.floors(Budget())
-    alone = Known(program, stored)
+    shared.lower_bounds(Budget())
+    alone = EstimateContext(program, stored)
     contents = Contents(program, stored)
     second = [n for n in program.producers if any(t != n for t in contents.twins(n))]
     assert len(second) > 60

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import fuseloom as fl
-from fuseloom.dataflow.table.cells import CellKind, Step
+from fuseloom.dataflow.table.cells import CellKind, ConstructionStep
 from fuseloom.errors import LoweringError
 
 PROGRAM = "A: 3x4 dcsr\nX: 4x5 dcsr\nT[i,j] = A[i,k] * X[k,j]"
@@ -33,7 +33,11 @@ def test_a_dangling_reference_is_found() -> None:
     table = compiled.table
     broken = replace(table.cell("X", "j"), target="Y.k")
     with pytest.raises(LoweringError, match=r"X\.j refers to Y\.k"):
-        replace(table, steps=(*table.steps, Step("edit", "", (("X", "j", broken),)))).verify()
-    outside = replace(table, steps=(*table.steps, Step("edit", "", (("X", "q", broken),))))
+        replace(
+            table, steps=(*table.steps, ConstructionStep("edit", "", (("X", "j", broken),)))
+        ).verify()
+    outside = replace(
+        table, steps=(*table.steps, ConstructionStep("edit", "", (("X", "q", broken),)))
+    )
     with pytest.raises(LoweringError, match=r"X\.q is outside the table"):
         outside.verify()

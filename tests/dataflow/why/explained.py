@@ -7,14 +7,14 @@ from functools import cache
 
 from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.compiler import compile_program
-from fuseloom.dataflow.cost import Estimate, Known, estimate
+from fuseloom.dataflow.cost import Estimate, EstimateContext, estimate
 from fuseloom.dataflow.orders import best_orders
 from fuseloom.dataflow.sim.explain.data import PAGE
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Observe
 from fuseloom.dataflow.sim.program_runs import Run, simulate
 from fuseloom.dataflow.sim.records import program_record
-from fuseloom.dataflow.why.suggestions import Asked
+from fuseloom.dataflow.why.suggestions import SuggestionRequest
 from fuseloom.models import gcn, karate
 from fuseloom.program.storage import StoredTensor
 from fuseloom.results.record import RunRecord
@@ -44,13 +44,15 @@ class Explained:
     record: RunRecord
 
     @property
-    def known(self) -> Known:
-        return Known.of(self.compilation.program, data())
+    def known(self) -> EstimateContext:
+        return EstimateContext.of(self.compilation.program, data())
 
     @property
-    def asked(self) -> Asked:
+    def asked(self) -> SuggestionRequest:
         machine = Machine.default()
-        return Asked(self.compilation, data(), machine, self.estimate, self.record, KERNELS)
+        return SuggestionRequest(
+            self.compilation, data(), machine, self.estimate, self.record, KERNELS
+        )
 
 
 @cache

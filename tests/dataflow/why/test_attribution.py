@@ -17,24 +17,24 @@ from fuseloom.dataflow.why.attribution import (
     RESHAPED,
     SMALLER,
     UNEXPLAINED,
-    Level,
-    Part,
+    AttributedCycles,
+    AttributionLevel,
     attribution,
 )
 from fuseloom.program import parse
 from tests.dataflow.why.explained import FULL, PARTIAL, explained
 
 
-def part(tree: Part, *names: str) -> Part:
+def part(tree: AttributedCycles, *names: str) -> AttributedCycles:
     for name in names:
         tree = next(p for p in tree.parts if p.name == name)
     return tree
 
 
-def by_node(tree: Part) -> dict[tuple[str, int], int]:
+def by_node(tree: AttributedCycles) -> dict[tuple[str, int], int]:
     found: dict[tuple[str, int], int] = {}
     for leaf in tree.leaves():
-        key = leaf.name(Level.REGION), leaf.node
+        key = leaf.name(AttributionLevel.REGION), leaf.node
         found[key] = found.get(key, 0) + leaf.cycles
     return found
 
@@ -45,7 +45,7 @@ def test_the_full_fusion_goes_to_the_adder_of_the_second_product() -> None:
     assert tree.cycles == made.run.cycles == 49_474
     adder = part(tree, "T1..Y", "T2", "n", "Acc1_p")
     assert part(adder, "working").cycles == 48_670
-    assert adder.level is Level.NODE
+    assert adder.level is AttributionLevel.NODE
     assert made.compilation.regions[0].graph.nodes[adder.node].label == "Acc1_p"
     assert part(tree, "T1..Y", "T2").cycles == max(p.cycles for p in tree.parts[0].parts)
 
@@ -72,7 +72,7 @@ def test_rows_that_a_record_leaves_out_are_told_by_node() -> None:
     record = program_record(made.run, None, Detail(rows=1))
     tree = attribution(record, made.compilation)
     whole = attribution(made.record, made.compilation)
-    assert any(leaf.names[Level.CAUSE] == SMALLER for leaf in tree.leaves())
+    assert any(leaf.names[AttributionLevel.CAUSE] == SMALLER for leaf in tree.leaves())
     assert by_node(tree) == by_node(whole)
 
 

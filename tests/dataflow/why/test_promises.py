@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from fuseloom.dataflow.cost import Mode, estimate
+from fuseloom.dataflow.cost import EstimateMode, estimate
 from fuseloom.dataflow.why.promises import Promise, bound, held
 from fuseloom.errors import RecordError
 from tests.dataflow.why.explained import FULL, PARTIAL, data, explained
@@ -62,6 +62,6 @@ def test_no_run_is_below_its_bound(schedule: str) -> None:
 
 def test_where_nothing_is_known_nothing_is_claimed() -> None:
     made = explained(FULL)
-    expected = estimate(made.compilation, data(), mode=Mode.METADATA)
+    expected = estimate(made.compilation, data(), mode=EstimateMode.METADATA)
     assert bound(expected) == 0
     assert "no bound is known" in Promise(49_474.0, 0.0, 14_106.0).sentence

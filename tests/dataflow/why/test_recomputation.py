@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fuseloom.dataflow.compiler import compile_program
-from fuseloom.dataflow.cost import Known, estimate
+from fuseloom.dataflow.cost import EstimateContext, estimate
 from fuseloom.dataflow.why.recomputation import recomputation
 from fuseloom.models import load
 from fuseloom.program import parse
@@ -42,7 +42,7 @@ def test_a_run_measures_what_was_expected() -> None:
 def test_needed_is_what_the_statement_computes_alone() -> None:
     made = explained(FULL)
     alone = compile_program(made.compilation.program)
-    known = Known.of(alone.program, data())
+    known = EstimateContext.of(alone.program, data())
     made_alone = {r.name: r for r in estimate(alone, data()).regions}
     products = [n for n in alone.regions[0].graph.nodes if n.label == "* T1"]
     assert made_alone["T1"].nodes[products[0].id].flops == 5_304
@@ -56,7 +56,9 @@ def test_by_layers_nothing_is_computed_again() -> None:
 
 def test_lanes_count_together() -> None:
     compiled = compile_program(explained(FULL).compilation.program, f"{FULL}; parallel i by 4")
-    found = {r.tensor: r for r in recomputation(compiled, Known.of(compiled.program, data()))}
+    found = {
+        r.tensor: r for r in recomputation(compiled, EstimateContext.of(compiled.program, data()))
+    }
     assert found["T1"].made == 41_208
 
 
@@ -70,7 +72,7 @@ def test_without_a_sparse_operand_an_index_is_named() -> None:
     program = parse(text)
     values = {"B": np.ones((3, 4)), "C": np.ones((4, 5))}
     compiled = compile_program(program, "fuse T..Y; order T..Y: j,m,k")
-    (found,) = recomputation(compiled, Known.of(compiled.program, values))
+    (found,) = recomputation(compiled, EstimateContext.of(compiled.program, values))
     assert (found.tensor, found.made, found.needed) == ("T", 60, 12)
     assert found.factor == 5
     assert found.once_per == "coordinate of m"
@@ -79,6 +81,6 @@ def test_without_a_sparse_operand_an_index_is_named() -> None:
 def test_several_instances_are_counted_together() -> None:
     model, values = load("graphsage")
     compiled = compile_program(model.program, model.presets["full"])
-    found = recomputation(compiled, Known.of(compiled.program, values))
+    found = recomputation(compiled, EstimateContext.of(compiled.program, values))
     assert any(r.instances == 2 and r.factor > 2 for r in found)
     assert found[0].to_dict()["factor"] == found[0].factor

@@ -11,7 +11,7 @@ from fuseloom.dataflow.sim.explain.data import Detail
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.dataflow.sim.records import program_record
-from fuseloom.dataflow.why.edits import Kind
+from fuseloom.dataflow.why.edits import EditKind
 from fuseloom.dataflow.why.promises import held
 from fuseloom.dataflow.why.suggestions import suggestions
 from tests.dataflow.why.explained import FULL, PARTIAL, data, explained
@@ -22,10 +22,10 @@ HEAVY = ("T1", "T2", "T3", "H")
 def test_the_full_fusion_is_to_be_cut_between_the_layers() -> None:
     asked = replace(explained(FULL).asked, heavy=HEAVY)
     first, *others = suggestions(asked, seconds=5)
-    assert (first.kind, first.text) == (Kind.CUT, "Cut before A·H")
+    assert (first.kind, first.text) == (EditKind.CUT, "Cut before A·H")
     assert first.promise.now == 49_474
     assert first.promise.estimated < 14_200
-    node = next(s for s in others if s.kind is Kind.NODE)
+    node = next(s for s in others if s.kind is EditKind.NODE)
     assert (node.text, node.promise.least) == ("Acc1_p twice as fast", 25_139)
     assert not node.applies
     assert node.promise.text == "≥ 25,139"
@@ -53,12 +53,12 @@ def test_at_least_one_change_is_looked_at_whatever_the_time() -> None:
     asked = replace(explained(FULL).asked, heavy=HEAVY)
     ticks = count(0, 100)
     found = suggestions(asked, seconds=0.5, clock=lambda: float(next(ticks)))
-    assert [s.kind for s in found] == [Kind.CUT, Kind.NODE]
+    assert [s.kind for s in found] == [EditKind.CUT, EditKind.NODE]
 
 
 def test_channels_with_more_room_are_a_change_of_the_machine() -> None:
     asked = explained(PARTIAL).asked
-    assert not [s for s in suggestions(asked, seconds=0.1) if s.kind is Kind.CHANNELS]
+    assert not [s for s in suggestions(asked, seconds=0.1) if s.kind is EditKind.CHANNELS]
     narrow = Machine(channel_capacity=2)
     made = compile_program(asked.compilation.program, "fuse T1..T2; order T1..T2: i,k,p,n")
     slow = replace(
@@ -68,7 +68,7 @@ def test_channels_with_more_room_are_a_change_of_the_machine() -> None:
         record=None,
         estimate=estimate(made, data(), machine=narrow),
     )
-    found = [s for s in suggestions(slow, seconds=5) if s.kind is Kind.CHANNELS]
+    found = [s for s in suggestions(slow, seconds=5) if s.kind is EditKind.CHANNELS]
     assert found[0].machine is not None
     assert found[0].machine.channel_capacity == 8
     assert found[0].text == "Channels of 8 tokens"
@@ -82,4 +82,4 @@ def test_what_is_good_already_has_no_change_of_its_schedule() -> None:
 def test_plain_data() -> None:
     told = suggestions(replace(explained(FULL).asked, heavy=HEAVY), seconds=0)[0].to_dict()
     assert told["promise"]["estimated"] > 0
-    assert told["kind"] in {kind.value for kind in Kind}
+    assert told["kind"] in {kind.value for kind in EditKind}

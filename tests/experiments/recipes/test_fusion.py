@@ -5,20 +5,27 @@ from __future__ import annotations
 import pytest
 
 from fuseloom.experiments.accounting import PAPER, SCANS, width
-from fuseloom.experiments.recipe import MissingError, Mode, Region, Result, Results, Size
+from fuseloom.experiments.recipe import (
+    AccountingMode,
+    ExperimentSize,
+    MissingError,
+    RecipeResults,
+    RegionResult,
+    Result,
+)
 from fuseloom.experiments.recipes.fusion import FUSION, cycles, decoder_totals
 
 
-def region(name: str, cycles: float) -> Region:
-    return Region(name, cycles, 0.0, 0.0, cycles, 0.0)
+def region(name: str, cycles: float) -> RegionResult:
+    return RegionResult(name, cycles, 0.0, 0.0, cycles, 0.0)
 
 
 def result(**regions: float) -> Result:
     return Result(tuple(region(name.replace("__", ".."), c) for name, c in regions.items()))
 
 
-def decoder() -> Results:
-    return Results(
+def decoder() -> RecipeResults:
+    return RecipeResults(
         {
             "gpt3.full": result(U1t__Vb1=10, S1__O1=99, Ap1__Vb2=7, S2__O2=99, Ap2__X2=5),
             "gpt3.unfused": result(U1=1, Qp1=2, S1=99, P1=99, Z1=99, x1__R1=99, O1=99, Ap1=4),
@@ -40,23 +47,23 @@ def test_twelve_decoders() -> None:
 
 
 def test_the_wide_addition_of_graphsage() -> None:
-    runs = Results({f"graphsage.cora.{x}": result(N1=100) for x in ("unfused", "partial")})
+    runs = RecipeResults({f"graphsage.cora.{x}": result(N1=100) for x in ("unfused", "partial")})
     wide = 2_708 * 1_433
-    assert width("cora", Size.FULL) == wide
-    assert cycles(runs, "graphsage.cora", "unfused", Size.FULL) == 100 + wide
-    assert cycles(runs, "graphsage.cora", "partial", Size.FULL) == 100
-    assert width("power-law", Size.SMOKE) == 40 * 24
-    assert width("karate", Size.SMOKE) == 34 * 34
+    assert width("cora", ExperimentSize.FULL) == wide
+    assert cycles(runs, "graphsage.cora", "unfused", ExperimentSize.FULL) == 100 + wide
+    assert cycles(runs, "graphsage.cora", "partial", ExperimentSize.FULL) == 100
+    assert width("power-law", ExperimentSize.SMOKE) == 40 * 24
+    assert width("karate", ExperimentSize.SMOKE) == 34 * 34
 
 
 def test_accounting_of_data_sets() -> None:
-    every = FUSION.configurations(Size.FULL, Mode.PAPER)
+    every = FUSION.configurations(ExperimentSize.FULL, AccountingMode.PAPER)
     cora = every["gcn.cora.full"]
     assert dict(cora.options)["density"] == PAPER["cora"].density == 0.359
     assert cora.settings == SCANS
     assert "locate off" not in every["gcn.collab.partial"].settings
     assert every["graphsage.dblp.full"].options == every["gcn.dblp.full"].options
-    ours = FUSION.configurations(Size.FULL, Mode.OURS)
+    ours = FUSION.configurations(ExperimentSize.FULL, AccountingMode.OURS)
     assert ours["gcn.cora.full"].settings == ""
 
 

@@ -6,7 +6,7 @@ from math import factorial
 
 import pytest
 
-from fuseloom.experiments.recipe import Mode, Results, Size
+from fuseloom.experiments.recipe import AccountingMode, ExperimentSize, RecipeResults
 from fuseloom.experiments.recipes.orders import COUNTS, SWEPT, UNBUILT, count_orders
 
 
@@ -20,7 +20,7 @@ def test_the_four_counts(model, free, tied) -> None:
 
 
 def test_they_are_claimed_and_shown() -> None:
-    (panel,) = COUNTS.panels(Results({}), Size.FULL, Mode.PAPER)
+    (panel,) = COUNTS.panels(RecipeResults({}), ExperimentSize.FULL, AccountingMode.PAPER)
     assert "63,063,000" in panel.text
     assert "6,402,373,705,728,000" in panel.text
 

@@ -19,7 +19,7 @@ import pytest
 from distributed import Client
 
 from fuseloom.errors import DataError, FuseloomError
-from fuseloom.exploration.executors import Answer, Fate, Job, JobLimits, keep_runs
+from fuseloom.exploration.executors import Job, JobLimits, JobResult, JobStatus, keep_runs
 from fuseloom.exploration.executors.dask import DaskWorkers
 from fuseloom.exploration.store import RunStore, State
 from fuseloom.exploration.sweep import Base, Space, explore
@@ -40,7 +40,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     made.close()
 
 
-def answers(executor: DaskWorkers) -> dict[str, Answer]:
+def answers(executor: DaskWorkers) -> dict[str, JobResult]:
     found = {}
     while (answer := executor.next()) is not None:
         assert answer.key not in found
@@ -63,7 +63,7 @@ def test_jobs_are_answered(cluster: Cluster) -> None:
         for value in ("nan", "large", "none"):
             executor.submit(job(value, "odd", value))
         found = answers(executor)
-        assert (found["nan"].fate, found["none"].value) == (Fate.FAILED, None)
+        assert (found["nan"].fate, found["none"].value) == (JobStatus.FAILED, None)
         assert len(found["large"].value) == 5_000_000
     assert executor.next() is None
     with pytest.raises(DataError, match="closed"):
@@ -79,7 +79,7 @@ def test_poisons_have_the_same_fates(cluster: Cluster) -> None:
             executor.submit(job(f"beside {poison}", "run", {"number": number}))
         found = answers(executor)
     assert {p: found[p].fate.value for p in poisons} == {p: FATES[p] for p in poisons}
-    assert {found[f"beside {p}"].fate for p in poisons} == {Fate.DONE}
+    assert {found[f"beside {p}"].fate for p in poisons} == {JobStatus.DONE}
     assert found["segfault"].reason.startswith("it has killed 2 workers, by signal 11")
 
 
@@ -95,8 +95,8 @@ def test_cancelled_jobs_end_on_their_workers(cluster: Cluster) -> None:
         for key in ("a", "b", "c", "deaf", "nothing"):
             executor.cancel(key)
         fates = {key: answer.fate for key, answer in answers(executor).items()}
-        assert fates == {**dict.fromkeys(("a", "b", "c", "deaf"), Fate.CANCELLED),
-                         "last": Fate.DONE}  # fmt: skip
+        assert fates == {**dict.fromkeys(("a", "b", "c", "deaf"), JobStatus.CANCELLED),
+                         "last": JobStatus.DONE}  # fmt: skip
 
 
 def test_files_go_along(cluster: Cluster, tmp_path: Path) -> None:

@@ -17,10 +17,10 @@ import pytest
 
 from fuseloom.errors import StoreError
 from fuseloom.exploration.executors import (
-    Answer,
-    Fate,
     InProcess,
     JobLimits,
+    JobResult,
+    JobStatus,
     LocalProcesses,
     Task,
     keep_runs,
@@ -99,7 +99,7 @@ def test_limits_can_be_tried_again(tmp_path: Path) -> None:
 
 
 def test_a_value_that_is_no_record_is_a_failure() -> None:
-    made = outcome_of(Answer("k", Fate.DONE, {"cycles": 3}))
+    made = outcome_of(JobResult("k", JobStatus.DONE, {"cycles": 3}))
     assert made.state is State.FAILED
     assert "not a fuseloom run record" in made.reason
 

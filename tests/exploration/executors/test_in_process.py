@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuseloom.exploration.executors import Answer, Fate, InProcess, Job, JobLimits
+from fuseloom.exploration.executors import InProcess, Job, JobLimits, JobResult, JobStatus
 from tests.exploration.executors.targets import FATES
 
 HERE = "tests.exploration.executors.targets"
@@ -12,7 +12,7 @@ def job(key: str, target: str, request: object = None, wall: float | None = None
     return Job(key, f"{HERE}:{target}", request, JobLimits(wall=wall))
 
 
-def answers(executor: InProcess) -> dict[str, Answer]:
+def answers(executor: InProcess) -> dict[str, JobResult]:
     found = {}
     while (answer := executor.next()) is not None:
         found[answer.key] = answer
@@ -36,7 +36,7 @@ def test_errors_have_the_same_fates_as_in_workers() -> None:
     found = answers(executor)
     assert {p: found[p].fate.value for p in gentle} == {p: FATES[p] for p in gentle}
     executor.submit(job("x", "nothing"))
-    assert answers(executor)["x"].fate is Fate.REFUSED
+    assert answers(executor)["x"].fate is JobStatus.REFUSED
 
 
 def test_jobs_that_report_can_be_ended() -> None:
@@ -52,6 +52,6 @@ def test_jobs_that_report_can_be_ended() -> None:
     executor.cancel("c")
     found = answers(executor)
     assert [a.fate for a in found.values()] == [
-        Fate.LIMIT, Fate.CANCELLED, Fate.CANCELLED, Fate.DONE
+        JobStatus.LIMIT, JobStatus.CANCELLED, JobStatus.CANCELLED, JobStatus.DONE
     ]  # fmt: skip
     assert found["a"].reason == "more than 0.1 s of time"

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from fuseloom.errors import DataError, FuseloomError
-from fuseloom.exploration.executors import Answer, Fate, Job, JobLimits, LocalProcesses
+from fuseloom.exploration.executors import Job, JobLimits, JobResult, JobStatus, LocalProcesses
 from tests.exploration.executors.targets import FATES
 from tests.waiting import until
 
@@ -41,7 +41,7 @@ def executor(from_root: None) -> Iterator[LocalProcesses]:
     assert not any(psutil.pid_exists(pid) for pid in pids)
 
 
-def answers(executor: LocalProcesses) -> dict[str, Answer]:
+def answers(executor: LocalProcesses) -> dict[str, JobResult]:
     found = {}
     while (answer := executor.next()) is not None:
         assert answer.key not in found
@@ -59,12 +59,12 @@ def test_jobs_are_answered(executor: LocalProcesses) -> None:
         executor.submit(job(str(number), "double", number))
     found = answers(executor)
     assert {int(key): a.value for key, a in found.items()} == {n: 2 * n for n in range(30)}
-    assert {a.fate for a in found.values()} == {Fate.DONE}
+    assert {a.fate for a in found.values()} == {JobStatus.DONE}
     assert len(executor.pids) == 2
     assert executor.next() is None
 
 
-def poisoned(executor: LocalProcesses, poisons: Sequence[str]) -> dict[str, Answer]:
+def poisoned(executor: LocalProcesses, poisons: Sequence[str]) -> dict[str, JobResult]:
     """What comes of poisoned jobs; beside each of them, another goes on."""
     for number, poison in enumerate(poisons):
         wall = 1.5 if poison in ("hang", "deaf") else None
@@ -73,7 +73,7 @@ def poisoned(executor: LocalProcesses, poisons: Sequence[str]) -> dict[str, Answ
         executor.submit(job(f"beside {poison}", "run", {"number": number}, JobLimits()))
     found = answers(executor)
     assert {p: found[p].fate.value for p in poisons} == {p: FATES[p] for p in poisons}
-    assert {found[f"beside {p}"].fate for p in poisons} == {Fate.DONE}
+    assert {found[f"beside {p}"].fate for p in poisons} == {JobStatus.DONE}
     return found
 
 
@@ -106,7 +106,10 @@ def test_jobs_that_wait_and_jobs_that_run_can_be_cancelled(executor: LocalProces
     timer.start()
     found = answers(executor)
     fates = {key: answer.fate for key, answer in found.items()}
-    assert fates == {**dict.fromkeys(("a", "b", "c", "deaf"), Fate.CANCELLED), "last": Fate.DONE}
+    assert fates == {
+        **dict.fromkeys(("a", "b", "c", "deaf"), JobStatus.CANCELLED),
+        "last": JobStatus.DONE,
+    }
 
 
 def test_progress_is_told(executor: LocalProcesses) -> None:
@@ -128,8 +131,8 @@ def test_odd_values_and_targets(executor: LocalProcesses) -> None:
     assert "no JSON" in found["nan"].reason
     assert "no JSON" in found["set"].reason
     assert len(found["large"].value) == 5_000_000
-    assert (found["none"].fate, found["none"].value) == (Fate.DONE, None)
-    assert {found[key].fate for key in "xyz"} == {Fate.REFUSED}
+    assert (found["none"].fate, found["none"].value) == (JobStatus.DONE, None)
+    assert {found[key].fate for key in "xyz"} == {JobStatus.REFUSED}
     assert len(found["large request"].value) == 6_000_000
     with pytest.raises(DataError, match="no JSON"):
         executor.submit(job("w", "double", {1}))
@@ -146,7 +149,7 @@ def test_a_child_of_a_job_that_keeps_the_pipe_holds_nobody_up() -> None:
         executor.submit(job("a", "double", 1))
         began = time.monotonic()
         found = answers(executor)
-        assert found["fork"].fate is Fate.QUARANTINED
+        assert found["fork"].fate is JobStatus.QUARANTINED
         assert found["a"].value == 2
         assert time.monotonic() - began < 30
 

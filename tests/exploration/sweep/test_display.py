@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from fuseloom.exploration.store import State
-from fuseloom.exploration.sweep.explored import SHOWN, Explored, Row
+from fuseloom.exploration.sweep.explored import SHOWN, Explored, ExploredRow
 
 
-def row(name: str, **figures: float) -> Row:
-    return Row({"order": name}, state=State.DONE, **figures)  # type: ignore[arg-type]
+def row(name: str, **figures: float) -> ExploredRow:
+    return ExploredRow({"order": name}, state=State.DONE, **figures)  # type: ignore[arg-type]
 
 
 FOUND = Explored(

@@ -8,19 +8,19 @@ import pandas as pd
 from jsonschema import Draft202012Validator
 
 from fuseloom.exploration.store import Outcome, State
-from fuseloom.exploration.sweep import Explored, Row
-from fuseloom.results.document import Kind, document, plain, schema
+from fuseloom.exploration.sweep import Explored, ExploredRow
+from fuseloom.results.document import DocumentKind, document, plain, schema
 from tests.exploration.store.samples import record
 
 
 def explored() -> Explored:
-    rows = [Row({"seed": str(n)}, f"{n:064x}", f"order y: i # {n}") for n in range(25)]
+    rows = [ExploredRow({"seed": str(n)}, f"{n:064x}", f"order y: i # {n}") for n in range(25)]
     for row in rows[:20]:
         row.estimated, row.state = 200.0 - int(row.values["seed"]), State.ESTIMATED
     rows[3].take(Outcome.of(record(7)))
     rows[4].take(Outcome.of(record(1, 0.5)))
     rows[5].take(Outcome(State.FAILED, None, "a\x1bb"))
-    rows[24] = Row({"seed": "24"}, reason="no such data")
+    rows[24] = ExploredRow({"seed": "24"}, reason="no such data")
     return Explored({"seed": tuple(map(str, range(25)))}, tuple(rows), True, {"done": 2}, Path("x"))
 
 
@@ -54,8 +54,8 @@ def test_a_frame_and_plain_data() -> None:
     assert frame["cycles"].dtype == pd.Int64Dtype()
     assert frame["cycles"].notna().sum() == 2
     assert frame.shape[0] == 25
-    made = document(Kind.SWEEP, plain(found.to_dict()))
-    Draft202012Validator(schema(Kind.SWEEP)).validate(made)
+    made = document(DocumentKind.SWEEP, plain(found.to_dict()))
+    Draft202012Validator(schema(DocumentKind.SWEEP)).validate(made)
     assert "<table" in found._repr_html_()
     empty = Explored({"seed": ()}, (), True, {}, Path("x"))
     assert empty.frame.empty

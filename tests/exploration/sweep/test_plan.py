@@ -14,7 +14,7 @@ from fuseloom.cli.keeping import identity_of
 from fuseloom.cli.main import argument_parser
 from fuseloom.dataflow.fusion.classes import nest_classes
 from fuseloom.exploration.store import State
-from fuseloom.exploration.sweep import Base, Given, Space
+from fuseloom.exploration.sweep import Base, ProgramWithData, Space
 from fuseloom.exploration.sweep.plan import Plan, Planner
 from fuseloom.models import Model, random_data
 
@@ -33,9 +33,9 @@ def plans(folder: Path, base: Base, axes: dict[str, Any], **more: Any) -> list[P
 
 
 @pytest.fixture
-def chain() -> Given:
+def chain() -> ProgramWithData:
     program = fl.parse(CHAIN)
-    return Given.of(program, random_data(Model(program, ()), 0))
+    return ProgramWithData.of(program, random_data(Model(program, ()), 0))
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_a_run_is_the_same_as_of_simulate(
 
 def test_cuts_are_of_the_sequence(tmp_path: Path) -> None:
     program = fl.parse("A: 3x3 csr\nT[i,j] = relu(A[i,j])\nU[i,j] = exp(A[i,j])\noutput T, U")
-    given = Given.of(program, random_data(Model(program, ()), 0))
+    given = ProgramWithData.of(program, random_data(Model(program, ()), 0))
     axes = {"cuts": ["all"], "order": ["first"]}
     made = plans(tmp_path, Base(given, schedule="sequence U, T"), axes)
     assert [plan.values["cuts"] for plan in made] == ["U..T", "U; T"]
@@ -67,7 +67,7 @@ def test_cuts_are_of_the_sequence(tmp_path: Path) -> None:
     assert plan.refused is not None
 
 
-def test_cuts_and_orders_are_all_there_are(chain: Given, tmp_path: Path) -> None:
+def test_cuts_and_orders_are_all_there_are(chain: ProgramWithData, tmp_path: Path) -> None:
     made = plans(tmp_path, Base(chain), {"cuts": ["all"], "order": ["first"]})
     assert [plan.values["cuts"] for plan in made] == ["T..Y", "T; H..Y", "T..H; Y", "T; H; Y"]
     assert len({plan.identity.key for plan in made if plan.identity}) == 4

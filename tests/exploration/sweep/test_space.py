@@ -8,7 +8,7 @@ import pytest
 
 import fuseloom as fl
 from fuseloom.errors import DataError, FuseloomError
-from fuseloom.exploration.sweep import Base, Given, Space
+from fuseloom.exploration.sweep import Base, ProgramWithData, Space
 from fuseloom.exploration.sweep.space import SIZES
 
 PROGRAM = fl.parse("A: 4x4 csr\nx: 4 dense\ny[i] = A[i,j] * x[j]\n")
@@ -77,7 +77,7 @@ def test_what_is_no_space_is_refused(axes: dict[str, Any], told: str) -> None:
 
 
 def test_bases_are_checked() -> None:
-    given = Given.of(PROGRAM, {"A": [[1.0] * 4] * 4, "x": [1.0] * 4})
+    given = ProgramWithData.of(PROGRAM, {"A": [[1.0] * 4] * 4, "x": [1.0] * 4})
     for wrong in (
         {"order": "worst"},
         {"capacity": "0"},
@@ -91,7 +91,7 @@ def test_bases_are_checked() -> None:
         with pytest.raises(DataError, match="goes with a model"):
             Space(Base(given), {axis: [value]})
     with pytest.raises(DataError):
-        Given.of(PROGRAM, {"A": [[1.0] * 4] * 4})
+        ProgramWithData.of(PROGRAM, {"A": [[1.0] * 4] * 4})
 
 
 def test_sizes_are_those_of_machines() -> None:

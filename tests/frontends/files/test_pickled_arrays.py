@@ -13,7 +13,7 @@ import scipy.sparse
 from fuseloom.errors import DataError
 from fuseloom.frontends.files import pickled_arrays
 from fuseloom.frontends.files.pickled_arrays import array_of, csr_parts, integer_of
-from fuseloom.frontends.files.pickles import Call, Known, read_pickle
+from fuseloom.frontends.files.pickles import PermittedName, PickledCall, read_pickle
 
 ARRAYS = [
     np.arange(6, dtype=np.int64).reshape(2, 3),
@@ -55,10 +55,10 @@ def test_whole_numbers_plain_or_numpys(tmp_path: Path) -> None:
             integer_of(described(wrong, tmp_path, 2), "test")
 
 
-def array_call(shape: Any = (2,), code: Any = "f8", data: Any = b"\0" * 16) -> Call:
+def array_call(shape: Any = (2,), code: Any = "f8", data: Any = b"\0" * 16) -> PickledCall:
     """What a pickle of an array calls, with a part exchanged."""
-    kind = Call(Known.DTYPE, (code,), (3, "<", None))
-    return Call(Known.RECONSTRUCT, (), (1, shape, kind, False, data))
+    kind = PickledCall(PermittedName.DTYPE, (code,), (3, "<", None))
+    return PickledCall(PermittedName.RECONSTRUCT, (), (1, shape, kind, False, data))
 
 
 def test_the_hand_made_array_is_one() -> None:
@@ -95,7 +95,7 @@ def test_matrices_need_two_sizes(shape: Any) -> None:
     part = array_call()
     state = {"data": part, "indices": part, "indptr": part, "_shape": shape}
     with pytest.raises(DataError, match="the shape of a csr matrix"):
-        csr_parts(Call(Known.CSR, (), state), "test")
+        csr_parts(PickledCall(PermittedName.CSR, (), state), "test")
     del state["indptr"]
     with pytest.raises(DataError, match="does not hold a csr matrix"):
-        csr_parts(Call(Known.CSR, (), state), "test")
+        csr_parts(PickledCall(PermittedName.CSR, (), state), "test")

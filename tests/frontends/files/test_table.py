@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from fuseloom.errors import DataError
-from fuseloom.frontends.files.lines import Block
-from fuseloom.frontends.files.table import Rows, read_rows
+from fuseloom.frontends.files.lines import LineBlock
+from fuseloom.frontends.files.table import TableRows, read_rows
 
 PATH = Path("table.txt")
 
 
-def rows(text: str, **how: object) -> Rows:
+def rows(text: str, **how: object) -> TableRows:
     """The rows of a text in blocks of two lines."""
     lines = text.encode().split(b"\n")
-    parts = [Block(k + 1, lines[k : k + 2]) for k in range(0, len(lines), 2)]
+    parts = [LineBlock(k + 1, lines[k : k + 2]) for k in range(0, len(lines), 2)]
     return read_rows(PATH, parts, **how)
 
 

@@ -9,7 +9,7 @@ import torch
 
 import fuseloom as fl
 from fuseloom.errors import LoweringError, OrderError
-from fuseloom.frontends.torch import Imported
+from fuseloom.frontends.torch import ImportedModule
 
 
 class Module(torch.nn.Module):
@@ -38,7 +38,7 @@ def positive(*shape: int) -> Any:
     return normal(*shape).abs() + 0.5
 
 
-def widest(imported: Imported) -> str:
+def widest(imported: ImportedModule) -> str:
     """A schedule that fuses as far as regions can be built, from the first statement on."""
     regions: list[list[str]] = []
     for statement in imported.program.statements:
@@ -57,7 +57,7 @@ def _text(regions: list[list[str]]) -> str:
     return "; ".join(f"fuse {r[0]}..{r[-1]}" for r in regions if len(r) > 1)
 
 
-def _builds(imported: Imported, before: list[list[str]], region: list[str]) -> bool:
+def _builds(imported: ImportedModule, before: list[list[str]], region: list[str]) -> bool:
     try:
         fl.compile(imported.program, _text([*before, region]))
     except (LoweringError, OrderError):
@@ -71,7 +71,7 @@ def agrees(
     formats: dict[str, str] | None = None,
     fused: str = "full",
     **options: Any,
-) -> Imported:
+) -> ImportedModule:
     """Import; the reference and simulations, unfused and fused, must equal the module.
 
     ``fused`` is the preset to simulate; where its regions cannot be built, what can.

@@ -10,7 +10,7 @@ import torch
 
 import fuseloom as fl
 from fuseloom.errors import ProgramError
-from fuseloom.frontends.torch import Imported, tracing
+from fuseloom.frontends.torch import ImportedModule, tracing
 from tests.frontends.torch.families.measure import problems
 from tests.frontends.torch.support import Module, normal
 
@@ -137,7 +137,7 @@ def test_a_table_that_is_made_by_parts_is_known_beforehand(traced: str) -> None:
     assert right(made)
 
 
-def right(made: Imported) -> bool:
+def right(made: ImportedModule) -> bool:
     """For these inputs, and for others."""
     return made.check().ok and made.bind(OTHER).check().ok
 

@@ -12,7 +12,7 @@ from torch import nn
 
 import fuseloom as fl
 from fuseloom.errors import ProgramError
-from fuseloom.frontends.torch import Imported
+from fuseloom.frontends.torch import ImportedModule
 from tests.frontends.torch.support import agrees, imported, normal, sparse
 
 PATCHES: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...]]] = {
@@ -118,7 +118,7 @@ def test_the_maximum_of_a_sparse_image_takes_zeros_into_account() -> None:
     assert (made.expected[0] == 0).any()
 
 
-REFUSED: dict[str, tuple[Callable[[], Imported], str]] = {
+REFUSED: dict[str, tuple[Callable[[], ImportedModule], str]] = {
     "a computed kernel in groups": (
         lambda: imported(
             lambda x, w: F.conv1d(x, w.relu(), groups=2), normal(1, 4, 3), normal(2, 2, 2)

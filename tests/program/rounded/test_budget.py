@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from fuseloom.program.rounded.budget import Budget, TooMuchError
+from fuseloom.program.rounded.budget import EvaluationBudget, TooMuchError
 
 
 def test_memory_is_that_of_one_step() -> None:
-    budget = Budget(8_000, 1e9)
+    budget = EvaluationBudget(8_000, 1e9)
     for _ in range(5):
         budget.take(250, 4)
     with pytest.raises(TooMuchError):
@@ -18,7 +18,7 @@ def test_memory_is_that_of_one_step() -> None:
 
 
 def test_what_is_kept_counts_too() -> None:
-    budget = Budget(8_000, 1e9)
+    budget = EvaluationBudget(8_000, 1e9)
     budget.held = 4_000.0
     budget.take(125, 4)
     with pytest.raises(TooMuchError):
@@ -26,7 +26,7 @@ def test_what_is_kept_counts_too() -> None:
 
 
 def test_products_add_up() -> None:
-    budget = Budget(1e9, 100)
+    budget = EvaluationBudget(1e9, 100)
     budget.work(60)
     budget.work(40)
     assert budget.spent == 100
@@ -35,7 +35,7 @@ def test_products_add_up() -> None:
 
 
 def test_a_deadline_ends_every_step() -> None:
-    late = Budget(1e9, 1e9, deadline=time.process_time() - 1.0)
+    late = EvaluationBudget(1e9, 1e9, deadline=time.process_time() - 1.0)
     with pytest.raises(TooMuchError) as work:
         late.work(1)
     assert work.value.work

@@ -8,7 +8,7 @@ import pytest
 from fuseloom.program import parse
 from fuseloom.program.inputs import check_data
 from fuseloom.program.reference import evaluate
-from fuseloom.program.rounded import Box, Budget, Elements, TooMuchError, evaluate_rounded
+from fuseloom.program.rounded import Box, Elements, EvaluationBudget, TooMuchError, evaluate_rounded
 from fuseloom.program.storage import StoredTensor
 from fuseloom.program.types import Program
 from tests.property.test_everything_at_once import draw
@@ -37,7 +37,7 @@ def compare(program: Program, data: dict[str, object], rows: bool, seed: int) ->
         shape = program.tensor(name).shape
         first = np.sort(rng.permutation(shape[0])[: shape[0] // 2 + 1]) if shape and rows else None
         boxes[name] = (first, *(None,) * (len(shape) - 1)) if shape else ()
-    got = evaluate_rounded(program, program.live, stored, boxes, Budget(ROOM, ROOM))
+    got = evaluate_rounded(program, program.live, stored, boxes, EvaluationBudget(ROOM, ROOM))
     for name, box in boxes.items():
         shape = program.tensor(name).shape
         values, present = spread(got[name].restricted(box), shape)
@@ -109,7 +109,9 @@ def test_dimensions_too_large_for_arrays_are_no_hindrance() -> None:
         "x": np.eye(1, 10**6, 7)[0],
     }
     stored = check_data(program, data)
-    made = evaluate_rounded(program, program.live, stored, {"y": (None,)}, Budget(1e6, 1e6))
+    made = evaluate_rounded(
+        program, program.live, stored, {"y": (None,)}, EvaluationBudget(1e6, 1e6)
+    )
     listed = made["y"].listed()
     assert dict(zip(listed.coords[0].tolist(), listed.values.tolist(), strict=False)) == {
         5: 2.0,
@@ -124,7 +126,7 @@ def test_what_an_evaluation_held_that_failed_is_given_back() -> None:
         "A": StoredTensor.from_dense(program.tensor("A"), rng.random((50, 50))),
         "X": StoredTensor.from_dense(program.tensor("X"), rng.random((50, 40))),
     }
-    budget = Budget(60_000.0, 1e9)
+    budget = EvaluationBudget(60_000.0, 1e9)
     with pytest.raises(TooMuchError):
         evaluate_rounded(program, program.live, data, {"T": (None, None)}, budget)
     some = np.array([3])

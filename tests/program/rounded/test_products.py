@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fuseloom.program.rounded.budget import Budget, TooMuchError
+from fuseloom.program.rounded.budget import EvaluationBudget, TooMuchError
 from fuseloom.program.rounded.products import sum_of_products, sum_of_slices
 from fuseloom.program.rounded.rounding import UNIT, Rounding
 from fuseloom.program.rounded.tensors import Elements, Grid, Listed
@@ -75,7 +75,7 @@ def test_values_and_bounds(out: str, factors: list[str]) -> None:
     for kinds in combinations(["grid", "listed"], repeat=len(factors)):
         made = [operand(rng, x, kind) for x, kind in zip(factors, kinds, strict=False)]
         given = [(tuple(x), elements) for x, (elements, _, _) in zip(factors, made, strict=False)]
-        got = sum_of_products(tuple(out), given, Rounding(), Budget(1e9, 1e9)).listed()
+        got = sum_of_products(tuple(out), given, Rounding(), EvaluationBudget(1e9, 1e9)).listed()
         want = expected(out, [(x, v, e) for x, (_, v, e) in zip(factors, made, strict=False)])
         assert {tuple(c) for c in got.coords.T.tolist()} == set(want), kinds
         assert got.bounds is not None
@@ -92,7 +92,7 @@ def test_absent_elements_do_not_meet_infinities() -> None:
     x = Grid((np.arange(2), np.arange(1)), np.array([[np.inf], [3.0]]))
     with np.errstate(all="ignore"):
         got = sum_of_products(
-            ("i", "j"), [(("i", "k"), a), (("k", "j"), x)], Rounding(), Budget(1e9, 1e9)
+            ("i", "j"), [(("i", "k"), a), (("k", "j"), x)], Rounding(), EvaluationBudget(1e9, 1e9)
         )
     assert got.listed().values.tolist() == [np.inf, 6.0]
 
@@ -113,7 +113,7 @@ def test_infinities_are_multiplied_before_anything_is_summed(kinds: str) -> None
         ([(("k",), y), *given], [np.nan] * 3),
     ):
         with np.errstate(all="ignore"):
-            got = sum_of_products(("j",), factors, Rounding(), Budget(1e9, 1e9)).listed()
+            got = sum_of_products(("j",), factors, Rounding(), EvaluationBudget(1e9, 1e9)).listed()
         np.testing.assert_array_equal(got.values[np.argsort(got.coords[0])], want)
 
 
@@ -123,7 +123,7 @@ def test_what_infinity_is_multiplied_by_has_a_sign() -> None:
     near = Grid((np.arange(2),), np.array([1e-9, 1.0]), np.full(2, 1e-7))
     with np.errstate(all="ignore"):
         got = sum_of_products(
-            ("i",), [(("i",), infinite), (("i",), near)], Rounding(), Budget(1e9, 1e9)
+            ("i",), [(("i",), infinite), (("i",), near)], Rounding(), EvaluationBudget(1e9, 1e9)
         )
     assert got.values.tolist() == [np.inf, np.inf]
     assert got.bounds is not None
@@ -134,7 +134,7 @@ def test_a_product_of_zeros_is_an_element() -> None:
     a = Listed(np.array([[0], [0]]), np.array([0.0]))
     b = Listed(np.array([[0], [3]]), np.array([0.0]))
     got = sum_of_products(
-        ("i", "j"), [(("i", "k"), a), (("k", "j"), b)], Rounding(), Budget(1e9, 1e9)
+        ("i", "j"), [(("i", "k"), a), (("k", "j"), b)], Rounding(), EvaluationBudget(1e9, 1e9)
     )
     assert got.listed().coords.T.tolist() == [[0, 3]]
 
@@ -148,10 +148,12 @@ def test_budgets_are_kept_before_anything_is_made(kind: str) -> None:
         b = Grid((np.arange(1), np.arange(n)), np.ones((1, n)))
     factors = [(("i", "k"), a), (("k", "j"), b)]
     with pytest.raises(TooMuchError):
-        sum_of_products(("i", "j"), factors, Rounding(), Budget(1e6, 1e9))
+        sum_of_products(("i", "j"), factors, Rounding(), EvaluationBudget(1e6, 1e9))
     with pytest.raises(TooMuchError):
-        sum_of_products(("i", "j"), factors, Rounding(), Budget(1e9, 1e6))
-    assert sum_of_products(("i", "j"), factors, Rounding(), Budget(1e9, 1e9)).size == n * n
+        sum_of_products(("i", "j"), factors, Rounding(), EvaluationBudget(1e9, 1e6))
+    assert (
+        sum_of_products(("i", "j"), factors, Rounding(), EvaluationBudget(1e9, 1e9)).size == n * n
+    )
 
 
 def test_a_product_in_slices_is_the_product() -> None:
@@ -160,7 +162,7 @@ def test_a_product_in_slices_is_the_product() -> None:
     b = sp.random_array((40, 20), density=0.2, rng=rng)
     x, y = (Listed(np.stack(m.coords).astype(np.int64), m.data) for m in (a, b))
     given = [(("i", "k"), x), (("k", "j"), y)]
-    whole = sum_of_products(("i", "j"), given, Rounding(), Budget(1e9, 1e9)).listed()
+    whole = sum_of_products(("i", "j"), given, Rounding(), EvaluationBudget(1e9, 1e9)).listed()
 
     def slices() -> Iterator[list[tuple[tuple[str, ...], Listed]]]:
         for part in np.array_split(np.arange(40), 7):
@@ -169,7 +171,7 @@ def test_a_product_in_slices_is_the_product() -> None:
                 (("k", "j"), y.restricted((part, None))),
             ]
 
-    parts = sum_of_slices(("i", "j"), slices(), Rounding(), Budget(1e9, 1e9)).listed()
+    parts = sum_of_slices(("i", "j"), slices(), Rounding(), EvaluationBudget(1e9, 1e9)).listed()
     order, other = (np.lexsort(e.coords[::-1]) for e in (whole, parts))
     assert np.array_equal(whole.coords[:, order], parts.coords[:, other])
     assert np.allclose(whole.values[order], parts.values[other], rtol=1e-14)

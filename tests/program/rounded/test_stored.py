@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fuseloom.program import Format, Tensor, parse
-from fuseloom.program.rounded import Budget, TooMuchError
+from fuseloom.program.rounded import EvaluationBudget, TooMuchError
 from fuseloom.program.rounded import stored as module
 from fuseloom.program.rounded.stored import from_stored, is_grid, listed_from
 from fuseloom.program.rounded.tensors import Grid, Listed
@@ -78,5 +78,5 @@ def test_a_column_of_many_elements_is_picked_some_fibers_at_a_time(
     assert np.array_equal(whole.coords, parts.coords)
     assert np.array_equal(whole.values, parts.values)
     with pytest.raises(TooMuchError):
-        from_stored(given, None, Budget(1000.0, 1e9))
-    from_stored(given, box, Budget(4e4, 1e9))
+        from_stored(given, None, EvaluationBudget(1000.0, 1e9))
+    from_stored(given, box, EvaluationBudget(4e4, 1e9))

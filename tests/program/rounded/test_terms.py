@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fuseloom.program.rounded.budget import Budget
+from fuseloom.program.rounded.budget import EvaluationBudget
 from fuseloom.program.rounded.tensors import Grid, Listed
 from fuseloom.program.rounded.terms import Term, by_counting, groups, multiplied, plus, summed
 
-ROOM = Budget(1e9, 1e9)
+ROOM = EvaluationBudget(1e9, 1e9)
 
 
 def grid(values: np.ndarray) -> Grid:

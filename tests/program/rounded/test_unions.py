@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fuseloom.program.rounded.budget import Budget, TooMuchError
+from fuseloom.program.rounded.budget import EvaluationBudget, TooMuchError
 from fuseloom.program.rounded.rounding import UNIT, Rounding
 from fuseloom.program.rounded.tensors import Elements, Grid, Listed
 from fuseloom.program.rounded.unions import Operand, union
@@ -28,7 +28,9 @@ def added(
     sizes: int = 3,
 ) -> dict[tuple[int, ...], float]:
     extents = dict.fromkeys(space, sizes)
-    made = union(tuple(space), operands, op, mode, extents, Rounding(), Budget(ROOM, ROOM))
+    made = union(
+        tuple(space), operands, op, mode, extents, Rounding(), EvaluationBudget(ROOM, ROOM)
+    )
     one = made.listed()
     return dict(zip(map(tuple, one.coords.T.tolist()), one.values.tolist(), strict=True))
 
@@ -92,7 +94,7 @@ def test_grids_stay_grids_where_their_coordinates_agree() -> None:
     for mode in BroadcastAdd:
         made = union(
             ("i", "j"), [(("i", "j"), a), (("j",), b)], Op.ADD, mode, extents, Rounding(),
-            Budget(ROOM, ROOM),
+            EvaluationBudget(ROOM, ROOM),
         )  # fmt: skip
         assert isinstance(made, Grid)
         assert made.values.tolist() == [[2, 3], [2, 3]]
@@ -101,7 +103,7 @@ def test_grids_stay_grids_where_their_coordinates_agree() -> None:
     wider = {"i": 3, "j": 5}  # in the dense mode b is in a row that a lacks
     made = union(
         ("i", "j"), [(("i", "j"), a), (("j",), b)], Op.ADD, BroadcastAdd.DENSE, wider, Rounding(),
-        Budget(ROOM, ROOM),
+        EvaluationBudget(ROOM, ROOM),
     )  # fmt: skip
     assert made.size == 6
 
@@ -110,7 +112,7 @@ def test_bounds_add_up() -> None:
     one, two = listed({(0,): 1.0, (1,): 1.0}, 1e-3), listed({(1,): 1.0, (2,): 1.0}, 1e-2)
     made = union(
         ("i",), [(("i",), one), (("i",), two)], Op.SUB, BroadcastAdd.SPARSE, {"i": 3}, Rounding(),
-        Budget(ROOM, ROOM),
+        EvaluationBudget(ROOM, ROOM),
     ).listed()  # fmt: skip
     assert made.bounds is not None
     found = dict(zip(made.coords[0].tolist(), made.bounds.tolist(), strict=True))
@@ -121,7 +123,13 @@ def test_the_larger_of_two_is_as_wrong_as_either_may_be() -> None:
     one, two = listed({(0,): 1.0, (1,): 1.0}, 1e-3), listed({(1,): 1.0, (2,): 1.0}, 1e-2)
     pair = [(("i",), one), (("i",), two)]
     made = union(
-        ("i",), pair, Op.MAXIMUM, BroadcastAdd.SPARSE, {"i": 3}, Rounding(), Budget(ROOM, ROOM)
+        ("i",),
+        pair,
+        Op.MAXIMUM,
+        BroadcastAdd.SPARSE,
+        {"i": 3},
+        Rounding(),
+        EvaluationBudget(ROOM, ROOM),
     ).listed()
     assert made.bounds is not None
     found = dict(zip(made.coords[0].tolist(), made.bounds.tolist(), strict=True))
@@ -134,5 +142,5 @@ def test_a_sum_over_a_large_space_is_refused_before_it_is_made() -> None:
     with pytest.raises(TooMuchError):
         union(
             ("i", "j"), [one, row], Op.ADD, BroadcastAdd.DENSE, {"i": 10**6, "j": 100}, Rounding(),
-            Budget(1e6, ROOM),
+            EvaluationBudget(1e6, ROOM),
         )  # fmt: skip

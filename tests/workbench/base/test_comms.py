@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuseloom_workbench.base.comms import PATIENCE, SETTLED, Held
+from fuseloom_workbench.base.comms import PATIENCE, SETTLED, HeldMessages
 
 
 class Comm:
@@ -24,7 +24,7 @@ class Clock:
 
 def test_messages_wait_in_order_for_their_view():
     clock, sent = Clock(), []
-    held = Held(lambda comm, message: sent.append((comm, message)), clock.later)
+    held = HeldMessages(lambda comm, message: sent.append((comm, message)), clock.later)
     one, other = Comm(), Comm()
     held.send(one, "first")
     held.send(one, "second")
@@ -44,7 +44,7 @@ def test_messages_wait_in_order_for_their_view():
 
 def test_a_view_that_says_nothing_is_written_to_after_a_while():
     clock, sent = Clock(), []
-    held = Held(lambda comm, message: sent.append(message), clock.later)
+    held = HeldMessages(lambda comm, message: sent.append(message), clock.later)
     silent = Comm()
     held.send(silent, "first")
     held.send(silent, "second")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from fuseloom_workbench.base.connection import Connection
-from fuseloom_workbench.base.desk import LocalDesk
+from fuseloom_workbench.base.page_backend import LocalBackend
 from fuseloom_workbench.state.saving import save
 from fuseloom_workbench.state.session import Session
 
 
 def test_it_hands_a_design_back(session):
-    line = Connection(LocalDesk(session))
+    line = Connection(LocalBackend(session))
     other = Session("gcn", "karate")
     other.move_boundary(4, 2)
     line.receive({"kind": "restore", "saved": save(other)})
@@ -20,7 +20,7 @@ def test_it_hands_a_design_back(session):
 
 
 def test_it_says_what_the_desk_says(session):
-    desk = LocalDesk(session)
+    desk = LocalBackend(session)
     line = Connection(desk)
     desk.notice = "yours waits"
     desk.working = True

@@ -6,7 +6,7 @@ import json
 
 from fuseloom_workbench.costs import export
 from fuseloom_workbench.costs.costs_panel import CostsPanel
-from fuseloom_workbench.state.shared import Shared, SharedRun
+from fuseloom_workbench.state.shared import SharedRun, StoredRuns
 
 from ..outcomes import outcome
 
@@ -27,7 +27,9 @@ def test_a_click_goes_to_a_run_of_ones_own_or_of_others(session):
     session.choose("gcn", seed=1)
     session.preset("unfused")
     session.take_in(
-        Shared(session.built.problem, runs=(SharedRun("b" * 64, schedule, 1_500, 9.0, "", 0.0),))
+        StoredRuns(
+            session.built.problem, runs=(SharedRun("b" * 64, schedule, 1_500, 9.0, "", 0.0),)
+        )
     )
     for request in ({}, {"key": 7}, {"key": None}, {"key": "d" * 64}, {"key": "x" * 300}):
         panel.handle({"kind": "take", **request})

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from fuseloom_workbench.costs.importance import LEAST
 from fuseloom_workbench.costs.view import costs, look
-from fuseloom_workbench.state.shared import Judged, Shared, SharedRun
+from fuseloom_workbench.state.shared import EstimatedSchedules, SharedRun, StoredRuns
 
 from ..outcomes import outcome
 
@@ -42,9 +42,11 @@ def test_runs_of_others_come_after_those_of_the_session(session):
         SharedRun("b" * 64, schedule, 1_500, None, "", 86_400.0, replace(unchecked)),
         SharedRun("c" * 64, "fuse T1..T2", 999, None, "0.0.1+a", 0.0, None, "of version 9"),
     )
-    session.take_in(Shared(session.built.problem, runs=runs, total=3))
+    session.take_in(StoredRuns(session.built.problem, runs=runs, total=3))
     names = {base.schedule: "unfused"}
-    session.judged = Judged(session.built.problem, names, {}, {"c" * 64: "no such index"})
+    session.judged = EstimatedSchedules(
+        session.built.problem, names, {}, {"c" * 64: "no such index"}
+    )
     view = costs(session)
     assert (view["note"], view["trouble"]) == ("", "")
     third, second, first = view["runs"]  # of the fewest cycles first
@@ -63,7 +65,7 @@ def test_a_part_of_many_is_said_and_trouble_too(session):
         SharedRun(f"{k:064x}", f"fuse T1..H # {k}", 100 + k, 1.0, "", 0.0) for k in range(80)
     )
     trouble = "Kept runs are not read: the disk has failed"
-    session.take_in(Shared(session.built.problem, runs=runs, total=20_000, trouble=trouble))
+    session.take_in(StoredRuns(session.built.problem, runs=runs, total=20_000, trouble=trouble))
     view = costs(session)
     assert view["note"].startswith("showing 80 of 20,000 kept runs: the last 60 and the 20 of")
     assert view["trouble"] == trouble

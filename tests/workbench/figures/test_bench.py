@@ -7,7 +7,7 @@ import queue
 import pytest
 
 from fuseloom.experiments.configuration import Configuration
-from fuseloom.experiments.recipe import Mode, Size
+from fuseloom.experiments.recipe import AccountingMode, ExperimentSize
 from fuseloom.experiments.registry import RECIPES
 from fuseloom_workbench.figures.bench import FigureBench, News
 
@@ -37,7 +37,7 @@ def until_done(line) -> list[News]:
 
 def test_what_is_there_is_shown_and_what_is_not_is_done(told) -> None:
     bench, line = told
-    asked = RECIPES["18"], Size.SMOKE, Mode.PAPER
+    asked = RECIPES["18"], ExperimentSize.SMOKE, AccountingMode.PAPER
     bench.show(*asked)
     (news,) = until_done(line)
     assert news.figure is not None

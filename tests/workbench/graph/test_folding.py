@@ -7,24 +7,32 @@ from collections import Counter
 
 import pytest
 
-from fuseloom_workbench.graph.folding import Group, Item, Level, Line, Net, closed_groups, fold
+from fuseloom_workbench.graph.folding import (
+    FoldableGraph,
+    Group,
+    GroupEdge,
+    GroupLevel,
+    Item,
+    closed_groups,
+    fold,
+)
 
 
-def random_net(seed: int, nodes: int = 30) -> Net:
+def random_net(seed: int, nodes: int = 30) -> FoldableGraph:
     """Nodes in kernels, kernels in regions; some nodes in no kernel."""
     rng = random.Random(seed)
-    groups = {f"r{k}": Group(f"r{k}", f"region {k}", Level.REGION) for k in range(3)}
-    groups |= {f"k{k}": Group(f"k{k}", f"kernel {k}", Level.KERNEL) for k in range(6)}
+    groups = {f"r{k}": Group(f"r{k}", f"region {k}", GroupLevel.REGION) for k in range(3)}
+    groups |= {f"k{k}": Group(f"k{k}", f"kernel {k}", GroupLevel.KERNEL) for k in range(6)}
     items = []
     for n in range(nodes):
         kernel = rng.randrange(7)
         region = f"r{rng.randrange(3)}" if kernel == 6 else f"r{kernel // 2}"
         items.append(Item(f"n{n}", (region,) if kernel == 6 else (region, f"k{kernel}")))
     lines = [
-        Line(f"e{k}", f"n{rng.randrange(nodes)}", f"n{rng.randrange(nodes)}")
+        GroupEdge(f"e{k}", f"n{rng.randrange(nodes)}", f"n{rng.randrange(nodes)}")
         for k in range(2 * nodes)
     ]
-    return Net(tuple(items), tuple(lines), groups)
+    return FoldableGraph(tuple(items), tuple(lines), groups)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -63,10 +71,10 @@ def test_kernels_and_then_regions_fold_by_themselves_unless_chosen():
     net = random_net(1, nodes=200)
     assert closed_groups(net, {}, most=200) == (frozenset(), None)
     closed, level = closed_groups(net, {}, most=150)
-    assert level is Level.KERNEL
+    assert level is GroupLevel.KERNEL
     assert closed == {key for key in net.groups if key.startswith("k")}
     closed, level = closed_groups(net, {"k0": False}, most=20)
-    assert level is Level.REGION
+    assert level is GroupLevel.REGION
     assert "k0" not in closed
     assert {"r0", "r1", "r2"} < closed
     chosen = dict.fromkeys(net.groups, False)

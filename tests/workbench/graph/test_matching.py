@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from fuseloom_workbench.graph.matching import Mark, Marked, match
+from fuseloom_workbench.graph.matching import Marked, NodeSignature, match
 from fuseloom_workbench.graph.net import faces_of
 from fuseloom_workbench.state.session import Session
 
@@ -40,7 +40,7 @@ def test_small_edits_lose_what_they_touch_and_no_more(session, seed):
     kept = [k for k in range(len(graph.marks)) if k not in gone]
     place = {old: new for new, old in enumerate(kept)}
     smaller = Marked(
-        [graph.marks[k] for k in kept] + [Mark("fork", "T1", "i", label="made up")],
+        [graph.marks[k] for k in kept] + [NodeSignature("fork", "T1", "i", label="made up")],
         [(place[a], place[b]) for a, b in graph.edges if a in place and b in place],
     )
     other, went = shuffled(smaller, rng)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuseloom_workbench.graph.folding import Level
+from fuseloom_workbench.graph.folding import GroupLevel
 from fuseloom_workbench.graph.net import MEMORY, MISSING, NEW, compared, drawn_of
 from fuseloom_workbench.state.session import Session
 
@@ -19,7 +19,7 @@ def test_all_regions_are_joined_by_tensors_in_memory():
     session = Session("gpt3")
     drawn = drawn_of(session.built, 1, whole=True)
     assert len(drawn.faces) == sum(len(r.graph.nodes) for r in session.regions)
-    regions = {k: g for k, g in drawn.net.groups.items() if g.level is Level.REGION}
+    regions = {k: g for k, g in drawn.net.groups.items() if g.level is GroupLevel.REGION}
     assert len(regions) == len(session.regions)
     between = {
         (drawn.faces[x.start].region, drawn.faces[x.end].region)

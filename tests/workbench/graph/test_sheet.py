@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fuseloom_workbench.graph.folding import Level
+from fuseloom_workbench.graph.folding import GroupLevel
 from fuseloom_workbench.graph.sheet import sheet_of
 from fuseloom_workbench.state.session import Session
 from tests.workbench.outcomes import outcome
@@ -14,7 +14,7 @@ def test_large_graphs_fold_by_themselves_and_choices_survive_edits(session):
     assert sheet_of(session).note == ""
     session.set_schedule("fuse T1..Y; parallel i by 4")
     sheet = sheet_of(session)
-    assert sheet.auto is Level.KERNEL
+    assert sheet.auto is GroupLevel.KERNEL
     assert sheet.note.startswith("292 nodes, more than 150: kernels are folded.")
     assert not sheet.folded.items
     session.fold({key: key != "k:T2" for key in sheet.drawn.net.groups})

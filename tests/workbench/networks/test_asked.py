@@ -11,8 +11,8 @@ from fuseloom.contraction.networks import binary, from_einsum, read_extents
 from fuseloom.contraction.shipped import SHIPPED, shipped
 from fuseloom.errors import FuseloomError, ProgramError
 from fuseloom_workbench.networks import trees
-from fuseloom_workbench.networks.asked import Asked
-from fuseloom_workbench.networks.desk import address, from_address
+from fuseloom_workbench.networks.asked import NetworkQuestion
+from fuseloom_workbench.networks.backend import address, from_address
 from fuseloom_workbench.networks.page import asked_of
 
 
@@ -35,14 +35,16 @@ from fuseloom_workbench.networks.page import asked_of
     ],
 )
 def test_what_is_no_value_is_refused(changes, says):
-    asked = Asked.shipped()
+    asked = NetworkQuestion.shipped()
     with pytest.raises(ProgramError, match=says) as told:
         asked.changed(changes)
     assert told.value.hint
 
 
 def test_another_tree_drops_what_rested_on_the_old_one():
-    asked = Asked.shipped().changed({"bounds": [["X1", 0], ["X2", 1]], "pins": ["outermost r"]})
+    asked = NetworkQuestion.shipped().changed(
+        {"bounds": [["X1", 0], ["X2", 1]], "pins": ["outermost r"]}
+    )
     assert asked.changed({"density": 0.5}).pins == ("outermost r",)
     other = asked.changed({"tree": "((A B) (C D))"})
     assert (other.bounds, other.pins) == ((), ())
@@ -51,13 +53,13 @@ def test_another_tree_drops_what_rested_on_the_old_one():
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_an_address_asks_for_the_same_again(name):
-    asked = Asked.shipped(name).changed({"bound": 2, "seed": 7, "most_bytes": 512})
+    asked = NetworkQuestion.shipped(name).changed({"bound": 2, "seed": 7, "most_bytes": 512})
     assert from_address(dict(parse_qsl(address(asked)))) == asked
 
 
 def test_an_address_that_asks_for_nonsense_opens_the_example():
     asked, wrong = asked_of({"network": [b"no such"], "bound": [b"x"]})
-    assert asked == Asked.shipped()
+    assert asked == NetworkQuestion.shipped()
     assert "no such" in wrong
     assert "whole number" in asked_of({"bound": [b"x"]})[1]
     own, wrong = asked_of({"einsum": [b"ij,jk->ik"], "extents": [b"i=2,j=3,k=4"]})

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fuseloom.dataflow.fusion.fuse import fuse
-from fuseloom.dataflow.sim.twins.registry import IMPLEMENTATIONS
+from fuseloom.dataflow.sim.golden.registry import IMPLEMENTATIONS
 from fuseloom.errors import DataError, FuseloomError
 from fuseloom.program import parse
 from fuseloom_workbench.notebook.exercises import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fuseloom_workbench.base.desk import desk_of
+from fuseloom_workbench.base.page_backend import backend_of
 from fuseloom_workbench.running.presets import PresetRuns
 
 from ..outcomes import outcome
@@ -13,7 +13,7 @@ from ..outcomes import outcome
 @pytest.fixture
 def desk(session, monkeypatch):
     """A desk whose simulator answers at once, or as ``ends`` says."""
-    desk = desk_of(session)
+    desk = backend_of(session)
     desk.ends = {}
 
     def run(explain=False, events=False):

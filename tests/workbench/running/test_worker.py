@@ -10,14 +10,14 @@ import pytest
 
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
-from fuseloom_workbench.running.worker import Job, Runner
+from fuseloom_workbench.running.worker import Runner, SimulationJob
 from fuseloom_workbench.state.session import Session
 from tests.waiting import PATIENCE, until_async
 from tests.workbench.jobs import alone
 
 
 def job(session, explain=False):
-    return Job(session.compilation, session.built.data, session.machine, explain)
+    return SimulationJob(session.compilation, session.built.data, session.machine, explain)
 
 
 def test_a_run_gives_plain_data_and_a_check():

@@ -6,7 +6,7 @@ import asyncio
 
 from fuseloom_workbench.search import searching
 from fuseloom_workbench.search.search_panel import SearchPanel
-from fuseloom_workbench.search.wishes import Asked, Wishes
+from fuseloom_workbench.search.wishes import SearchRequest, SearchSettings
 from fuseloom_workbench.state.session import Session
 from tests.waiting import until_async
 from tests.workbench.jobs import alone
@@ -14,7 +14,7 @@ from tests.workbench.jobs import alone
 
 def states(session: Session, **wishes) -> list[dict]:
     sent: list[tuple] = []
-    searching.answer(Asked(session.design, Wishes(**wishes)), sent.append)
+    searching.answer(SearchRequest(session.design, SearchSettings(**wishes)), sent.append)
     return [message[1] for message in sent if message[0] == "searched"]
 
 
@@ -52,7 +52,9 @@ def test_cancel_keeps_what_was_found_and_a_click_loads_it():
         "field": "gap", "message": "200 is out of bounds (hint: 0 to 99 %)"}  # fmt: skip
 
     async def scenario():
-        running = asyncio.create_task(panel.desk._search(Wishes(gap=0.0, seconds=60.0).to_dict()))
+        running = asyncio.create_task(
+            panel.desk._search(SearchSettings(gap=0.0, seconds=60.0).to_dict())
+        )
         await until_async(
             lambda: running.done() or panel.runner.searched.get("bests"), "a schedule is found"
         )

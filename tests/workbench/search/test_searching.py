@@ -10,7 +10,7 @@ from fuseloom.errors import FuseloomError
 from fuseloom.exploration.certificate import Certificate
 from fuseloom_workbench.running.run_panel import RunPanel
 from fuseloom_workbench.search import searching as search
-from fuseloom_workbench.search.wishes import Asked, Wishes, lanes_of
+from fuseloom_workbench.search.wishes import SearchRequest, SearchSettings, lanes_of
 from fuseloom_workbench.state.design import build
 from fuseloom_workbench.state.edits import with_schedule
 from fuseloom_workbench.state.session import Session
@@ -20,7 +20,7 @@ from tests.workbench.jobs import alone
 
 def answers(session: Session) -> list[tuple]:
     sent: list[tuple] = []
-    search.answer(Asked(session.design, Wishes(seconds=1.0)), sent.append)
+    search.answer(SearchRequest(session.design, SearchSettings(seconds=1.0)), sent.append)
     return sent
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from math import inf
 
-from fuseloom.exploration.autoschedule import Space
+from fuseloom.exploration.autoschedule import SpaceSize
 from fuseloom.exploration.found import Sight
 from fuseloom_workbench.search.story import MOST_BESTS, MOST_POINTS, Story, funnel
-from fuseloom_workbench.search.wishes import Wishes
+from fuseloom_workbench.search.wishes import SearchSettings
 
 
 def test_the_curve_falls_and_its_bound_rises():
-    story = Story("problem", Wishes(), 1, "", bounded=True)
+    story = Story("problem", SearchSettings(), 1, "", bounded=True)
     for seconds, cycles, bound in ((0.1, inf, 0.0), (0.5, 90.0, 10.0), (0.6, 70.0, 8.0)):
         story.see(Sight(seconds, cycles, bound, f"s{cycles}", 2, {"looked at": 5, "cycle": 2}))
     story.finish(1.0, "s70.0", 70.0, 60.0, "proved")
@@ -24,7 +24,7 @@ def test_the_curve_falls_and_its_bound_rises():
 
 
 def test_without_bounds_none_is_drawn_and_long_searches_are_thinned():
-    story = Story("problem", Wishes(), 1, "", bounded=False)
+    story = Story("problem", SearchSettings(), 1, "", bounded=False)
     for k in range(3 * MOST_POINTS):
         story.see(Sight(k / 10, 10_000.0 - k, 50.0, f"s{k}", k))
     told = story.to_dict()
@@ -48,10 +48,10 @@ def test_the_funnel_has_every_reason_in_a_sentence():
 
 
 def test_a_huge_space_is_written_short_and_in_full():
-    story = Story("problem", Wishes(), 1, "", bounded=True)
-    story.space = Space(12345678901234567890, True)
+    story = Story("problem", SearchSettings(), 1, "", bounded=True)
+    story.space = SpaceSize(12345678901234567890, True)
     space = story.to_dict()["space"]
     assert space["text"] == "1.234e19"
     assert space["digits"] == "12,345,678,901,234,567,890"
-    story.space = Space(10**400, False)
+    story.space = SpaceSize(10**400, False)
     assert story.to_dict()["space"]["text"] == "at least 1.000e400"

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from fuseloom.errors import FuseloomError
-from fuseloom_workbench.search.wishes import Wishes
+from fuseloom_workbench.search.wishes import SearchSettings
 
 
 def test_settings_are_read_as_people_write_them():
-    asked = Wishes.of({"strategy": "random", "runs": "1,000", "gap": "2.5", "copies": 1})
+    asked = SearchSettings.of({"strategy": "random", "runs": "1,000", "gap": "2.5", "copies": 1})
     assert (asked.strategy, asked.runs, asked.copies) == ("random", 1000, 1)
     assert asked.gap == pytest.approx(0.025)
-    assert Wishes.of(asked.to_dict()) == asked
-    assert Wishes.of(None) == Wishes()
+    assert SearchSettings.of(asked.to_dict()) == asked
+    assert SearchSettings.of(None) == SearchSettings()
 
 
 @pytest.mark.parametrize(
@@ -25,11 +25,11 @@ def test_settings_are_read_as_people_write_them():
 )  # fmt: skip
 def test_what_is_out_of_bounds_names_its_field(name, value):
     with pytest.raises(FuseloomError) as refused:
-        Wishes.of({name: value})
+        SearchSettings.of({name: value})
     assert str(refused.value).startswith(f"{name}: ")
 
 
 def test_a_server_may_allow_less_time():
-    assert Wishes.of({"seconds": 20}, limit=30.0).seconds == 20
+    assert SearchSettings.of({"seconds": 20}, limit=30.0).seconds == 20
     with pytest.raises(FuseloomError, match="to 30 s"):
-        Wishes.of({"seconds": 31}, limit=30.0)
+        SearchSettings.of({"seconds": 31}, limit=30.0)

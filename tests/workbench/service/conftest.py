@@ -14,8 +14,8 @@ import pytest
 
 from fuseloom_workbench.service.budgets import Budgets
 from fuseloom_workbench.service.client import Client
-from fuseloom_workbench.service.hub import Hub
 from fuseloom_workbench.service.priority import cpu_seconds
+from fuseloom_workbench.service.supervisor import Supervisor
 
 PATIENCE = 90.0
 """Seconds to wait for anything; a loaded machine takes long."""
@@ -29,7 +29,7 @@ SLOW = "fuse T1..Y; parallel i by 512"
 class Page:
     """A page without a browser: what it was told, in order."""
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: Supervisor) -> None:
         self.hub = hub
         self.parts: dict[str, str] = dict(hub.first["parts"])
         self.news: list[dict[str, Any]] = []
@@ -126,8 +126,8 @@ def zombies() -> list[psutil.Process]:
 
 
 @pytest.fixture(scope="session")
-def hub() -> Iterator[Hub]:
-    made = Hub(BUDGETS)
+def hub() -> Iterator[Supervisor]:
+    made = Supervisor(BUDGETS)
     ready = threading.Event()
     made.when_ready(ready.set)
     assert ready.wait(2 * PATIENCE)
@@ -136,14 +136,14 @@ def hub() -> Iterator[Hub]:
 
 
 @pytest.fixture
-def page(hub: Hub) -> Iterator[Page]:
+def page(hub: Supervisor) -> Iterator[Page]:
     opened = Page(hub)
     yield opened
     opened.close()
 
 
 @pytest.fixture
-def pages(hub: Hub) -> Iterator[Callable[[], Page]]:
+def pages(hub: Supervisor) -> Iterator[Callable[[], Page]]:
     opened: list[Page] = []
 
     def make() -> Page:

@@ -14,7 +14,7 @@ from fuseloom.errors import StoreError
 from fuseloom.exploration.store import RunStore, State
 from fuseloom_workbench.service.budgets import KEEP_RUNS, Budgets
 from fuseloom_workbench.service.keeping import keep
-from fuseloom_workbench.service.running import Wishes, _outcome
+from fuseloom_workbench.service.running import RunRequest, _outcome
 from fuseloom_workbench.serving.serve import keep_runs
 from fuseloom_workbench.state.saving import unpacked
 from fuseloom_workbench.state.session import Session
@@ -41,7 +41,7 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_nothing_is_kept_unless_the_server_was_told_so(path, monkeypatch):
     monkeypatch.delenv(KEEP_RUNS, raising=False)
     session = Session("spmv", "random")
-    end = _outcome(Listener(), session.built, Wishes(), Budgets())
+    end = _outcome(Listener(), session.built, RunRequest(), Budgets())
     assert "done" in end
     assert end["unkept"] == ""
     assert not path.exists()
@@ -50,7 +50,7 @@ def test_nothing_is_kept_unless_the_server_was_told_so(path, monkeypatch):
 def test_a_run_with_events_names_their_files(path, tmp_path, monkeypatch):
     monkeypatch.setenv(files.ENVIRONMENT, str(tmp_path))
     session = Session("gcn", "karate")
-    end = _outcome(Listener(), session.built, Wishes(events=True), Budgets())
+    end = _outcome(Listener(), session.built, RunRequest(events=True), Budgets())
     kept = unpacked(end["done"])
     assert has_events(kept)
     assert len(list((tmp_path / "events").iterdir())) == len(session.regions)
@@ -59,7 +59,7 @@ def test_a_run_with_events_names_their_files(path, tmp_path, monkeypatch):
 def test_a_kept_run_is_that_of_a_command(path, monkeypatch, capsys):
     monkeypatch.setenv(KEEP_RUNS, str(path))
     session = Session("spmv", "random")
-    assert _outcome(Listener(), session.built, Wishes(explain=True), Budgets())["unkept"] == ""
+    assert _outcome(Listener(), session.built, RunRequest(explain=True), Budgets())["unkept"] == ""
     with RunStore(path) as store:
         (run,) = store.whole()
         assert (run.state, run.label.name) == (State.DONE, "spmv")
@@ -78,7 +78,7 @@ def test_a_store_that_is_large_damaged_or_held_does_not_stop_a_run(path, monkeyp
     assert keep(session.built, run, 1) == "the run store has more than 0 MiB"
     path.write_text("no store at all")
     assert "is no run store" in keep(session.built, run, 1 << 30)
-    assert "done" in _outcome(Listener(), session.built, Wishes(), Budgets())
+    assert "done" in _outcome(Listener(), session.built, RunRequest(), Budgets())
 
 
 def test_the_flag_of_the_server(path, monkeypatch):

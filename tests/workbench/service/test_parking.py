@@ -6,11 +6,11 @@ import pytest
 
 from fuseloom_workbench.service import parking
 from fuseloom_workbench.service.parking import KEEP, Parking, new_word
-from fuseloom_workbench.service.spool import Spool
+from fuseloom_workbench.service.spool import TextSpool
 
 
-def runs(*texts: str) -> Spool:
-    return Spool(10, texts)
+def runs(*texts: str) -> TextSpool:
+    return TextSpool(10, texts)
 
 
 def test_a_page_is_found_by_its_word_alone() -> None:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from fuseloom_workbench.service import hub
+from fuseloom_workbench.service import supervisor
 from fuseloom_workbench.service.priority import BEHIND, LONG, Watch, cpu_seconds, give_way
 from tests.waiting import until
 
@@ -22,7 +22,7 @@ IDLE = "import time; time.sleep(60)"
 @pytest.fixture(autouse=True)
 def _whoever_was_there_stays(monkeypatch):
     """On a loaded machine a request takes longer than a page counts as used just now."""
-    monkeypatch.setattr(hub, "RECENT", 600.0)
+    monkeypatch.setattr(supervisor, "RECENT", 600.0)
 
 
 @contextmanager

@@ -13,10 +13,10 @@ import pytest
 from fuseloom.cli import main
 from fuseloom_workbench.service import sharing
 from fuseloom_workbench.service.budgets import KEEP_RUNS
-from fuseloom_workbench.service.hub import Hub
 from fuseloom_workbench.service.sharing import Sharing, stamp
+from fuseloom_workbench.service.supervisor import Supervisor
 from fuseloom_workbench.state.session import Session
-from fuseloom_workbench.state.shared import Shared
+from fuseloom_workbench.state.shared import StoredRuns
 from tests.workbench.state.test_shared import put
 
 from .conftest import BUDGETS, PATIENCE, Page
@@ -145,7 +145,7 @@ def test_a_look_that_fails_is_said(path, monkeypatch):
     (reason,) = settled(shelf)
     assert "took too long, or failed" in reason
     assert session.shared.trouble == reason
-    assert session.shared == Shared(session.built.problem, trouble=reason, reason=reason)
+    assert session.shared == StoredRuns(session.built.problem, trouble=reason, reason=reason)
 
 
 def test_schedules_that_take_too_long_are_tried_once(path):
@@ -183,10 +183,10 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def keeping_hub(store: Path) -> Iterator[Hub]:
+def keeping_hub(store: Path) -> Iterator[Supervisor]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(KEEP_RUNS, str(store))
-        made = Hub(BUDGETS)
+        made = Supervisor(BUDGETS)
         ready = threading.Event()
         made.when_ready(ready.set)
         assert ready.wait(2 * PATIENCE)
@@ -195,7 +195,7 @@ def keeping_hub(store: Path) -> Iterator[Hub]:
 
 
 @pytest.fixture
-def page(keeping_hub: Hub) -> Iterator[Page]:
+def page(keeping_hub: Supervisor) -> Iterator[Page]:
     opened = Page(keeping_hub)
     yield opened
     opened.close()

@@ -9,23 +9,23 @@ import tempfile
 import pytest
 
 from fuseloom_workbench.service import spool
-from fuseloom_workbench.service.spool import Spool
+from fuseloom_workbench.service.spool import TextSpool
 
 
 def test_the_last_come_back_in_order() -> None:
-    kept = Spool(3, ["a", "bb"])
+    kept = TextSpool(3, ["a", "bb"])
     for text in ("ccc", "", "é"):
         kept.add(text)
     assert [*kept] == ["ccc", "", "é"]
     assert (len(kept), kept.size) == (3, 5)
-    assert [*Spool(kept.most, kept)] == [*kept]
+    assert [*TextSpool(kept.most, kept)] == [*kept]
 
 
 def test_any_sequence_is_as_a_list_would_be() -> None:
     rng = random.Random(1)
     for _ in range(30):
         most = rng.randrange(1, 6)
-        kept, meant = Spool(most), []
+        kept, meant = TextSpool(most), []
         for number in range(40):
             text = f"{number}" * rng.randrange(200)
             kept.add(text)
@@ -37,7 +37,7 @@ def test_any_sequence_is_as_a_list_would_be() -> None:
 
 def test_the_file_has_no_name_and_does_not_grow(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    kept = Spool(2)
+    kept = TextSpool(2)
     for number in range(100):
         kept.add(f"{number:1000}")
         assert os.fstat(kept._file.fileno()).st_size <= 5000
@@ -60,7 +60,7 @@ def test_what_cannot_be_written_stays_in_memory(monkeypatch) -> None:
         write(file, data, start)
 
     monkeypatch.setattr(spool, "write_at", perhaps)
-    kept = Spool(3)
+    kept = TextSpool(3)
     for number, is_full in enumerate([False, True, True, False, True]):
         full[0] = is_full
         kept.add(str(number) * 50)
@@ -72,5 +72,5 @@ def test_without_a_folder_for_temporary_files_memory_is_used(monkeypatch) -> Non
         raise FileNotFoundError("no usable temporary directory")
 
     monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
-    kept = Spool(2, "abc")
+    kept = TextSpool(2, "abc")
     assert [*kept] == ["b", "c"]

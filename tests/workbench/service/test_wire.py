@@ -9,13 +9,13 @@ import socket
 
 import pytest
 
-from fuseloom_workbench.service.wire import Closed, Line, Wire, pack
+from fuseloom_workbench.service.wire import Closed, WorkerConnection, WorkerSocket, pack
 from tests.waiting import until_async
 
 
 def test_messages_arrive_whole_and_in_order():
     a, b = socket.socketpair()
-    one, other = Wire(a), Wire(b)
+    one, other = WorkerSocket(a), WorkerSocket(b)
     sent = [{"n": k, "text": "ü" * k * 100} for k in range(20)]
     for message in sent:
         one.send(message)
@@ -30,9 +30,9 @@ def test_messages_arrive_whole_and_in_order():
 def test_files_travel_along():
     a, b = socket.socketpair()
     read, write = os.pipe()
-    Wire(a).send({"here": 1}, (write,))
+    WorkerSocket(a).send({"here": 1}, (write,))
     os.close(write)
-    other = Wire(b)
+    other = WorkerSocket(b)
     assert other.receive() == {"here": 1}
     file = other.file()
     os.write(file, b"through")
@@ -45,7 +45,7 @@ def test_a_line_reads_what_comes_in_pieces_and_writes_what_is_large():
     async def scenario():
         a, b = socket.socketpair()
         heard, ended = [], asyncio.Event()
-        line = Line(a, lambda message, files: heard.append(message), ended.set)
+        line = WorkerConnection(a, lambda message, files: heard.append(message), ended.set)
         frame = pack({"x": "y" * 1000})
         loop = asyncio.get_running_loop()
         b.setblocking(False)
@@ -84,7 +84,7 @@ async def _files_stay(rng, chunk):
             os.close(file)
         heard.append((message["n"], marks))
 
-    line = Line(a, hear, lambda: None)
+    line = WorkerConnection(a, hear, lambda: None)
     wanted = []
     for n in range(60):
         ends, marks = [], []
@@ -120,7 +120,7 @@ def test_a_message_that_fails_does_not_take_others_with_it():
             heard.append(message["n"])
             assert message["n"] != 1
 
-        line = Line(a, hear, lambda: None)
+        line = WorkerConnection(a, hear, lambda: None)
         b.sendall(b"".join(pack({"n": n}) for n in range(3)))
         await until_async(lambda: len(heard) >= 3, "every message is received")
         line.close()
@@ -134,7 +134,7 @@ def test_what_is_no_frame_ends_a_line(bad):
     async def scenario():
         a, b = socket.socketpair()
         ended = asyncio.Event()
-        Line(a, lambda *_: None, ended.set)
+        WorkerConnection(a, lambda *_: None, ended.set)
         b.sendall(bad)
         await asyncio.wait_for(ended.wait(), 5)
         b.close()

@@ -11,8 +11,8 @@ from dataclasses import replace
 import pytest
 
 from fuseloom_workbench.service import workers
-from fuseloom_workbench.service.hub import Hub
-from fuseloom_workbench.service.wire import Line, pack
+from fuseloom_workbench.service.supervisor import Supervisor
+from fuseloom_workbench.service.wire import WorkerConnection, pack
 from fuseloom_workbench.service.workers import BURIED, Worker
 
 from .conftest import BUDGETS, PATIENCE, Page
@@ -21,7 +21,7 @@ from .conftest import BUDGETS, PATIENCE, Page
 @pytest.fixture
 def own():
     """A hub that a test may spoil."""
-    made = Hub(replace(BUDGETS, wall_time=3))
+    made = Supervisor(replace(BUDGETS, wall_time=3))
     ready = threading.Event()
     made.when_ready(ready.set)
     assert ready.wait(2 * PATIENCE)
@@ -56,7 +56,7 @@ def test_a_nursery_that_hangs_or_dies_is_replaced(own):
 
 def test_a_nursery_that_never_gets_ready_is_ended(monkeypatch):
     monkeypatch.setattr(workers, "LOADING", 0.3)
-    hub = Hub(replace(BUDGETS, wall_time=2))
+    hub = Supervisor(replace(BUDGETS, wall_time=2))
     try:
         failures = []
         monkeypatch.setattr(
@@ -103,7 +103,7 @@ def test_last_words_are_heard_when_the_death_is_told_first(own):
 
     def work() -> None:
         worker = Worker(own, own.forks, pid=4_000_000)
-        worker.line = Line(ours, lambda message, _: heard.append(message), lambda: None)
+        worker.line = WorkerConnection(ours, lambda message, _: heard.append(message), lambda: None)
         its.sendall(pack({"progress": [1, ""]}) + pack({"done": "x" * 100_000}))
         its.close()
         worker.ended.add_done_callback(lambda end: heard.append(end.result()))

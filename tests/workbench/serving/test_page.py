@@ -16,7 +16,7 @@ import pytest
 from benchmarks.sessions import measure, quantile
 from benchmarks.visitors import Server, Visitor
 from fuseloom.dataflow.sim.program_runs import simulate
-from fuseloom_workbench.base.desk import LocalDesk
+from fuseloom_workbench.base.page_backend import LocalBackend
 from fuseloom_workbench.explorer import explorer
 from fuseloom_workbench.graph import layout
 from fuseloom_workbench.graph import view as graph
@@ -140,7 +140,7 @@ def test_all_parts_show_one_design_after_quick_sequences(server):
 def test_a_page_that_is_gone_leaves_nothing():
     """Nothing of the server keeps a page, its desk or its document."""
     gc.unfreeze()
-    made = [weakref.ref(explorer(LocalDesk(Session("attention")))) for _ in range(3)]
+    made = [weakref.ref(explorer(LocalBackend(Session("attention")))) for _ in range(3)]
     gc.collect()
     assert [page() for page in made] == [None] * 3
 

@@ -7,7 +7,7 @@ import pytest
 from fuseloom.dataflow.sim.explain.data import PAGE
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.dataflow.sim.records import program_record
-from fuseloom.exploration.verdict import Fate
+from fuseloom.exploration.verdict import ScheduleFate
 from fuseloom_workbench.state import commands
 from fuseloom_workbench.state.answered import digest
 from fuseloom_workbench.state.records import source_of
@@ -28,13 +28,13 @@ def test_the_rule_or_the_number_that_decides_is_told(session):
     before, least = session.built, session.estimate.regions[0].least
     assert why(session)["fate"] == "unknown"
     told = why(session, best=least / 2, lanes=1)
-    assert told["fate"] == Fate.BOUNDED.value
+    assert told["fate"] == ScheduleFate.BOUNDED.value
     assert f"{least:,.0f} cycles" in told["text"]
     assert (told["outside"], told["from"]) == ([], "the search")
     told = why(session, text="order T: i,j,k", best=session.estimate.cycles, lanes=1)
-    assert told["fate"] in (Fate.BOUNDED.value, Fate.ESTIMATED.value)
-    assert why(session, text="fuse Q..R", best=9.0, lanes=1)["fate"] == Fate.REFUSED.value
-    assert why(session, text="x" * 200_000, best=9.0, lanes=1)["fate"] == Fate.REFUSED.value
+    assert told["fate"] in (ScheduleFate.BOUNDED.value, ScheduleFate.ESTIMATED.value)
+    assert why(session, text="fuse Q..R", best=9.0, lanes=1)["fate"] == ScheduleFate.REFUSED.value
+    assert why(session, text="x" * 200_000, best=9.0, lanes=1)["fate"] == ScheduleFate.REFUSED.value
     told = why(session, text="parallel i by 2", best=9.0, lanes=1)
     assert "2 lanes" in told["outside"][0]
     assert session.built is before
@@ -45,9 +45,9 @@ def test_a_run_decides_and_is_compared_with_where_nothing_was_searched(session):
     run = simulate(built.compilation, built.data, built.design.machine)
     session.finish(built, program_record(run, run.check(), PAGE, source_of(built)))
     told = why(session)
-    assert (told["fate"], told["from"]) == (Fate.EQUAL.value, "the runs of this page")
+    assert (told["fate"], told["from"]) == (ScheduleFate.EQUAL.value, "the runs of this page")
     assert told["cycles"] == f"{run.cycles:,} cycles"
-    assert why(session, best=run.cycles + 1, lanes=1)["fate"] == Fate.BETTER.value
+    assert why(session, best=run.cycles + 1, lanes=1)["fate"] == ScheduleFate.BETTER.value
 
 
 def test_what_was_found_is_taken_for_the_same_problem_only(session):

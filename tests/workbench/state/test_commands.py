@@ -68,7 +68,7 @@ def test_a_failure_is_an_answer(session, monkeypatch, failure, said):
     def fail(*_):
         raise failure
 
-    monkeypatch.setitem(commands.COMMANDS, "undo", commands.Command((), fail, "order"))
+    monkeypatch.setitem(commands.COMMANDS, "undo", commands.SessionCommand((), fail, "order"))
     before = session.design
     carry_out(session, "undo", [])
     assert said in session.message
@@ -85,7 +85,7 @@ def test_what_lacks_memory_once_is_tried_again(session, monkeypatch):
         if len(tries) == 1:
             raise MemoryError
 
-    monkeypatch.setitem(commands.COMMANDS, "undo", commands.Command((), fail))
+    monkeypatch.setitem(commands.COMMANDS, "undo", commands.SessionCommand((), fail))
     carry_out(session, "undo", [])
     assert len(tries) == 2
     assert session.ok

@@ -6,18 +6,18 @@ import json
 import math
 from dataclasses import replace
 
-from fuseloom_workbench.state.expected import Expected, peak
+from fuseloom_workbench.state.expected import EstimateSummary, peak
 
 
 def test_what_is_expected_is_that_of_the_estimate(session):
-    expected = Expected.of(session.built)
+    expected = EstimateSummary.of(session.built)
     assert expected.low <= session.estimate.cycles <= expected.high
     assert (expected.basis, expected.channels) == ("exact", None)
     assert (
         expected.on_chip == expected.held == max(r.on_chip.held for r in session.estimate.regions)
     )
     session.set_capacity("64")
-    bounded = Expected.of(session.built)
+    bounded = EstimateSummary.of(session.built)
     room = max(r.on_chip.channels for r in session.estimate.regions)
     assert bounded.channels == room > 0
     assert bounded.on_chip == bounded.held + room
@@ -25,14 +25,18 @@ def test_what_is_expected_is_that_of_the_estimate(session):
 
 def test_lanes_raise_the_peak(session):
     session.set_schedule("fuse T1..H; fuse T5..Y; parallel i by 4")
-    lanes = Expected.of(session.built).peak
+    lanes = EstimateSummary.of(session.built).peak
     session.set_schedule("fuse T1..H; fuse T5..Y")
-    assert Expected.of(session.built).peak == max(peak(r.graph) for r in session.regions) < lanes
+    assert (
+        EstimateSummary.of(session.built).peak
+        == max(peak(r.graph) for r in session.regions)
+        < lanes
+    )
 
 
 def test_it_reads_back_also_without_a_bound(session):
-    expected = replace(Expected.of(session.built), high=math.inf)
+    expected = replace(EstimateSummary.of(session.built), high=math.inf)
     text = json.dumps(expected.to_dict(), allow_nan=False)
-    assert Expected.read(json.loads(text)) == expected
-    assert Expected.read(None) is None
-    assert Expected.read({"low": 3}) is None
+    assert EstimateSummary.read(json.loads(text)) == expected
+    assert EstimateSummary.read(None) is None
+    assert EstimateSummary.read({"low": 3}) is None

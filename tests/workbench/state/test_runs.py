@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fuseloom_workbench.running.view import view as result_of
-from fuseloom_workbench.state.shared import Shared, SharedRun
+from fuseloom_workbench.state.shared import SharedRun, StoredRuns
 from fuseloom_workbench.why.finding import pinned_of
 from tests.workbench.outcomes import outcome
 
@@ -22,7 +22,7 @@ def test_a_schedule_is_shown_once_by_this_engine_if_it_has_run_it(session):
         kept(session, 3, "fuse T1..T2", engine="0.0.2+b"),
         kept(session, 4, "fuse T1..T2", engine="0.0.1+a"),
     )
-    session.take_in(Shared(session.built.problem, runs=runs, total=4))
+    session.take_in(StoredRuns(session.built.problem, runs=runs, total=4))
     assert session.others == [runs[0], runs[2]]
     session.choose("spmv")
     assert session.others == []
@@ -36,10 +36,10 @@ def test_the_unfused_run_of_others_is_a_baseline_too(session):
     session.preset("unfused")
     schedule = session.built.resolved
     other = kept(session, 3, schedule, engine="0.0.1+a")
-    session.take_in(Shared(problem, runs=(other,)))
+    session.take_in(StoredRuns(problem, runs=(other,)))
     session.judged = type(session.judged)(problem, names={schedule: "unfused"})
     assert session.unfused_cycles(problem) is None  # another engine's is none
-    session.take_in(Shared(problem, runs=(kept(session, 2, schedule), other)))
+    session.take_in(StoredRuns(problem, runs=(kept(session, 2, schedule), other)))
     assert session.unfused_cycles(problem) == 200
     assert session.unfused_cycles("another") is None
     session.finish(session.built, outcome(500, session=session))

@@ -14,7 +14,14 @@ from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.exploration.store import Outcome, RunLabel, RunStore, data_hash
 from fuseloom.exploration.sweep.plan import run_identity
 from fuseloom_workbench.state.session import Session
-from fuseloom_workbench.state.shared import Judged, Shared, judge, look, missing, slim
+from fuseloom_workbench.state.shared import (
+    EstimatedSchedules,
+    StoredRuns,
+    judge,
+    look,
+    missing,
+    slim,
+)
 from tests.workbench.outcomes import outcome
 
 
@@ -265,7 +272,7 @@ def test_presets_are_named_and_missing_estimates_made(path):
 
 def test_what_belongs_to_another_problem_is_not_taken_in():
     session = Session("gcn", "karate")
-    session.take_in(Shared("another", total=7))
-    assert session.shared == Shared()
-    session.judged = Judged("another", names={"": "full"})
+    session.take_in(StoredRuns("another", total=7))
+    assert session.shared == StoredRuns()
+    session.judged = EstimatedSchedules("another", names={"": "full"})
     assert session.others == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fuseloom_workbench.state.session import Session
-from fuseloom_workbench.state.steps import LIMIT, Step, Steps
+from fuseloom_workbench.state.steps import LIMIT, DesignStep, Steps
 
 
 def names(session: Session) -> list[str]:
@@ -54,7 +54,7 @@ def test_travel_beyond_the_ends_is_refused(session):
 def test_so_many_steps_are_kept(session):
     steps = Steps()
     for k in range(LIMIT + 5):
-        steps.went(Step(session.design, str(k)))
+        steps.went(DesignStep(session.design, str(k)))
     assert len(steps.past) == LIMIT
     assert steps.past[0].name == "5"
 

@@ -8,7 +8,7 @@ import json
 import panel as pn
 import pytest
 
-from fuseloom_workbench.base.desk import LocalDesk
+from fuseloom_workbench.base.page_backend import LocalBackend
 from fuseloom_workbench.state.session import Session
 from fuseloom_workbench.streams.streams_view import StreamsView, streams
 from tests.waiting import until_async
@@ -101,7 +101,7 @@ def test_what_is_no_request_is_not_answered(spmv, request_):
 
 
 def test_no_more_recordings_are_kept_than_a_few(spmv):
-    desk = LocalDesk(spmv)
+    desk = LocalBackend(spmv)
     view = StreamsView(desk)
     view.handle({"kind": "step", "cycle": 0, "node": -1})
     for capacity in ("8", "16", "32", "64"):

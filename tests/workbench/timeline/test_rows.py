@@ -6,7 +6,7 @@ import pytest
 
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom_workbench.state.session import Session
-from fuseloom_workbench.timeline.rows import ELSEWHERE, Row, begins, rows_of, shown_runs
+from fuseloom_workbench.timeline.rows import ELSEWHERE, TimelineRow, begins, rows_of, shown_runs
 
 from .conftest import run
 
@@ -41,7 +41,7 @@ def test_rows_of_a_kernel_are_together_in_the_order_of_the_program(compared: Ses
 def test_the_same_nodes_of_both_runs_share_a_row(compared: Session) -> None:
     made = rows_of(compared)
 
-    def row(label: str) -> Row:
+    def row(label: str) -> TimelineRow:
         (found,) = (r for r in made.rows if r.label == label)
         return found
 

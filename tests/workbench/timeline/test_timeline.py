@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from fuseloom_workbench.base.desk import desk_of
+from fuseloom_workbench.base.page_backend import backend_of
 from fuseloom_workbench.state.look import Window
 from fuseloom_workbench.state.session import Session
 from fuseloom_workbench.timeline.timeline import Timeline
@@ -15,7 +15,7 @@ from fuseloom_workbench.timeline.timeline import Timeline
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch, compared: Session) -> list:
     found: list = []
-    desk = desk_of(compared)
+    desk = backend_of(compared)
     monkeypatch.setattr(desk, "ask", lambda *request: found.append(request))
     monkeypatch.setattr(desk, "run", lambda **wishes: found.append(wishes))
     return found

@@ -10,7 +10,7 @@ from fuseloom.dataflow.sim.records import program_record
 from fuseloom.results.record import RunRecord
 from fuseloom_workbench.state.session import Session
 from fuseloom_workbench.why import finding
-from fuseloom_workbench.why.finding import Found
+from fuseloom_workbench.why.finding import Findings
 
 
 @cache
@@ -42,12 +42,12 @@ def fused(session: Session | None = None) -> Session:
 
 
 @cache
-def found() -> Found:
+def found() -> Findings:
     """What was found of :func:`fused`."""
     return looked(fused())
 
 
-def looked(session: Session) -> Found:
+def looked(session: Session) -> Findings:
     """All that is found of a session."""
     *_, last = finding.find(session)
     return last

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuseloom_workbench.base.desk import LocalDesk
+from fuseloom_workbench.base.page_backend import LocalBackend
 from fuseloom_workbench.why import finding
 from fuseloom_workbench.why.why_bar import WhyBar
 
@@ -10,7 +10,7 @@ from .answered import found, fused
 
 
 def bar_of(session):
-    desk = LocalDesk(session)
+    desk = LocalBackend(session)
     desk._reasons[finding.key(session)] = found()
     return WhyBar(desk)
 

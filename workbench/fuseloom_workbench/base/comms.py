@@ -23,7 +23,7 @@ SETTLED = 0.3
 """Seconds from the word of a component until its output's other scripts have run, too."""
 
 
-class Held:
+class HeldMessages:
     """Messages of views that are not shown yet, in order.
 
     Parameters
@@ -69,13 +69,13 @@ def _later(seconds: float, function: Callable[[], None]) -> None:
     asyncio.get_running_loop().call_later(seconds, function)
 
 
-_held: list[Held] = []
+_held: list[HeldMessages] = []
 
 
 def hold_until_shown() -> None:
     """From now on, in this process; done once, however often called."""
     if not _held:
-        _held.append(Held(notebook.send, _later))
+        _held.append(HeldMessages(notebook.send, _later))
         notebook.send = _held[0].send
 
 

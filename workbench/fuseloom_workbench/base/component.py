@@ -10,8 +10,8 @@ import param
 from panel.custom import JSComponent
 
 from fuseloom_workbench.base.comms import shown
-from fuseloom_workbench.base.desk import Desk, desk_of
 from fuseloom_workbench.base.help import texts
+from fuseloom_workbench.base.page_backend import PageBackend, backend_of
 from fuseloom_workbench.state.session import Session
 
 
@@ -23,7 +23,7 @@ class SessionComponent(JSComponent):
 
     Parameters
     ----------
-    session : Session or Desk, optional
+    session : Session or PageBackend, optional
         Shared by the components of a page; a new one by default.
     """
 
@@ -39,8 +39,8 @@ class SessionComponent(JSComponent):
 
     __abstract = True
 
-    def __init__(self, session: Session | Desk | None = None, **params: Any) -> None:
-        self.desk = desk_of(session)
+    def __init__(self, session: Session | PageBackend | None = None, **params: Any) -> None:
+        self.desk = backend_of(session)
         params.setdefault("sizing_mode", "stretch_width")
         super().__init__(**params)
         self.desk.want("status", self.part, *self.more)

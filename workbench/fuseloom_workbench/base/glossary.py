@@ -244,7 +244,7 @@ _FOUND: tuple[Row, ...] = (
      f"{_SEARCH}; docs/exploration.md § How good it is"),
     ("search.bound", "Bound", "cycles of the machine",
      "Cycles that no schedule of the space is below: proven.",
-     "shortest way through the places of the program, with the floor of each region",
+     "shortest way through the places of the program, with the lower bound of each region",
      _PROVED),
     ("search.gap", "Gap", "%",
      "By how much, at most, another schedule of the space could be better.",
@@ -262,7 +262,7 @@ _FOUND: tuple[Row, ...] = (
      "wall time since its start; runs of single regions", _SEARCH),
     ("search.verdict", "Against the best", "cycles of the machine",
      "What is proved, expected or measured of a schedule, beside the best that is known.",
-     "floor ≤ simulated cycles; a schedule falls by the first that is above the best", _SEARCH),
+     "lower bound ≤ simulated cycles; a schedule falls by the first above the best", _SEARCH),
 )  # fmt: skip
 
 ROWS: tuple[Row, ...] = (*_RUNS, *_WORK, *_DESIGN, *_NODES, *_MEMORY, *_FOUND)

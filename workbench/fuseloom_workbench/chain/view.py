@@ -8,9 +8,9 @@ from typing import Any
 
 import networkx as nx
 
-from fuseloom.dataflow.why.attribution import Level, attribution
+from fuseloom.dataflow.why.attribution import AttributionLevel, attribution
 from fuseloom_workbench.base.quantities import count, short
-from fuseloom_workbench.state.design import Built, Unit
+from fuseloom_workbench.state.design import BuiltDesign, Unit
 from fuseloom_workbench.state.records import KeptRun
 from fuseloom_workbench.state.session import Session
 
@@ -77,7 +77,7 @@ def _on_path(session: Session) -> dict[str, int]:
     spent: dict[str, int] = defaultdict(int)
     for region in attribution(record.run, session.compilation).parts:
         for part in region.parts:
-            if part.level is Level.STATEMENT:
+            if part.level is AttributionLevel.STATEMENT:
                 spent[part.name] += part.cycles
     return spent
 
@@ -91,7 +91,7 @@ def _path(spent: dict[str, int], unit: Unit, session: Session) -> dict[str, Any]
     return {"cycles": short(cycles, "").strip(), "share": cycles / max(1, run)}
 
 
-def links(built: Built) -> list[tuple[int, int]]:
+def links(built: BuiltDesign) -> list[tuple[int, int]]:
     """Which unit feeds which, by number."""
     owner = {name: k for k, unit in enumerate(built.units) for name in unit.statements}
     found = {
@@ -103,7 +103,7 @@ def links(built: Built) -> list[tuple[int, int]]:
     return sorted((a, b) for a, b in found if a != b)
 
 
-def parts_of(built: Built, unit: Unit) -> list[str]:
+def parts_of(built: BuiltDesign, unit: Unit) -> list[str]:
     """What of a unit goes on beside each other, by the last tensor of each; one for most."""
     among = set(unit.statements)
     graph = nx.Graph()

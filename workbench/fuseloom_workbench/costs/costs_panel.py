@@ -10,7 +10,7 @@ import param
 from fuseloom.errors import FuseloomError
 from fuseloom_workbench.base.assets import style
 from fuseloom_workbench.base.component import SessionComponent
-from fuseloom_workbench.base.desk import Desk
+from fuseloom_workbench.base.page_backend import PageBackend
 from fuseloom_workbench.costs.export import chosen_runs, page, panel_script
 from fuseloom_workbench.running.presets import PresetRuns
 from fuseloom_workbench.state.session import Session
@@ -24,7 +24,7 @@ class CostsPanel(SessionComponent):
 
     Parameters
     ----------
-    session : Session or Desk, optional
+    session : Session or PageBackend, optional
         Shared by the components of a page; a new one by default.
 
     Examples
@@ -43,7 +43,7 @@ class CostsPanel(SessionComponent):
     look = param.String("{}", doc="Which runs are shown and pinned, and the problem; JSON.")
     presets = param.String("", doc="What the runs of all presets have to say.")
 
-    def __init__(self, session: Session | Desk | None = None, **params: Any) -> None:
+    def __init__(self, session: Session | PageBackend | None = None, **params: Any) -> None:
         if "sizing_mode" not in params and "height" not in params:
             params["height"] = 620
         super().__init__(session, **params)

@@ -21,7 +21,7 @@ LEAST = 8
 
 
 @dataclass(frozen=True)
-class Value:
+class ChoiceValue:
     """One value of a choice: how many runs have it, and the geometric mean of their cycles."""
 
     text: str
@@ -30,7 +30,7 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Share:
+class ChoiceImportance:
     """What a choice explains.
 
     Attributes
@@ -41,14 +41,14 @@ class Share:
         Of the variance of log cycles, 0 to 1.
     runs : int
         How many it rests on: those in which the choice is there.
-    values : tuple of Value
+    values : tuple of ChoiceValue
         The fastest first.
     """
 
     choice: str
     share: float
     runs: int
-    values: tuple[Value, ...]
+    values: tuple[ChoiceValue, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -56,7 +56,7 @@ class Share:
         return {"choice": self.choice, "share": self.share, "runs": self.runs, "values": values}
 
 
-def importance(runs: Iterable[tuple[float, Mapping[str, str]]]) -> list[Share]:
+def importance(runs: Iterable[tuple[float, Mapping[str, str]]]) -> list[ChoiceImportance]:
     """Shares of choices, the largest first; empty for fewer than :data:`LEAST` runs.
 
     Left out is a choice of which there is one value only, or which fewer than :data:`LEAST` runs
@@ -79,7 +79,7 @@ def importance(runs: Iterable[tuple[float, Mapping[str, str]]]) -> list[Share]:
     return sorted(shares, key=lambda s: (-s.share, s.choice))
 
 
-def _share(choice: str, groups: Mapping[str, Sequence[float]]) -> Share | None:
+def _share(choice: str, groups: Mapping[str, Sequence[float]]) -> ChoiceImportance | None:
     every = [log for group in groups.values() for log in group]
     runs, values = len(every), len(groups)
     told = sum(len(group) > 1 for group in groups.values())
@@ -89,6 +89,8 @@ def _share(choice: str, groups: Mapping[str, Sequence[float]]) -> Share | None:
     total = sum((log - middle) ** 2 for log in every)
     within = sum((log - fmean(group)) ** 2 for group in groups.values() for log in group)
     explained = 1.0 - (within / (runs - values)) / (total / (runs - 1)) if total > 1e-12 else 0.0
-    found = [Value(text, len(group), math.exp(fmean(group))) for text, group in groups.items()]
+    found = [
+        ChoiceValue(text, len(group), math.exp(fmean(group))) for text, group in groups.items()
+    ]
     ordered = tuple(sorted(found, key=lambda v: (v.cycles, v.text)))
-    return Share(choice, min(max(explained, 0.0), 1.0), runs, ordered)
+    return ChoiceImportance(choice, min(max(explained, 0.0), 1.0), runs, ordered)

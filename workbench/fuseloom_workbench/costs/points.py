@@ -13,7 +13,7 @@ from fuseloom.dataflow.samml.primitive import Family
 from fuseloom.errors import shortened
 from fuseloom.results.record import RunRecord
 from fuseloom_workbench.costs.choices import lanes, settings_of
-from fuseloom_workbench.state.design import Built
+from fuseloom_workbench.state.design import BuiltDesign
 from fuseloom_workbench.state.machines import machine_label
 from fuseloom_workbench.state.records import KeptRun, busy_by_family, standin_text, verdict
 from fuseloom_workbench.state.shared import SharedRun
@@ -26,7 +26,7 @@ _PRESETS = ("unfused", "partial", "full")
 
 
 @dataclass(frozen=True)
-class Place:
+class ProblemScope:
     """Where runs of the store stand: they are those of one design's problem."""
 
     model: str
@@ -35,7 +35,7 @@ class Place:
     problem: str
 
     @classmethod
-    def of(cls, built: Built) -> Place:
+    def of(cls, built: BuiltDesign) -> ProblemScope:
         """The place of a design."""
         design, loaded = built.design, built.loaded
         return cls(
@@ -92,7 +92,7 @@ def own_point(number: int, kept: KeptRun, unfused: int | None) -> Point:
 
 
 def kept_point(
-    run: SharedRun, name: str, place: Place, estimated: float | None, unfused: int | None
+    run: SharedRun, name: str, place: ProblemScope, estimated: float | None, unfused: int | None
 ) -> Point:
     """A run of the store."""
     base = None if run.engine else unfused

@@ -12,11 +12,11 @@ from typing import Any
 from fuseloom_workbench.base.palette import RUN_KINDS
 from fuseloom_workbench.costs.choices import chosen, settings_of, with_cuts
 from fuseloom_workbench.costs.importance import LEAST, importance
-from fuseloom_workbench.costs.points import Place, Point, fingerprint, kept_point, own_point
+from fuseloom_workbench.costs.points import Point, ProblemScope, fingerprint, kept_point, own_point
 from fuseloom_workbench.state.design import Design
 from fuseloom_workbench.state.machines import machine_label
 from fuseloom_workbench.state.session import Session
-from fuseloom_workbench.state.shared import FASTEST, LATEST, Shared, SharedRun
+from fuseloom_workbench.state.shared import FASTEST, LATEST, SharedRun, StoredRuns
 
 
 def costs(session: Session) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def _kept(session: Session, runs: list[SharedRun]) -> Iterator[Point]:
     if not runs:
         return
     built, refusals = session.built, session.judged.refused
-    place = Place.of(built)
+    place = ProblemScope.of(built)
     base = session.unfused_cycles(built.problem)
     for run in runs:
         point = kept_point(run, session.name_of(run), place, session.estimated_of(run), base)
@@ -72,9 +72,9 @@ def _kept(session: Session, runs: list[SharedRun]) -> Iterator[Point]:
         yield point
 
 
-def _shared_here(session: Session) -> Shared:
-    shared: Shared = session.shared
-    return shared if shared.problem == session.built.problem else Shared()
+def _shared_here(session: Session) -> StoredRuns:
+    shared: StoredRuns = session.shared
+    return shared if shared.problem == session.built.problem else StoredRuns()
 
 
 def _note(session: Session, shown: int) -> str:

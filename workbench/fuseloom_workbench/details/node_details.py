@@ -7,7 +7,7 @@ from typing import Any
 import panel as pn
 
 from fuseloom_workbench.base.assets import style
-from fuseloom_workbench.base.desk import Desk, desk_of
+from fuseloom_workbench.base.page_backend import PageBackend, backend_of
 from fuseloom_workbench.state.session import Session
 
 
@@ -23,8 +23,8 @@ class NodeDetails(pn.viewable.Viewer):
     True
     """
 
-    def __init__(self, session: Session | Desk | None = None, **params: Any) -> None:
-        self.desk = desk_of(session)
+    def __init__(self, session: Session | PageBackend | None = None, **params: Any) -> None:
+        self.desk = backend_of(session)
         super().__init__(**params)
         self.desk.want("details")
         self._pane = pn.pane.HTML(

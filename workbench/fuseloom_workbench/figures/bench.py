@@ -15,7 +15,7 @@ from pathlib import Path
 from fuseloom.errors import FuseloomError
 from fuseloom.experiments.configuration import Configuration, How
 from fuseloom.experiments.driver import Figure, Laboratory, data_folder, notes_beside
-from fuseloom.experiments.recipe import Mode, Recipe, Result, Size
+from fuseloom.experiments.recipe import AccountingMode, ExperimentSize, Recipe, Result
 from fuseloom.exploration.executors import JobLimits, LocalProcesses
 from fuseloom.exploration.store import RunStore
 
@@ -76,11 +76,11 @@ class FigureBench:
 
     # What a page asks for ---------------------------------------------------------------------
 
-    def show(self, recipe: Recipe, size: Size, mode: Mode) -> None:
+    def show(self, recipe: Recipe, size: ExperimentSize, mode: AccountingMode) -> None:
         """Tell what is there of a figure."""
         self._line.put(lambda lab: self._tell(News(lab.look(recipe, size, mode))))
 
-    def estimate(self, recipe: Recipe, size: Size, mode: Mode) -> None:
+    def estimate(self, recipe: Recipe, size: ExperimentSize, mode: AccountingMode) -> None:
         """Estimate what was not run of a figure, and tell what is there then."""
 
         def work(laboratory: Laboratory) -> None:
@@ -89,7 +89,7 @@ class FigureBench:
 
         self._line.put(work)
 
-    def simulate(self, recipe: Recipe, size: Size, mode: Mode) -> None:
+    def simulate(self, recipe: Recipe, size: ExperimentSize, mode: AccountingMode) -> None:
         """Run what was not run of a figure, and tell what is there then."""
 
         def work(laboratory: Laboratory) -> None:

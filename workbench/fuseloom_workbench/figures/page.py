@@ -15,7 +15,7 @@ from fuseloom.experiments.claims import Claim
 from fuseloom.experiments.configuration import Configuration
 from fuseloom.experiments.driver import Figure
 from fuseloom.experiments.jobs import schedule_text
-from fuseloom.experiments.recipe import Mode, Panel, Result, Size
+from fuseloom.experiments.recipe import AccountingMode, ExperimentSize, Panel, Result
 from fuseloom.experiments.registry import RECIPES
 from fuseloom.experiments.report import cells, heading
 from fuseloom.models import load_model
@@ -54,8 +54,10 @@ class FiguresPage(pn.viewable.Viewer):
         self._plots: list[tuple[Panel, Any]] = []
         names = {f"{heading(r.id)}: {r.title}": r.id for r in RECIPES.values()}
         self._pick = pmui.Select(label="Figure", options=names, value=FIRST, width=380)
-        self._size = pmui.RadioButtonGroup(options=[s.value for s in Size][::-1], value="smoke")
-        self._mode = pmui.RadioButtonGroup(options=[m.value for m in Mode], value="paper")
+        self._size = pmui.RadioButtonGroup(
+            options=[s.value for s in ExperimentSize][::-1], value="smoke"
+        )
+        self._mode = pmui.RadioButtonGroup(options=[m.value for m in AccountingMode], value="paper")
         self._estimate = pmui.Button(label="Estimate what is missing", on_click=self._on_estimate)
         self._simulate = pmui.Button(
             label="Simulate what is missing", variant="outlined", on_click=self._on_simulate
@@ -102,9 +104,13 @@ class FiguresPage(pn.viewable.Viewer):
     # What is asked for ------------------------------------------------------------------------
 
     @property
-    def asked(self) -> tuple[Any, Size, Mode]:
+    def asked(self) -> tuple[Any, ExperimentSize, AccountingMode]:
         """Recipe, size and mode, as the widgets have them."""
-        return RECIPES[self._pick.value], Size(self._size.value), Mode(self._mode.value)
+        return (
+            RECIPES[self._pick.value],
+            ExperimentSize(self._size.value),
+            AccountingMode(self._mode.value),
+        )
 
     def show(self) -> None:
         """Show what is there of the figure that is chosen; nothing is run."""

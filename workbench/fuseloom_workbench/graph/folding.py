@@ -14,7 +14,7 @@ MOST = 150
 """Nodes and boxes that are drawn unless a user wants more."""
 
 
-class Level(Enum):
+class GroupLevel(Enum):
     """What a group is."""
 
     REGION = "region"
@@ -35,7 +35,7 @@ class Group:
 
     key: str
     name: str
-    level: Level
+    level: GroupLevel
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Line:
+class GroupEdge:
     """An edge, by the keys of its ends."""
 
     key: str
@@ -56,11 +56,11 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Net:
+class FoldableGraph:
     """A graph that can be folded."""
 
     items: tuple[Item, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[GroupEdge, ...]
     groups: Mapping[str, Group] = field(default_factory=dict)
 
     def members(self, group: str) -> list[str]:
@@ -98,7 +98,7 @@ class Bundle:
 
 
 @dataclass(frozen=True)
-class Folded:
+class FoldedGraph:
     """What is drawn: items that stay, boxes, and bundles between them."""
 
     items: tuple[Item, ...]
@@ -111,13 +111,13 @@ class Folded:
         return len(self.items) + len(self.boxes)
 
 
-def fold(net: Net, closed: Collection[str]) -> Folded:
+def fold(net: FoldableGraph, closed: Collection[str]) -> FoldedGraph:
     """Fold the groups of these keys; a group in a folded one is not seen.
 
     Examples
     --------
-    >>> net = Net((Item("a", ("g",)), Item("b", ("g",)), Item("c")),
-    ...           (Line("1", "a", "b"), Line("2", "a", "c"), Line("3", "b", "c")))
+    >>> net = FoldableGraph((Item("a", ("g",)), Item("b", ("g",)), Item("c")),
+    ...           (GroupEdge("1", "a", "b"), GroupEdge("2", "a", "c"), GroupEdge("3", "b", "c")))
     >>> fold(net, {"g"}).boxes
     (Box(key='g', members=('a', 'b'), inside=('1',), around=()),)
     >>> fold(net, {"g"}).bundles
@@ -142,7 +142,7 @@ def fold(net: Net, closed: Collection[str]) -> Folded:
             continue
         boxed = start in members or end in members
         bundles.setdefault((start, end) if boxed else (start, end, line.key), []).append(line.key)
-    return Folded(
+    return FoldedGraph(
         tuple(item for item in net.items if item.key not in owner),
         tuple(Box(key, tuple(members[key]), tuple(inside[key]), around[key]) for key in members),
         tuple(Bundle(ends[0], ends[1], tuple(lines)) for ends, lines in bundles.items()),
@@ -150,8 +150,8 @@ def fold(net: Net, closed: Collection[str]) -> Folded:
 
 
 def closed_groups(
-    net: Net, choices: Mapping[str, bool], most: int = MOST
-) -> tuple[frozenset[str], Level | None]:
+    net: FoldableGraph, choices: Mapping[str, bool], most: int = MOST
+) -> tuple[frozenset[str], GroupLevel | None]:
     """Which groups are folded: those that a user chose, and others as far as needed.
 
     While more than ``most`` nodes and boxes would be drawn, kernels of which nothing was chosen are
@@ -160,7 +160,7 @@ def closed_groups(
     known = net.groups
     closed = frozenset(key for key in known if choices.get(key, False))
     folded = None
-    for level in (Level.KERNEL, Level.REGION):
+    for level in (GroupLevel.KERNEL, GroupLevel.REGION):
         if fold(net, closed).size <= most:
             break
         free = {key for key, g in known.items() if g.level is level and key not in choices}

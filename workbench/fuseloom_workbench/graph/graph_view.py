@@ -10,7 +10,7 @@ import param
 
 from fuseloom_workbench.base.assets import script, style
 from fuseloom_workbench.base.component import SessionComponent
-from fuseloom_workbench.base.desk import Desk
+from fuseloom_workbench.base.page_backend import PageBackend
 from fuseloom_workbench.graph import search
 from fuseloom_workbench.state.session import Session
 
@@ -44,7 +44,7 @@ class GraphView(SessionComponent):
     hits = param.Dict({}, doc="What was found: text, what, keys.")
     busy = param.Boolean(False, doc="Whether a drawing is under way.")
 
-    def __init__(self, session: Session | Desk | None = None, **params: Any) -> None:
+    def __init__(self, session: Session | PageBackend | None = None, **params: Any) -> None:
         params.setdefault("sizing_mode", "stretch_both")
         params.setdefault("min_height", 200)
         super().__init__(session, **params)

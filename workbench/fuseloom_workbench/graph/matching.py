@@ -10,7 +10,7 @@ ROUNDS = 3
 
 
 @dataclass(frozen=True)
-class Mark:
+class NodeSignature:
     """What a node does.
 
     Attributes
@@ -41,13 +41,13 @@ class Marked:
 
     Attributes
     ----------
-    marks : sequence of Mark
+    marks : sequence of NodeSignature
         One per node.
     edges : sequence of (int, int)
         Positions of producer and consumer.
     """
 
-    marks: Sequence[Mark]
+    marks: Sequence[NodeSignature]
     edges: Sequence[tuple[int, int]] = ()
 
 
@@ -60,7 +60,7 @@ def match(a: Marked, b: Marked) -> dict[int, int]:
 
     Examples
     --------
-    >>> scan, add = Mark("scan", "T", "i", "A"), Mark("reduce", "T", "i")
+    >>> scan, add = NodeSignature("scan", "T", "i", "A"), NodeSignature("reduce", "T", "i")
     >>> match(Marked([scan, add], [(0, 1)]), Marked([add, scan, scan], [(1, 0)]))
     {0: 1, 1: 0}
     """
@@ -74,11 +74,11 @@ def match(a: Marked, b: Marked) -> dict[int, int]:
     return dict(sorted(found.items()))
 
 
-def _same_work(mark: Mark) -> Hashable:
+def _same_work(mark: NodeSignature) -> Hashable:
     return mark.op, mark.statement, mark.index, mark.tensor, mark.detail
 
 
-def _same_kind(mark: Mark) -> Hashable:
+def _same_kind(mark: NodeSignature) -> Hashable:
     return mark.op, mark.index, mark.tensor, mark.detail
 
 

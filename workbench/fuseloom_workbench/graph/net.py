@@ -18,9 +18,9 @@ from fuseloom.dataflow.samml.primitive import Family
 from fuseloom.dataflow.why.spots import spots
 from fuseloom.program.types import Statement
 from fuseloom_workbench.graph.drawing import is_copy
-from fuseloom_workbench.graph.folding import Group, Item, Level, Line, Net
-from fuseloom_workbench.graph.matching import Mark, Marked, match
-from fuseloom_workbench.state.design import Built
+from fuseloom_workbench.graph.folding import FoldableGraph, Group, GroupEdge, GroupLevel, Item
+from fuseloom_workbench.graph.matching import Marked, NodeSignature, match
+from fuseloom_workbench.state.design import BuiltDesign
 
 MEMORY = "mem"
 """The kind of lines that are tensors in memory."""
@@ -47,7 +47,7 @@ class Face:
     copy: bool
     region: int
     node: int
-    mark: Mark
+    mark: NodeSignature
     state: str = SAME
 
 
@@ -71,10 +71,10 @@ class Thread:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnGraph:
     """A graph to draw."""
 
-    net: Net
+    net: FoldableGraph
     faces: Mapping[str, Face]
     threads: Mapping[str, Thread]
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -86,12 +86,12 @@ GLYPHS = {
 }  # fmt: skip
 
 
-def drawn_of(built: Built, shown: int, whole: bool = False) -> Drawn:
+def drawn_of(built: BuiltDesign, shown: int, whole: bool = False) -> DrawnGraph:
     """The graph of a region, or with ``whole`` those of all regions with the tensors between."""
     numbers = range(len(built.regions)) if whole else (shown,)
     homes = _homes(built)
     items: list[Item] = []
-    lines: list[Line] = []
+    lines: list[GroupEdge] = []
     groups: dict[str, Group] = {}
     faces: dict[str, Face] = {}
     threads: dict[str, Thread] = {}
@@ -105,12 +105,12 @@ def drawn_of(built: Built, shown: int, whole: bool = False) -> Drawn:
             items.append(Item(key, (*outer, _kernel_group(homes, face.mark.statement, groups))))
         for start, end, stream in region.graph.edges():
             key = f"{before}e{stream.id}"
-            lines.append(Line(key, f"{before}n{start}", f"{before}n{end}"))
+            lines.append(GroupEdge(key, f"{before}n{start}", f"{before}n{end}"))
             threads[key] = Thread(stream.kind.value, stream.label, number, stream.id)
     for line, thread in _tensors(built, faces) if whole else ():
         lines.append(line)
         threads[line.key] = thread
-    return Drawn(Net(tuple(items), tuple(lines), groups), faces, threads)
+    return DrawnGraph(FoldableGraph(tuple(items), tuple(lines), groups), faces, threads)
 
 
 def faces_of(region: CompiledRegion, number: int) -> Iterator[Face]:
@@ -118,7 +118,9 @@ def faces_of(region: CompiledRegion, number: int) -> Iterator[Face]:
     for node, spot in zip(region.graph.nodes, spots(region), strict=True):
         entry = primitive(node.op)
         token = TOKENS[entry.family]
-        mark = Mark(node.op, spot.statement, spot.index, _tensor(node), _detail(node), node.label)
+        mark = NodeSignature(
+            node.op, spot.statement, spot.index, _tensor(node), _detail(node), node.label
+        )
         glyph = (
             "∪" if "union" in node.op else "•" if entry.family is Family.ROUTE else GLYPHS[token]
         )
@@ -143,7 +145,7 @@ class _Homes:
     regions: Mapping[str, int]
 
 
-def _homes(built: Built) -> _Homes:
+def _homes(built: BuiltDesign) -> _Homes:
     kernels = {
         name: (f"k:{unit.statements[0]}", unit.name)
         for unit in built.units
@@ -155,20 +157,20 @@ def _homes(built: Built) -> _Homes:
 
 def _region_group(region: CompiledRegion, number: int, groups: dict[str, Group]) -> str:
     key = f"r:{region.region.statements[0].out.tensor}"
-    groups.setdefault(key, Group(key, f"{number + 1} · {region.name}", Level.REGION))
+    groups.setdefault(key, Group(key, f"{number + 1} · {region.name}", GroupLevel.REGION))
     return key
 
 
 def _kernel_group(homes: _Homes, statement: str, groups: dict[str, Group]) -> str:
     key, name = homes.kernels.get(statement, (f"k:{statement}", statement))
-    groups.setdefault(key, Group(key, name, Level.KERNEL))
+    groups.setdefault(key, Group(key, name, GroupLevel.KERNEL))
     return key
 
 
 # Through memory -------------------------------------------------------------------------------
 
 
-def _tensors(built: Built, faces: Mapping[str, Face]) -> Iterator[tuple[Line, Thread]]:
+def _tensors(built: BuiltDesign, faces: Mapping[str, Face]) -> Iterator[tuple[GroupEdge, Thread]]:
     """Tensors that one region writes and another one reads: values to values, level to level."""
     writers: dict[tuple[str, str], str] = {}
     for key, face in faces.items():
@@ -182,17 +184,17 @@ def _tensors(built: Built, faces: Mapping[str, Face]) -> Iterator[tuple[Line, Th
             writer = writers.get((origin, _level(face.mark)))
             if writer is not None and faces[writer].region != face.region:
                 yield (
-                    Line(f"t{number}", writer, key),
+                    GroupEdge(f"t{number}", writer, key),
                     Thread(MEMORY, face.mark.tensor, -1, -1),
                 )
                 number += 1
 
 
-def _level(mark: Mark) -> str:
+def _level(mark: NodeSignature) -> str:
     return mark.detail.rpartition(" ")[2]
 
 
-def _origins(built: Built) -> dict[str, tuple[str, ...]]:
+def _origins(built: BuiltDesign) -> dict[str, tuple[str, ...]]:
     """For tensors that memory makes of others (reshapes): those that they are made of."""
     found: dict[str, tuple[str, ...]] = {}
     for s in built.live:
@@ -207,8 +209,8 @@ def _origins(built: Built) -> dict[str, tuple[str, ...]]:
 
 
 def compared(
-    drawn: Drawn, built: Built, others: Sequence[CompiledRegion], shown: int, whole: bool
-) -> Drawn:
+    drawn: DrawnGraph, built: BuiltDesign, others: Sequence[CompiledRegion], shown: int, whole: bool
+) -> DrawnGraph:
     """The graph with what is new in it, and what only the other regions have, marked.
 
     Of the other regions, those nodes count that serve statements of the graph.
@@ -242,11 +244,16 @@ def compared(
         "own": len(keys),
         "theirs": len(theirs.faces),
     }
-    return Drawn(Net(tuple(items), tuple(lines), groups), faces, threads, counts)
+    return DrawnGraph(FoldableGraph(tuple(items), tuple(lines), groups), faces, threads, counts)
 
 
 def _groups(
-    built: Built, homes: _Homes, statement: str, shown: int, whole: bool, groups: dict[str, Group]
+    built: BuiltDesign,
+    homes: _Homes,
+    statement: str,
+    shown: int,
+    whole: bool,
+    groups: dict[str, Group],
 ) -> tuple[str, ...]:
     kernel = _kernel_group(homes, statement, groups)
     if not whole:
@@ -256,15 +263,15 @@ def _groups(
 
 
 def _merged(
-    drawn: Drawn, theirs: _Others, back: Mapping[int, str]
-) -> tuple[list[Line], dict[str, Thread]]:
+    drawn: DrawnGraph, theirs: _Others, back: Mapping[int, str]
+) -> tuple[list[GroupEdge], dict[str, Thread]]:
     """Lines of both graphs: one for what both have between the same ends."""
     free: dict[tuple[str, str, str], int] = {}
     streams = [(back[a], back[b], stream) for a, b, stream in theirs.lines]
     for start, end, stream in streams:
         at = start, end, stream.kind.value
         free[at] = free.get(at, 0) + 1
-    lines: list[Line] = []
+    lines: list[GroupEdge] = []
     threads: dict[str, Thread] = {}
     used: dict[tuple[str, str, str], int] = {}
     for line in drawn.net.lines:
@@ -280,7 +287,7 @@ def _merged(
             used[at] -= 1
             continue
         key = f"x{number}"
-        lines.append(Line(key, start, end))
+        lines.append(GroupEdge(key, start, end))
         threads[key] = Thread(stream.kind.value, stream.label, -1, -1, MISSING)
     return lines, threads
 

@@ -18,17 +18,17 @@ from fuseloom.errors import FuseloomError
 from fuseloom_workbench.graph.folding import (
     MOST,
     Box,
-    Folded,
+    FoldedGraph,
     Group,
+    GroupLevel,
     Item,
-    Level,
     closed_groups,
     fold,
 )
-from fuseloom_workbench.graph.net import MEMORY, MISSING, NEW, Drawn, compared, drawn_of
+from fuseloom_workbench.graph.net import MEMORY, MISSING, NEW, DrawnGraph, compared, drawn_of
 from fuseloom_workbench.state.design import build
 from fuseloom_workbench.state.edits import with_schedule
-from fuseloom_workbench.state.look import Drawing
+from fuseloom_workbench.state.look import GraphDrawing
 from fuseloom_workbench.state.session import Session
 
 CHARACTER, BESIDE = 6.6, 34.0
@@ -49,16 +49,16 @@ class Sheet:
     ----------
     closed : frozenset of str
         Groups that are folded.
-    auto : Level or None
+    auto : GroupLevel or None
         What was folded because there is too much; None if that was not needed.
     told : str
         What the comparison says, or why there is none.
     """
 
-    drawn: Drawn
-    folded: Folded
+    drawn: DrawnGraph
+    folded: FoldedGraph
     closed: frozenset[str]
-    auto: Level | None
+    auto: GroupLevel | None
     told: str
     compares: bool
     dot: str
@@ -86,7 +86,7 @@ class Sheet:
         """Why there are boxes that nobody asked for."""
         if self.auto is None:
             return ""
-        what = "kernels are" if self.auto is Level.KERNEL else "kernels and regions are"
+        what = "kernels are" if self.auto is GroupLevel.KERNEL else "kernels and regions are"
         return (
             f"{len(self.drawn.faces):,} nodes, more than {MOST}: {what} folded. "
             "Click a box to open it."
@@ -111,7 +111,7 @@ def sheet_of(session: Session) -> Sheet:
     return sheet
 
 
-def _made(session: Session, asked: Drawing) -> Sheet:
+def _made(session: Session, asked: GraphDrawing) -> Sheet:
     built, shown = session.built, session.region
     drawn = drawn_of(built, shown, asked.whole)
     told, compares = "", False
@@ -138,7 +138,7 @@ def _short(dot: str) -> str:
 # Compared with ------------------------------------------------------------------------------
 
 
-def _others(session: Session, asked: Drawing) -> tuple[tuple[CompiledRegion, ...], str]:
+def _others(session: Session, asked: GraphDrawing) -> tuple[tuple[CompiledRegion, ...], str]:
     """The regions that are compared with, and what they are called."""
     built = session.built
     if asked.against == "A":
@@ -162,7 +162,7 @@ def _others(session: Session, asked: Drawing) -> tuple[tuple[CompiledRegion, ...
     return known[1], name
 
 
-def _words(drawn: Drawn, name: str) -> str:
+def _words(drawn: DrawnGraph, name: str) -> str:
     """The comparison in words."""
     counts = drawn.counts
     if not counts[NEW] and not counts[MISSING]:
@@ -209,9 +209,9 @@ def _is_framed(group: Group, sheet: Sheet, framed: bool) -> bool:
 
     Of kernels, those that stand among as many boxes.
     """
-    if framed or group.level is Level.REGION:
+    if framed or group.level is GroupLevel.REGION:
         return True
-    kernels = [g for g in sheet.open_groups if sheet.drawn.net.groups[g].level is Level.KERNEL]
+    kernels = [g for g in sheet.open_groups if sheet.drawn.net.groups[g].level is GroupLevel.KERNEL]
     return 0 < len(kernels) <= len(sheet.folded.boxes)
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fuseloom.dataflow.samml.catalogue import primitive
-from fuseloom_workbench.graph.folding import Box, Level
-from fuseloom_workbench.graph.matching import Mark
+from fuseloom_workbench.graph.folding import Box, GroupLevel
+from fuseloom_workbench.graph.matching import NodeSignature
 from fuseloom_workbench.graph.net import MISSING, NEW, Face
 from fuseloom_workbench.graph.sheet import Sheet, frames_of, sheet_of
 from fuseloom_workbench.state.session import Session
@@ -115,7 +115,7 @@ def _placed(sheet: Sheet, picture: str, framed: bool) -> dict[str, Any]:
 
 def _nodes(sheet: Sheet) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every node, drawn or in a box: what it is called, and by what it is found."""
-    times: Counter[Mark] = Counter()
+    times: Counter[NodeSignature] = Counter()
     inside = {key: box.key for box in sheet.folded.boxes for key in box.members}
     groups = {item.key: list(item.groups) for item in sheet.drawn.net.items}
     for key, face in sheet.drawn.faces.items():
@@ -145,7 +145,7 @@ def _nodes(sheet: Sheet) -> Iterator[tuple[str, dict[str, Any]]]:
         )
 
 
-def _identity(mark: Mark, times: int) -> str:
+def _identity(mark: NodeSignature, times: int) -> str:
     """What a node is known by in the drawing after an edit."""
     parts = (mark.op, mark.statement, mark.index, mark.tensor, mark.detail, mark.label, times)
     return "|".join(map(str, parts))
@@ -161,7 +161,7 @@ def _box(sheet: Sheet, box: Box) -> dict[str, Any]:
         "name": group.name,
         "level": group.level.value,
         "members": list(box.members),
-        "kernels": len(kernels) if group.level is Level.REGION else 0,
+        "kernels": len(kernels) if group.level is GroupLevel.REGION else 0,
         "inside": len(box.inside),
         NEW: states[NEW],
         MISSING: states[MISSING],

@@ -12,7 +12,7 @@ HEAD = 4096
 """Bytes that are looked at."""
 
 
-class Kind(Enum):
+class FileKind(Enum):
     """Kinds of files that the workbench takes."""
 
     MATRIX_MARKET = "Matrix Market"
@@ -31,7 +31,7 @@ class Kind(Enum):
     @property
     def is_text(self) -> bool:
         """Whether it is read as a whole, so that it must be short."""
-        return self in (Kind.MLIR, Kind.SAM, Kind.JSON, Kind.PROGRAM)
+        return self in (FileKind.MLIR, FileKind.SAM, FileKind.JSON, FileKind.PROGRAM)
 
 
 KNOWN = (
@@ -39,19 +39,20 @@ KNOWN = (
     "(DOT), program text, saved sessions"
 )
 _SUFFIXES = {
-    "mtx": Kind.MATRIX_MARKET, "tns": Kind.FROSTT, "npz": Kind.NPZ, "npy": Kind.NPY,
-    "csv": Kind.EDGES, "tsv": Kind.EDGES, "edges": Kind.EDGES, "el": Kind.EDGES,
-    "edgelist": Kind.EDGES, "tar": Kind.ARCHIVE, "tgz": Kind.ARCHIVE, "tbz2": Kind.ARCHIVE,
-    "parquet": Kind.PARQUET, "mlir": Kind.MLIR, "gv": Kind.SAM, "dot": Kind.SAM, "json": Kind.JSON,
-    "loom": Kind.PROGRAM, "bin": Kind.COMAL, "pb": Kind.COMAL,
+    "mtx": FileKind.MATRIX_MARKET, "tns": FileKind.FROSTT, "npz": FileKind.NPZ, "npy": FileKind.NPY,
+    "csv": FileKind.EDGES, "tsv": FileKind.EDGES, "edges": FileKind.EDGES, "el": FileKind.EDGES,
+    "edgelist": FileKind.EDGES,
+    "tar": FileKind.ARCHIVE, "tgz": FileKind.ARCHIVE, "tbz2": FileKind.ARCHIVE,
+    "parquet": FileKind.PARQUET, "mlir": FileKind.MLIR, "gv": FileKind.SAM, "dot": FileKind.SAM,
+    "json": FileKind.JSON, "loom": FileKind.PROGRAM, "bin": FileKind.COMAL, "pb": FileKind.COMAL,
 }  # fmt: skip
-_PACKED = (Kind.MATRIX_MARKET, Kind.FROSTT, Kind.EDGES, Kind.ARCHIVE, Kind.NPY)
+_PACKED = (FileKind.MATRIX_MARKET, FileKind.FROSTT, FileKind.EDGES, FileKind.ARCHIVE, FileKind.NPY)
 _PACKERS = ("gz", "bz2", "zst", "zstd")
 _PACKED_HEADS = (b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd")
 _PICKLES = ("pkl", "pickle", "pt", "pth", "joblib")
-_ENDINGS = {Kind.MATRIX_MARKET: ".mtx", Kind.FROSTT: ".tns", Kind.EDGES: ".edges",
-            Kind.ARCHIVE: ".tar", Kind.NPZ: ".npz", Kind.NPY: ".npy",
-            Kind.PARQUET: ".parquet"}  # fmt: skip
+_ENDINGS = {FileKind.MATRIX_MARKET: ".mtx", FileKind.FROSTT: ".tns", FileKind.EDGES: ".edges",
+            FileKind.ARCHIVE: ".tar", FileKind.NPZ: ".npz", FileKind.NPY: ".npy",
+            FileKind.PARQUET: ".parquet"}  # fmt: skip
 
 
 def suffix_of(name: str) -> str:
@@ -64,7 +65,7 @@ def suffix_of(name: str) -> str:
     return parts[-1] if len(parts) > 1 else ""
 
 
-def kind_of(name: str, head: bytes) -> Kind:
+def kind_of(name: str, head: bytes) -> FileKind:
     """What a file of this name is that begins with these bytes.
 
     Raises
@@ -81,22 +82,22 @@ def kind_of(name: str, head: bytes) -> Kind:
         raise DataError("an empty file", hint=f"known: {KNOWN}")
     if head.startswith(_PACKED_HEADS):
         if by_name is None and suffix == "txt":
-            return Kind.EDGES
+            return FileKind.EDGES
         if by_name not in _PACKED:
             raise DataError("a packed file of an unknown kind",
                             hint="unpack it; .mtx, .tns, .csv, .txt, .npy and .tar may stay "
                             "packed, as .mtx.gz")  # fmt: skip
         return by_name
     if head.startswith(b"PK"):
-        return Kind.NPZ
+        return FileKind.NPZ
     if head.startswith(b"\x93NUMPY"):
-        return Kind.NPY
+        return FileKind.NPY
     if head.startswith(b"PAR1"):
-        return Kind.PARQUET
+        return FileKind.PARQUET
     if head[:14].lower() == b"%%matrixmarket":
-        return Kind.MATRIX_MARKET
-    if by_name in (Kind.NPZ, Kind.NPY, Kind.PARQUET):
-        by = "pandas.DataFrame.to_parquet" if by_name is Kind.PARQUET else "numpy.savez"
+        return FileKind.MATRIX_MARKET
+    if by_name in (FileKind.NPZ, FileKind.NPY, FileKind.PARQUET):
+        by = "pandas.DataFrame.to_parquet" if by_name is FileKind.PARQUET else "numpy.savez"
         raise DataError(f"this is no {by_name.value}, whatever its name says",
                         hint=f"write it with {by}, or give it its own name")  # fmt: skip
     if by_name is not None:
@@ -104,20 +105,20 @@ def kind_of(name: str, head: bytes) -> Kind:
     return _by_text(head)
 
 
-def _by_text(head: bytes) -> Kind:
+def _by_text(head: bytes) -> FileKind:
     """What a text of a name that says nothing is."""
     if b"\0" in head:
         raise DataError("a file of an unknown kind", hint=f"known: {KNOWN}")
     start = head.lstrip()
     if start.startswith((b"digraph", b"strict digraph")):
-        return Kind.SAM
+        return FileKind.SAM
     if start.startswith(b"{"):
-        return Kind.JSON
+        return FileKind.JSON
     if b"func.func" in head or start.startswith((b"module", b"#map", b"#sparse")):
-        return Kind.MLIR
-    return Kind.PROGRAM
+        return FileKind.MLIR
+    return FileKind.PROGRAM
 
 
-def ending(kind: Kind, head: bytes) -> str:
+def ending(kind: FileKind, head: bytes) -> str:
     """The end of a name by which the readers know such a file."""
     return _ENDINGS.get(kind, ".txt") + (".gz" if head.startswith(_PACKED_HEADS) else "")

@@ -12,7 +12,7 @@ from fuseloom.errors import DataError, FuseloomError, ProgramError
 from fuseloom.frontends.files import CoordinateTensor
 from fuseloom_workbench.base.quantities import count
 from fuseloom_workbench.input.graphs import read_text, simulated
-from fuseloom_workbench.input.kinds import KNOWN, Kind
+from fuseloom_workbench.input.kinds import KNOWN, FileKind
 from fuseloom_workbench.input.tensors import tensors_of
 from fuseloom_workbench.state import edits, files, saving
 from fuseloom_workbench.state.design import Design, with_program
@@ -20,7 +20,7 @@ from fuseloom_workbench.state.files import Upload
 from fuseloom_workbench.state.session import Session
 
 
-def take(session: Session, path: Path, kind: Kind, name: str) -> dict[str, Any]:
+def take(session: Session, path: Path, kind: FileKind, name: str) -> dict[str, Any]:
     """Take over a file; what there is to say of it.
 
     Raises
@@ -29,20 +29,20 @@ def take(session: Session, path: Path, kind: Kind, name: str) -> dict[str, Any]:
         If it is refused; the design is as before.
     """
     match kind:
-        case Kind.PROGRAM:
+        case FileKind.PROGRAM:
             return _program(session, read_text(path), name)
-        case Kind.MLIR:
+        case FileKind.MLIR:
             return _mlir(session, read_text(path), name)
-        case Kind.JSON:
+        case FileKind.JSON:
             return _json(session, read_text(path), name)
-        case Kind.SAM:
+        case FileKind.SAM:
             return _graph(session, read_text(path), False, name)
-        case Kind.COMAL:
+        case FileKind.COMAL:
             raise DataError(
                 "a Comal graph keeps its tensors in a folder beside it, which a page cannot read",
                 hint="fuseloom simulate --tortilla FOLDER simulates both",
             )
-    if kind is Kind.NPZ and session.graph_text:
+    if kind is FileKind.NPZ and session.graph_text:
         text, is_json = session.graph_text
         told = simulated(text, is_json, path, session.machine)
         session.graph_text = ()

@@ -21,7 +21,7 @@ from fuseloom.frontends.files import (
     read_tensor,
 )
 from fuseloom.program.arrays import operand_shapes, read_npz
-from fuseloom_workbench.input.kinds import Kind
+from fuseloom_workbench.input.kinds import FileKind
 from fuseloom_workbench.state.files import MOST_STORED
 
 MOST_TENSORS = 64
@@ -33,7 +33,7 @@ FREE, RATIO = 32 << 20, 100
 MOST_RANK = 8
 
 
-def tensors_of(path: Path, kind: Kind, stem: str) -> dict[str, CoordinateTensor]:
+def tensors_of(path: Path, kind: FileKind, stem: str) -> dict[str, CoordinateTensor]:
     """Every tensor of a file, by name.
 
     Parameters
@@ -46,11 +46,11 @@ def tensors_of(path: Path, kind: Kind, stem: str) -> dict[str, CoordinateTensor]
     DataError
         If it breaks a rule of its format, or has more elements than a page may hold.
     """
-    if kind is Kind.NPY and path.suffix == ".gz":  # of any packer
+    if kind is FileKind.NPY and path.suffix == ".gz":  # of any packer
         return {stem: read_npy(path, most=8 * MOST_STORED)}
-    if kind is Kind.NPY:
+    if kind is FileKind.NPY:
         return {stem: _dense(_npy(path), str(path))}
-    if kind is Kind.NPZ:
+    if kind is FileKind.NPZ:
         return _archive(path, stem)
     return {stem: _finite(read_tensor(path))}
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from fuseloom_workbench.base.assets import script, style
 from fuseloom_workbench.base.component import SessionComponent
-from fuseloom_workbench.base.desk import Desk
+from fuseloom_workbench.base.page_backend import PageBackend
 from fuseloom_workbench.state.session import Session
 
 HEIGHT = 340
@@ -18,7 +18,7 @@ class MemoryPanel(SessionComponent):
 
     Parameters
     ----------
-    session : Session or Desk, optional
+    session : Session or PageBackend, optional
         Shared by the components of a page; a new one by default.
 
     Examples
@@ -34,7 +34,7 @@ class MemoryPanel(SessionComponent):
     _stylesheets = [style("memory/memory_panel")]
     part = "memory"
 
-    def __init__(self, session: Session | Desk | None = None, **params: Any) -> None:
+    def __init__(self, session: Session | PageBackend | None = None, **params: Any) -> None:
         if "sizing_mode" not in params and "height" not in params:
             params["height"] = HEIGHT
         super().__init__(session, **params)

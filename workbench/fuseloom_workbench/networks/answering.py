@@ -14,12 +14,12 @@ from typing import Any
 
 from fuseloom.contraction.kernels.data import Data
 from fuseloom.contraction.kernels.record import stored
-from fuseloom.contraction.kernels.run import Kernel, Measured, kernels, measure
+from fuseloom.contraction.kernels.run import KernelMeasurement, NestKernel, kernels, measure
 from fuseloom.contraction.loopnest.ir import indented
 from fuseloom.contraction.loopnest.iteration import factored
 from fuseloom.contraction.networks import binary, from_einsum, optimised, read_extents
 from fuseloom.contraction.random_data import scattered
-from fuseloom.contraction.ranking import Candidate, Ranked, ranked
+from fuseloom.contraction.ranking import Candidate, RankedCandidates, ranked
 from fuseloom.contraction.solving.encoding import Encoding
 from fuseloom.contraction.solving.pins import Pin
 from fuseloom.contraction.solving.solve import Question
@@ -29,7 +29,7 @@ from fuseloom.exploration.limiting import limit_memory
 from fuseloom.results.record import RegionRecord
 from fuseloom_workbench.base.child import Send
 from fuseloom_workbench.networks import view
-from fuseloom_workbench.networks.asked import OPTIMISERS, Asked
+from fuseloom_workbench.networks.asked import OPTIMISERS, NetworkQuestion
 from fuseloom_workbench.service.budgets import KEEP_RUNS
 
 MEASURED = 8
@@ -46,13 +46,13 @@ MOST_BYTES = 2**28
 class _Known:
     """What is known of the network that is looked at."""
 
-    asked: Asked
+    asked: NetworkQuestion
     tree: ContractionTree
     data: Data
     question: Question
     verdicts: list[dict[str, Any]]
-    found: Ranked | None = None
-    measured: dict[int, Measured] = field(default_factory=dict)
+    found: RankedCandidates | None = None
+    measured: dict[int, KernelMeasurement] = field(default_factory=dict)
     code: dict[int, str] = field(default_factory=dict)
 
 
@@ -74,7 +74,7 @@ def answer(request: tuple[Any, ...], send: Send) -> None:
     """
     try:
         match request:
-            case ("solve", Asked() as asked):
+            case ("solve", NetworkQuestion() as asked):
                 told = _solve(asked, send)
             case ("look", int(number)):
                 told = _look(number, send)
@@ -96,7 +96,7 @@ def answer(request: tuple[Any, ...], send: Send) -> None:
         send(("done", told))
 
 
-def tree_of(asked: Asked) -> ContractionTree:
+def tree_of(asked: NetworkQuestion) -> ContractionTree:
     """The network as it is to be contracted.
 
     Raises
@@ -110,7 +110,7 @@ def tree_of(asked: Asked) -> ContractionTree:
     return binary(program, asked.tree or None)
 
 
-def _solve(asked: Asked, send: Send) -> str:
+def _solve(asked: NetworkQuestion, send: Send) -> str:
     tree = tree_of(asked)
     pins = tuple(map(Pin.parse, asked.pins))
     question = Question(tree, Encoding(asked.encoding), asked.most_bytes, pins=pins)
@@ -140,7 +140,7 @@ def _solve(asked: Asked, send: Send) -> str:
     return f"{len(known.found.candidates):,} nests"
 
 
-def _same_data(before: Asked, now: Asked) -> bool:
+def _same_data(before: NetworkQuestion, now: NetworkQuestion) -> bool:
     return (before.density, before.seed) == (now.density, now.seed)
 
 
@@ -193,7 +193,7 @@ def _look(number: int, send: Send) -> str:
     return ""
 
 
-def _compiled(known: _Known, numbers: list[int]) -> tuple[Kernel, ...]:
+def _compiled(known: _Known, numbers: list[int]) -> tuple[NestKernel, ...]:
     assert known.found is not None
     nests = [known.found.candidates[n].nest for n in numbers]
     return kernels(nests, known.tree, levels=known.data.levels, most_bytes=MOST_BYTES)
@@ -242,7 +242,9 @@ def _bytes(candidate: Candidate) -> int:
     return view.WORD * (candidate.predicted.workspace + result)
 
 
-def _keep(known: _Known, made: Mapping[int, Kernel], runs: Mapping[str, Measured]) -> str:
+def _keep(
+    known: _Known, made: Mapping[int, NestKernel], runs: Mapping[str, KernelMeasurement]
+) -> str:
     """Keep runs where the server was told to; what is wrong with that, else nothing."""
     path = os.environ.get(KEEP_RUNS)
     if not path:

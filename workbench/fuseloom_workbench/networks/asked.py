@@ -17,7 +17,7 @@ MOST_PINS = 20
 
 
 @dataclass(frozen=True)
-class Asked:
+class NetworkQuestion:
     """What is asked.
 
     Attributes
@@ -41,7 +41,7 @@ class Asked:
 
     Examples
     --------
-    >>> Asked.shipped("MTTKRP").changed({"density": 0.5, "pins": ["outermost i"]}).pins
+    >>> NetworkQuestion.shipped("MTTKRP").changed({"density": 0.5, "pins": ["outermost i"]}).pins
     ('outermost i',)
     """
 
@@ -58,7 +58,7 @@ class Asked:
     pins: tuple[str, ...] = ()
 
     @classmethod
-    def shipped(cls, name: str = FIRST) -> Asked:
+    def shipped(cls, name: str = FIRST) -> NetworkQuestion:
         """A network that comes with the program.
 
         Raises
@@ -73,7 +73,7 @@ class Asked:
         found = SHIPPED[name]
         return cls(name, found.einsum, found.extents, found.tree)
 
-    def changed(self, changes: Mapping[str, Any]) -> Asked:
+    def changed(self, changes: Mapping[str, Any]) -> NetworkQuestion:
         """The same with other values, as a browser sends them.
 
         What rests on a tree that is gone (bounds per intermediate, pins) is dropped with it.
@@ -98,7 +98,7 @@ class Asked:
         return asdict(self)
 
 
-_NAMES = frozenset(f.name for f in fields(Asked))
+_NAMES = frozenset(f.name for f in fields(NetworkQuestion))
 
 
 def _value(key: str, value: Any) -> Any:

@@ -15,7 +15,7 @@ class Beside(SessionComponent):
     Examples
     --------
     >>> from fuseloom_workbench.networks.asked import Asked
-    >>> from fuseloom_workbench.networks.desk import NetworkDesk
+    >>> from fuseloom_workbench.networks.backend import NetworkDesk
     >>> desk = NetworkDesk(Asked.shipped("two-layer GCN"))
     >>> card = Beside(desk)
     >>> card.handle({"kind": "dataflow"})

@@ -15,7 +15,7 @@ class NestView(SessionComponent):
     Examples
     --------
     >>> from fuseloom_workbench.networks.asked import Asked
-    >>> from fuseloom_workbench.networks.desk import NetworkDesk
+    >>> from fuseloom_workbench.networks.backend import NetworkDesk
     >>> desk = NetworkDesk(Asked.shipped("MTTKRP"))
     >>> desk.wait()
     >>> NestView(desk).view["lines"][0]["kind"]

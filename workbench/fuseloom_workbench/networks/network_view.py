@@ -17,7 +17,7 @@ class NetworkView(SessionComponent):
 
     Examples
     --------
-    >>> from fuseloom_workbench.networks.desk import NetworkDesk
+    >>> from fuseloom_workbench.networks.backend import NetworkDesk
     >>> desk = NetworkDesk()
     >>> desk.wait()
     >>> NetworkView(desk).view["text"]

@@ -11,9 +11,9 @@ import panel_material_ui as pmui
 from fuseloom.errors import FuseloomError
 from fuseloom_workbench.base.assets import style
 from fuseloom_workbench.explorer import THEME, forget_busy
-from fuseloom_workbench.networks.asked import Asked
+from fuseloom_workbench.networks.asked import NetworkQuestion
+from fuseloom_workbench.networks.backend import NetworkBackend, from_address
 from fuseloom_workbench.networks.beside import Beside
-from fuseloom_workbench.networks.desk import NetworkDesk, from_address
 from fuseloom_workbench.networks.nest_view import NestView
 from fuseloom_workbench.networks.network_view import NetworkView
 from fuseloom_workbench.networks.question_form import QuestionForm
@@ -22,15 +22,15 @@ from fuseloom_workbench.networks.solutions_table import SolutionsTable
 TITLE = "Fuseloom · sparse tensor networks"
 
 
-def network_bench(shown: NetworkDesk | Asked | None = None) -> pn.Column:
+def network_bench(shown: NetworkBackend | NetworkQuestion | None = None) -> pn.Column:
     """All views of a network, on a page or in a notebook.
 
     Parameters
     ----------
-    shown : NetworkDesk or Asked, optional
+    shown : NetworkBackend or NetworkQuestion, optional
         The running example of the paper by default.
     """
-    desk = shown if isinstance(shown, NetworkDesk) else NetworkDesk(shown)
+    desk = shown if isinstance(shown, NetworkBackend) else NetworkBackend(shown)
     return pn.Column(
         _card(QuestionForm(desk)),
         _beside(
@@ -69,7 +69,7 @@ def _beside(*parts: Any) -> pn.Row:
     )
 
 
-def asked_of(given: Mapping[str, Sequence[bytes]]) -> tuple[Asked, str]:
+def asked_of(given: Mapping[str, Sequence[bytes]]) -> tuple[NetworkQuestion, str]:
     """What a page's address asks for, and what is wrong with it.
 
     Examples
@@ -83,15 +83,15 @@ def asked_of(given: Mapping[str, Sequence[bytes]]) -> tuple[Asked, str]:
     try:
         return from_address(words), ""
     except FuseloomError as reason:
-        return Asked.shipped(), str(reason)
+        return NetworkQuestion.shipped(), str(reason)
 
 
-def networks_page(shown: NetworkDesk | Asked | None = None) -> pmui.Page:
+def networks_page(shown: NetworkBackend | NetworkQuestion | None = None) -> pmui.Page:
     """The page, for the visitor whose document is being made."""
     wrong = ""
     if shown is None:
         shown, wrong = asked_of(pn.state.session_args if pn.state.curdoc is not None else {})
-    desk = shown if isinstance(shown, NetworkDesk) else NetworkDesk(shown)
+    desk = shown if isinstance(shown, NetworkBackend) else NetworkBackend(shown)
     if pn.state.curdoc is not None:
         pn.state.on_session_destroyed(lambda *_: desk.close())
     main: list[Any] = [network_bench(desk)]

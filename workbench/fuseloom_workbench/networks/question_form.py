@@ -14,7 +14,7 @@ class QuestionForm(SessionComponent):
 
     Examples
     --------
-    >>> from fuseloom_workbench.networks.desk import NetworkDesk
+    >>> from fuseloom_workbench.networks.backend import NetworkDesk
     >>> desk = NetworkDesk()
     >>> form = QuestionForm(desk)
     >>> form.handle({"kind": "change", "changes": {"density": 2}})

@@ -15,7 +15,7 @@ class SolutionsTable(SessionComponent):
     Examples
     --------
     >>> from fuseloom_workbench.networks.asked import Asked
-    >>> from fuseloom_workbench.networks.desk import NetworkDesk
+    >>> from fuseloom_workbench.networks.backend import NetworkDesk
     >>> desk = NetworkDesk(Asked.shipped("MTTKRP"))
     >>> desk.wait()
     >>> sorted(SolutionsTable(desk).view["ways"])

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
-from fuseloom.contraction.kernels.run import Measured
+from fuseloom.contraction.kernels.run import KernelMeasurement
 from fuseloom.contraction.loopnest.ir import Assign, Forall, Nest, lines, walk
-from fuseloom.contraction.ranking import Candidate, Ranked, fastest_first
-from fuseloom.contraction.solving.solve import Answer, Question, Verdict
+from fuseloom.contraction.ranking import Candidate, RankedCandidates, fastest_first
+from fuseloom.contraction.solving.solve import Question, Satisfiability, SolverResult
 from fuseloom.contraction.tree import ContractionTree
 from fuseloom.program import Access
 from fuseloom_workbench.networks import trees
@@ -73,7 +73,7 @@ def verdicts(question: Question) -> list[dict[str, Any]]:
     return [_verdict(bound, question.solve(bound)) for bound in range(most + 1)]
 
 
-def _verdict(bound: int, answer: Answer) -> dict[str, Any]:
+def _verdict(bound: int, answer: SolverResult) -> dict[str, Any]:
     return {
         "bound": bound,
         "verdict": answer.verdict.value,
@@ -86,12 +86,12 @@ def _verdict(bound: int, answer: Answer) -> dict[str, Any]:
 
 def least(found: Sequence[Mapping[str, Any]]) -> int | None:
     """The least bound with a solution."""
-    sat = Verdict.SAT.value
+    sat = Satisfiability.SAT.value
     return next((one["bound"] for one in found if one["verdict"] == sat), None)
 
 
 def rows(
-    found: Ranked, measured: Mapping[int, Measured], most: int = MOST_ROWS
+    found: RankedCandidates, measured: Mapping[int, KernelMeasurement], most: int = MOST_ROWS
 ) -> list[dict[str, Any]]:
     """The nests, the best first: those that were run by their time, the others as expected."""
     order = fastest_first(found.candidates, {n: m.seconds for n, m in measured.items()})
@@ -100,7 +100,7 @@ def rows(
     return [_row(n, found.candidates[n], measured.get(n)) for n in shown]
 
 
-def _row(number: int, candidate: Candidate, measured: Measured | None) -> dict[str, Any]:
+def _row(number: int, candidate: Candidate, measured: KernelMeasurement | None) -> dict[str, Any]:
     solution = candidate.solution
     tree = solution.tree
     nary = candidate.way.value == "n-ary"

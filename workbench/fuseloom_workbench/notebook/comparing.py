@@ -8,7 +8,7 @@ from typing import Any
 
 from fuseloom.display import bar, shown, table, tag
 from fuseloom.errors import DataError
-from fuseloom.results.text_table import Align, Column, text_table
+from fuseloom.results.text_table import Align, TextColumn, text_table
 
 _HEADS = ("", "cycles", "of the first", "FLOPs", "bytes", "FLOPs per byte")
 
@@ -43,7 +43,7 @@ class Compared:
             )
 
     def __str__(self) -> str:
-        columns = [Column(_HEADS[0], align=Align.LEFT), *map(Column, _HEADS[1:])]
+        columns = [TextColumn(_HEADS[0], align=Align.LEFT), *map(TextColumn, _HEADS[1:])]
         return "\n".join(text_table(columns, list(self._texts())))
 
     def _repr_html_(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import isfinite
 
 from fuseloom.dataflow.sim.program_runs import Run
-from fuseloom.display import Drawing, Line, Mark, plot
+from fuseloom.display import Drawing, PlotLine, PlotMark, plot
 from fuseloom.errors import DataError
 from fuseloom_workbench.state.expected import peak
 
@@ -40,7 +40,7 @@ def roofline(runs: Mapping[str, Run], *, title: str = "") -> Drawing:
     if not drawn:
         raise DataError("no run computes and moves anything", hint="give a dict of names and runs")
     marks = [
-        Mark(run.work.flops / run.work.bytes, run.work.flops / run.cycles, name)
+        PlotMark(run.work.flops / run.work.bytes, run.work.flops / run.cycles, name)
         for name, run in drawn.items()
     ]
     low, high = min(m.x for m in marks) / 2, max(m.x for m in marks) * 2
@@ -51,8 +51,8 @@ def roofline(runs: Mapping[str, Run], *, title: str = "") -> Drawing:
     for name, rate in memories.items():
         end = min(high, top / rate)
         said = f"{name}: {rate:g} bytes a cycle"
-        lines.append(Line(((low, low * rate), (end, end * rate)), said))
-    lines.append(Line(((low, top), (high, top)), f"every node computes: {top:g} a cycle"))
+        lines.append(PlotLine(((low, low * rate), (end, end * rate)), said))
+    lines.append(PlotLine(((low, top), (high, top)), f"every node computes: {top:g} a cycle"))
     return plot(
         marks,
         lines,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fuseloom_workbench.base.desk import Desk
+from fuseloom_workbench.base.page_backend import PageBackend
 
 PARTS = ("rail", "run", "trail", "status", "costs_look")
 """What is looked at."""
@@ -19,13 +19,13 @@ class PresetRuns:
 
     Parameters
     ----------
-    desk : Desk
+    desk : PageBackend
         Whose presets, and whose simulator.
     tell : callable
         Takes a sentence whenever there is something new to say.
     """
 
-    def __init__(self, desk: Desk, tell: Callable[[str], None]) -> None:
+    def __init__(self, desk: PageBackend, tell: Callable[[str], None]) -> None:
         self._desk = desk
         self._tell = tell
         self._left: list[str] = []

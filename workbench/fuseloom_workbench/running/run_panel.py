@@ -8,7 +8,7 @@ from typing import Any
 
 from fuseloom_workbench.base.assets import script, style
 from fuseloom_workbench.base.component import SessionComponent
-from fuseloom_workbench.base.desk import Desk
+from fuseloom_workbench.base.page_backend import PageBackend
 from fuseloom_workbench.state.session import Session
 
 
@@ -23,7 +23,7 @@ class RunPanel(SessionComponent):
     _stylesheets = [style("running/run_panel")]
     part = "run"
 
-    def __init__(self, session: Session | Desk | None = None, **params: Any) -> None:
+    def __init__(self, session: Session | PageBackend | None = None, **params: Any) -> None:
         self._asked = ""  # the configuration whose run waits for a yes
         self._ended = ""  # the configuration that was shown when the last run ended
         super().__init__(session, **params)

@@ -30,7 +30,7 @@ TOLD = ("progress", "searched", "found")
 
 
 @dataclass(frozen=True)
-class Job:
+class SimulationJob:
     """What a worker needs to know.
 
     Attributes
@@ -51,7 +51,7 @@ class Job:
     events: bool = False
 
 
-def work(job: Job, send: Send) -> None:
+def work(job: SimulationJob, send: Send) -> None:
     """Simulate a job; runs inside the worker.
 
     Sends ``("progress", share, text)`` now and then, and at the end ``("done", record)`` with
@@ -150,7 +150,7 @@ class Runner(param.Parameterized):
     >>> import asyncio
     >>> from fuseloom_workbench.state.session import Session
     >>> built = Session("spmv").built
-    >>> job = Job(built.compilation, built.data, Machine.default())
+    >>> job = SimulationJob(built.compilation, built.data, Machine.default())
     >>> record = asyncio.run(Runner().run(job))
     >>> record.ok
     True
@@ -177,7 +177,7 @@ class Runner(param.Parameterized):
 
         Parameters
         ----------
-        job : Job
+        job : SimulationJob
             Or what another ``module:function`` takes that answers alike.
         """
         if self.running:

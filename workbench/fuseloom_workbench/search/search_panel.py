@@ -9,8 +9,8 @@ from typing import Any
 from fuseloom.errors import FuseloomError
 from fuseloom_workbench.base.assets import script, style
 from fuseloom_workbench.base.component import SessionComponent
-from fuseloom_workbench.base.desk import Desk
-from fuseloom_workbench.search.wishes import Wishes
+from fuseloom_workbench.base.page_backend import PageBackend
+from fuseloom_workbench.search.wishes import SearchSettings
 from fuseloom_workbench.state.session import Session
 
 
@@ -32,7 +32,7 @@ class SearchPanel(SessionComponent):
     _stylesheets = [style("search/search_panel")]
     part = "search"
 
-    def __init__(self, session: Session | Desk | None = None, **params: Any) -> None:
+    def __init__(self, session: Session | PageBackend | None = None, **params: Any) -> None:
         self._wrong: dict[str, str] = {}
         super().__init__(session, **params)
         watched = ["running", "share", "status", "failed", "searched"]
@@ -71,7 +71,7 @@ class SearchPanel(SessionComponent):
 
     def _start(self, values: Mapping[str, Any]) -> None:
         try:
-            wishes = Wishes.of(values, float(self.runner.limit))
+            wishes = SearchSettings.of(values, float(self.runner.limit))
         except FuseloomError as reason:
             field, _, rest = str(reason).partition(": ")
             self._wrong = {"field": field, "message": rest}

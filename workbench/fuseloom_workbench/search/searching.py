@@ -11,17 +11,17 @@ from typing import Any
 from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.method import KEPT, Dataflow
 from fuseloom.errors import FuseloomError
-from fuseloom.exploration.autoschedule import Space, autoschedule
+from fuseloom.exploration.autoschedule import SpaceSize, autoschedule
 from fuseloom.exploration.baselines import at_random
 from fuseloom.exploration.certificate import Certificate
 from fuseloom.exploration.found import Sight
 from fuseloom.results.method import Budget
 from fuseloom_workbench.base.quantities import count
-from fuseloom_workbench.running.worker import INTERVAL, Job, work
+from fuseloom_workbench.running.worker import INTERVAL, SimulationJob, work
 from fuseloom_workbench.search.story import Story
-from fuseloom_workbench.search.wishes import Asked, Wishes, lanes_of
+from fuseloom_workbench.search.wishes import SearchRequest, SearchSettings, lanes_of
 from fuseloom_workbench.state import machines
-from fuseloom_workbench.state.design import Built, build
+from fuseloom_workbench.state.design import BuiltDesign, build
 from fuseloom_workbench.state.edits import with_schedule
 from fuseloom_workbench.state.records import source_of
 
@@ -30,7 +30,7 @@ COUNTING = 0.1
 Send = Callable[[Any], None]
 
 
-def answer(asked: Asked, send: Send) -> None:
+def answer(asked: SearchRequest, send: Send) -> None:
     """Find a better schedule for a design and simulate it; runs inside a worker.
 
     Sends what :func:`fuseloom_workbench.running.worker.work` does, now and then ``("searched",
@@ -43,13 +43,18 @@ def answer(asked: Asked, send: Send) -> None:
         send(("refused", str(reason)))
         return
     explain = built.tokens <= machines.SMALL
-    work(Job(built.compilation, built.data, built.design.machine, explain, source_of(built)), send)
+    work(
+        SimulationJob(
+            built.compilation, built.data, built.design.machine, explain, source_of(built)
+        ),
+        send,
+    )
 
 
 class _Teller:
     """Tells a page how far a search is, not too often."""
 
-    def __init__(self, story: Story, send: Send, wishes: Wishes) -> None:
+    def __init__(self, story: Story, send: Send, wishes: SearchSettings) -> None:
         self.story, self._send, self._wishes = story, send, wishes
         self.began = self._last = time.monotonic()
 
@@ -80,7 +85,7 @@ class _Teller:
         self._send(("searched", self.story.to_dict()))
 
 
-def found(built: Built, send: Send, wishes: Wishes | None = None) -> Built:
+def found(built: BuiltDesign, send: Send, wishes: SearchSettings | None = None) -> BuiltDesign:
     """The design with the schedule that takes the fewest cycles, as far as a search finds it.
 
     Blocks, global iteration and, unless the wishes say otherwise, the number of lanes are as the
@@ -91,7 +96,7 @@ def found(built: Built, send: Send, wishes: Wishes | None = None) -> Built:
     FuseloomError
         If the search refuses the program, or finds nothing.
     """
-    wishes = wishes or Wishes()
+    wishes = wishes or SearchSettings()
     design = built.design
     wishes = replace(wishes, lanes=wishes.lanes or lanes_of(design))
     kept = Schedule((), (), tuple(s for s in design.settings if isinstance(s, KEPT)))
@@ -113,7 +118,9 @@ def found(built: Built, send: Send, wishes: Wishes | None = None) -> Built:
     return better
 
 
-def _searched(built: Built, wishes: Wishes, teller: _Teller) -> tuple[str, float, Certificate]:
+def _searched(
+    built: BuiltDesign, wishes: SearchSettings, teller: _Teller
+) -> tuple[str, float, Certificate]:
     """The best schedule, with a proof of how good it is."""
     best = autoschedule(
         built.program, built.data, machine=built.design.machine,
@@ -128,12 +135,14 @@ def _searched(built: Built, wishes: Wishes, teller: _Teller) -> tuple[str, float
     return best.schedule, best.cycles, best.certificate
 
 
-def _drawn(built: Built, wishes: Wishes, teller: _Teller) -> tuple[str, float, Certificate]:
+def _drawn(
+    built: BuiltDesign, wishes: SearchSettings, teller: _Teller
+) -> tuple[str, float, Certificate]:
     """The best of schedules that were drawn at random."""
     base = Schedule((), (), built.design.settings)
     method = Dataflow(built.program, built.data, built.design.machine, base=base)
     budget = Budget(wishes.lanes, copies=wishes.copies)
-    teller.story.space = Space(*method.size(budget, COUNTING * wishes.seconds))
+    teller.story.space = SpaceSize(*method.size(budget, COUNTING * wishes.seconds))
     left = wishes.seconds - teller.seconds
     drawn = at_random(method, budget, wishes.runs, wishes.seed, time_limit=left, watch=teller.see)
     if not drawn.parts:

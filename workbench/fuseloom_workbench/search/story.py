@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from fuseloom.exploration.autoschedule import Space
+from fuseloom.exploration.autoschedule import SpaceSize
 from fuseloom.exploration.found import Sight
-from fuseloom_workbench.search.wishes import Wishes
+from fuseloom_workbench.search.wishes import SearchSettings
 from fuseloom_workbench.state.answered import digest
 
 MOST_BESTS, MOST_POINTS = 30, 400
@@ -52,7 +52,9 @@ class Story:
         Whether bounds hold on this machine.
     """
 
-    def __init__(self, problem: str, wishes: Wishes, lanes: int, kept: str, bounded: bool) -> None:
+    def __init__(
+        self, problem: str, wishes: SearchSettings, lanes: int, kept: str, bounded: bool
+    ) -> None:
         self.about = {
             "problem": digest(problem),
             "wishes": wishes.to_dict(),
@@ -64,7 +66,7 @@ class Story:
         self.bests: list[dict[str, Any]] = []
         self.counts: Mapping[str, int] = {}
         self.reasons: Mapping[str, str] = {}
-        self.space: Space | None = None
+        self.space: SpaceSize | None = None
         self.end: dict[str, Any] = {}
         self._bounded = bounded
 
@@ -84,8 +86,8 @@ class Story:
     def finish(self, seconds: float, schedule: str, cycles: float, bound: float, told: str) -> None:
         """The search is over: what it found in the end, outside of its space too."""
         runs = int(self.points[-1][1] or 0) if self.points else 0
-        floor = bound if self._bounded else 0.0
-        self.points.append([round(seconds, 3), runs, cycles, floor])
+        lower_bound = bound if self._bounded else 0.0
+        self.points.append([round(seconds, 3), runs, cycles, lower_bound])
         if not self.bests or cycles < self.bests[0]["cycles"]:
             found = {"cycles": cycles, "schedule": schedule, "runs": runs}
             self.bests.insert(0, {**found, "seconds": round(seconds, 3)})
@@ -106,7 +108,7 @@ class Story:
         }
 
 
-def _space(space: Space | None) -> dict[str, Any] | None:
+def _space(space: SpaceSize | None) -> dict[str, Any] | None:
     if space is None:
         return None
     log = math.log10(space.schedules) if space.schedules > 0 else 0.0

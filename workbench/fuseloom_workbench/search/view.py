@@ -11,7 +11,7 @@ from fuseloom_workbench.search.wishes import (
     MOST_LANES,
     MOST_RUNS,
     STRATEGIES,
-    Wishes,
+    SearchSettings,
     lanes_of,
 )
 from fuseloom_workbench.state.answered import digest
@@ -32,7 +32,7 @@ def view(session: Session) -> dict[str, Any]:
         "estimate": f"est. {count(session.estimate.cycles, 'cycles')}",
         "simulated": "" if record is None else f"sim. {count(record.run.cycles, 'cycles')}",
         "strategies": STRATEGIES,
-        "own": Wishes().to_dict(),
+        "own": SearchSettings().to_dict(),
         "most": {
             "seconds": min(LONGEST, float(session.run_limit)),
             "runs": MOST_RUNS,

@@ -27,7 +27,7 @@ STRATEGIES = {
 
 
 @dataclass(frozen=True)
-class Wishes:
+class SearchSettings:
     """Settings of a search.
 
     Attributes
@@ -56,7 +56,7 @@ class Wishes:
     seed: int = 0
 
     @classmethod
-    def of(cls, given: Any, limit: float = LONGEST) -> Wishes:
+    def of(cls, given: Any, limit: float = LONGEST) -> SearchSettings:
         """Settings from plain data, of a page.
 
         Raises
@@ -87,11 +87,11 @@ class Wishes:
 
 
 @dataclass(frozen=True)
-class Asked:
+class SearchRequest:
     """What a worker needs to know for a search."""
 
     design: Design
-    wishes: Wishes = Wishes()
+    wishes: SearchSettings = SearchSettings()
 
 
 def _number(

@@ -15,12 +15,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from fuseloom_workbench.service.hub import Hub
 from fuseloom_workbench.service.journal import note
 from fuseloom_workbench.service.parking import new_word
 from fuseloom_workbench.service.priority import LOOK, Watch
-from fuseloom_workbench.service.spool import Spool
-from fuseloom_workbench.service.turns import Turn
+from fuseloom_workbench.service.queued_runs import QueuedRun
+from fuseloom_workbench.service.spool import TextSpool
+from fuseloom_workbench.service.supervisor import Supervisor
 from fuseloom_workbench.service.workers import Ended, Worker
 
 PATIENCE = 3.0
@@ -55,12 +55,12 @@ class Client:
         ``working``, ``refused`` (topic and text), ``run`` (state of the simulation).
     """
 
-    def __init__(self, hub: Hub, deliver: Deliver, number: int) -> None:
+    def __init__(self, hub: Supervisor, deliver: Deliver, number: int) -> None:
         self.hub = hub
         self.number = number
         self.word = new_word()
         self.saved: str | None = None
-        self.kept = Spool(hub.budgets.records)
+        self.kept = TextSpool(hub.budgets.records)
         self.used = time.monotonic()
         self.seen = True  # whether a browser is connected
         self.busy = False
@@ -71,7 +71,7 @@ class Client:
         self._slow: str | None = None  # the design with which the seat gave way to others
         self._answers = 0
         self._answer: asyncio.Future[dict[str, Any]] | None = None
-        self._turn: Turn | None = None
+        self._turn: QueuedRun | None = None
         self._closed = False
         self._resumed = False
         hub.clients.add(self)
@@ -150,7 +150,7 @@ class Client:
         match ask.message:
             case {"watch": True}:  # nobody has asked for that
                 return
-            case {"turn": Turn() as turn}:  # Run is asked for where the run is shown
+            case {"turn": QueuedRun() as turn}:  # Run is asked for where the run is shown
                 turn.fail(text)
             case _:
                 self._refuse(ask, text)
@@ -171,7 +171,7 @@ class Client:
                 return
         seat = await self._ready_seat()
         match ask.message:
-            case {"run": bool(explain), "turn": Turn() as turn, **wishes}:
+            case {"run": bool(explain), "turn": QueuedRun() as turn, **wishes}:
                 self._turn = turn
                 await self._begin_run(seat, turn, {"explain": explain, **wishes})
             case {"ask": str(name), "args": list(arguments)}:
@@ -228,9 +228,9 @@ class Client:
         self._end_seat("another session goes on here")
         await self._ready_seat()  # one that is opened shows what it has
 
-    def _take_over(self, saved: str, kept: Spool) -> None:
+    def _take_over(self, saved: str, kept: TextSpool) -> None:
         self.kept.close()
-        self.saved, self.kept = saved, Spool(kept.most, kept)
+        self.saved, self.kept = saved, TextSpool(kept.most, kept)
 
     # The seat -----------------------------------------------------------------------------
 
@@ -412,13 +412,13 @@ class Client:
         """
         if self._turn is not None and not self._turn.over:
             return
-        turn = self._turn = Turn(self.hub, self._hear_run, self.number, self._others)
+        turn = self._turn = QueuedRun(self.hub, self._hear_run, self.number, self._others)
         wishes = {"run": explain, "search": search, "events": events, "settings": settings}
         self._line.append(Ask({**wishes, "turn": turn}))
         self.used = time.monotonic()
         self._changed.set()
 
-    async def _begin_run(self, seat: Worker, turn: Turn, wishes: dict[str, Any]) -> None:
+    async def _begin_run(self, seat: Worker, turn: QueuedRun, wishes: dict[str, Any]) -> None:
         if turn.over:
             return
         seat.send({"run": turn.number, **wishes})

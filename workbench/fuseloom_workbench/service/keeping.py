@@ -16,11 +16,11 @@ from fuseloom.exploration.store import Outcome, RunLabel, RunStore, data_hash
 from fuseloom.exploration.sweep.plan import run_identity
 from fuseloom.results.record import RunRecord
 from fuseloom_workbench.service.budgets import KEEP_RUNS
-from fuseloom_workbench.state.design import Built
+from fuseloom_workbench.state.design import BuiltDesign
 from fuseloom_workbench.state.shared import slim
 
 
-def keep(built: Built, run: RunRecord, most: int) -> str:
+def keep(built: BuiltDesign, run: RunRecord, most: int) -> str:
     """Keep a run, if the server was told so.
 
     Parameters

@@ -13,10 +13,10 @@ from typing import Any
 
 from fuseloom.exploration import limiting
 from fuseloom_workbench.service import priority
-from fuseloom_workbench.service.wire import Closed, Wire
+from fuseloom_workbench.service.wire import Closed, WorkerSocket
 
 
-class Later:
+class BackgroundTask:
     """One piece of work in a child; its results arrive at :meth:`take`.
 
     Parameters
@@ -40,7 +40,7 @@ class Later:
                 os.nice(3)  # answers come first
                 limiting.limit_cpu(seconds)
                 mine.close()
-                wire = Wire(its)
+                wire = WorkerSocket(its)
                 for result in work():
                     # it is this program's own child that reads it
                     wire.send(zlib.compress(pickle.dumps(result), 1).hex())
@@ -49,7 +49,7 @@ class Later:
             finally:
                 os._exit(0)
         its.close()
-        self._wire = Wire(mine)
+        self._wire = WorkerSocket(mine)
 
     def fileno(self) -> int:
         return self._wire.fileno()

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from fuseloom_workbench.service.spool import Spool
+from fuseloom_workbench.service.spool import TextSpool
 
 KEEP = 1_800.0
 """Seconds for which a closed page is remembered."""
@@ -26,7 +26,7 @@ class Parked:
     """What a page had: its session, JSON and compressed, and its runs as its seat packed them."""
 
     session: bytes
-    kept: Spool
+    kept: TextSpool
     since: float
 
     @property
@@ -58,7 +58,7 @@ class Parking:
     def __len__(self) -> int:
         return len(self._pages)
 
-    def put(self, word: str, saved: str | None, kept: Spool) -> None:
+    def put(self, word: str, saved: str | None, kept: TextSpool) -> None:
         """Remember a page that is closed; its runs are this lot's from now on."""
         if saved is None:
             kept.close()

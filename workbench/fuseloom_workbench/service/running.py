@@ -16,19 +16,19 @@ from typing import Any
 from fuseloom.errors import FuseloomError
 from fuseloom.exploration import limiting
 from fuseloom.results.record import RunRecord
-from fuseloom_workbench.running.worker import Job, work
+from fuseloom_workbench.running.worker import SimulationJob, work
 from fuseloom_workbench.search.searching import found
-from fuseloom_workbench.search.wishes import Wishes as SearchWishes
+from fuseloom_workbench.search.wishes import RunRequest as SearchWishes
 from fuseloom_workbench.service.budgets import MIB, Budgets
 from fuseloom_workbench.service.keeping import keep
-from fuseloom_workbench.service.wire import Closed, Wire
+from fuseloom_workbench.service.wire import Closed, WorkerSocket
 from fuseloom_workbench.state import machines, saving
-from fuseloom_workbench.state.design import Built
+from fuseloom_workbench.state.design import BuiltDesign
 from fuseloom_workbench.state.records import KeptRun, source_of
 
 
 @dataclass(frozen=True)
-class Wishes:
+class RunRequest:
     """What a simulation is to do besides.
 
     Attributes
@@ -37,7 +37,7 @@ class Wishes:
         Find the critical paths.
     search : bool
         Look for a better schedule first, and simulate that.
-    settings : fuseloom_workbench.search.wishes.Wishes, optional
+    settings : fuseloom_workbench.search.wishes.SearchSettings, optional
         Of that search.
     events : bool
         Keep every wait of every node.
@@ -49,7 +49,7 @@ class Wishes:
     events: bool = False
 
 
-def fork_runner(built: Built, wishes: Wishes, budgets: Budgets, nursery: int) -> int:
+def fork_runner(built: BuiltDesign, wishes: RunRequest, budgets: Budgets, nursery: int) -> int:
     """Fork a runner; the server's end of its socket comes back."""
     server, its = socket.socketpair()
     between = os.fork()
@@ -57,7 +57,7 @@ def fork_runner(built: Built, wishes: Wishes, budgets: Budgets, nursery: int) ->
         try:
             if os.fork() == 0:
                 server.close()
-                _run(Wire(its), built, wishes, budgets, nursery)
+                _run(WorkerSocket(its), built, wishes, budgets, nursery)
         finally:
             os._exit(0)
     os.waitpid(between, 0)
@@ -65,7 +65,9 @@ def fork_runner(built: Built, wishes: Wishes, budgets: Budgets, nursery: int) ->
     return server.detach()
 
 
-def _run(wire: Wire, built: Built, wishes: Wishes, budgets: Budgets, nursery: int) -> None:
+def _run(
+    wire: WorkerSocket, built: BuiltDesign, wishes: RunRequest, budgets: Budgets, nursery: int
+) -> None:
     """Simulate when told to; never returns."""
     try:
         while os.getppid() not in (nursery, 1):  # until the process between is gone
@@ -83,7 +85,9 @@ def _run(wire: Wire, built: Built, wishes: Wishes, budgets: Budgets, nursery: in
         os._exit(0)
 
 
-def _outcome(wire: Wire, built: Built, wishes: Wishes, budgets: Budgets) -> dict[str, Any]:
+def _outcome(
+    wire: WorkerSocket, built: BuiltDesign, wishes: RunRequest, budgets: Budgets
+) -> dict[str, Any]:
     """What comes of a simulation, or of a search and the simulation of what it found."""
     end: dict[str, Any] = {}
 
@@ -109,7 +113,7 @@ def _outcome(wire: Wire, built: Built, wishes: Wishes, budgets: Budgets) -> dict
             built = found(built, send, wishes.settings)
             explain = explain or built.tokens <= machines.SMALL
         machine, source = built.design.machine, source_of(built)
-        job = Job(built.compilation, built.data, machine, explain, source, wishes.events)
+        job = SimulationJob(built.compilation, built.data, machine, explain, source, wishes.events)
         work(job, send)
     except MemoryError:
         return {"refused": "this run needs more memory than a run may use here"}

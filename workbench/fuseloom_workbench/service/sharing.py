@@ -13,9 +13,16 @@ import time
 from collections.abc import Iterator
 from functools import partial
 
-from fuseloom_workbench.service.later import Later
+from fuseloom_workbench.service.later import BackgroundTask
 from fuseloom_workbench.state.session import Session
-from fuseloom_workbench.state.shared import LATEST, Judged, Shared, judge, look, missing
+from fuseloom_workbench.state.shared import (
+    LATEST,
+    EstimatedSchedules,
+    StoredRuns,
+    judge,
+    look,
+    missing,
+)
 
 POLL = 1.0
 """Seconds between two looks at a store that changes."""
@@ -52,8 +59,8 @@ class Sharing:
         self.session = session
         self.path = path
         self.seconds = seconds
-        self._looking: Later | None = None
-        self._judging: Later | None = None
+        self._looking: BackgroundTask | None = None
+        self._judging: BackgroundTask | None = None
         self._problem = ""  # of the last whole look
         self._seen: Stamp | None = None  # the files that it has read
         self._now: Stamp | None = None  # those that the look under way reads, if it is a whole one
@@ -64,7 +71,7 @@ class Sharing:
         self._told = ""
 
     @property
-    def works(self) -> list[Later]:
+    def works(self) -> list[BackgroundTask]:
         """What is under way, to wait for."""
         return [work for work in (self._looking, self._judging) if work is not None]
 
@@ -93,7 +100,7 @@ class Sharing:
         else:
             self._now = None
         before = self.session.shared
-        self._looking = Later(
+        self._looking = BackgroundTask(
             built.problem,
             lambda: iter([look(built, self.path, before, whole=whole)]),
             self.seconds,
@@ -109,7 +116,7 @@ class Sharing:
         self._looking.end()
         self._looking = None
 
-    def take(self, work: Later) -> tuple[bool, str]:
+    def take(self, work: BackgroundTask) -> tuple[bool, str]:
         """Take what a child has found.
 
         Returns
@@ -122,7 +129,7 @@ class Sharing:
         if work.take():  # it will say that it has ended
             return False, ""
         self._looking = None
-        found = work.result if isinstance(work.result, Shared) else self._unread()
+        found = work.result if isinstance(work.result, StoredRuns) else self._unread()
         took = time.monotonic() - self.began
         self.due = time.monotonic() + (AGAIN if found.reason else max(POLL, SHARE * took))
         if self._now is not None:
@@ -134,12 +141,12 @@ class Sharing:
         self._told = found.reason
         return new, reason
 
-    def _unread(self) -> Shared:
+    def _unread(self) -> StoredRuns:
         """The look was ended: it took more than it may, or failed."""
         told = "Kept runs are not read: looking for them took too long, or failed"
         before, problem = self.session.shared, self.session.built.problem
-        known = before if before.problem == problem else Shared(problem)
-        return Shared(problem, known.data, known.runs, known.total, told, told)
+        known = before if before.problem == problem else StoredRuns(problem)
+        return StoredRuns(problem, known.data, known.runs, known.total, told, told)
 
     def _judge(self) -> None:
         """Have what was found named and estimated, each run once."""
@@ -154,14 +161,16 @@ class Sharing:
             return
         self._tried |= lacking
         work = partial(_judged, session, lacking)
-        self._judging = Later(session.built.problem, work, self.seconds)
+        self._judging = BackgroundTask(session.built.problem, work, self.seconds)
 
-    def _take_judged(self, work: Later) -> bool:
+    def _take_judged(self, work: BackgroundTask) -> bool:
         going = work.take()
         if not going:
             self._judging = None
-            if not isinstance(work.result, Judged):  # it was ended before it said a word
-                work.result = Judged(self.session.built.problem)
+            if not isinstance(
+                work.result, EstimatedSchedules
+            ):  # it was ended before it said a word
+                work.result = EstimatedSchedules(self.session.built.problem)
         found = work.result
         new = found.problem == self.session.built.problem and found != self.session.judged
         if new:
@@ -171,7 +180,7 @@ class Sharing:
         return new
 
 
-def _judged(session: Session, lacking: set[str]) -> Iterator[Judged]:
+def _judged(session: Session, lacking: set[str]) -> Iterator[EstimatedSchedules]:
     runs = tuple(run for run in session.shared.runs if run.key in lacking)
-    shared = Shared(session.shared.problem, runs=runs)
+    shared = StoredRuns(session.shared.problem, runs=runs)
     return judge(session.built, shared, session.judged)

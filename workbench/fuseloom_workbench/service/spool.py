@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import IO
 
 
-class Spool:
+class TextSpool:
     """Texts in the order they came, the last so many of them.
 
     Parameters

@@ -1,7 +1,7 @@
 """Frames over a socket: a length in four bytes, how many open files travel along, then JSON.
 
-Used blocking inside worker processes (:class:`Wire`), and in the hub's event loop
-(:class:`Line`).
+Used blocking inside worker processes (:class:`WorkerSocket`), and in the hub's event loop
+(:class:`WorkerConnection`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def pack(message: Any, files: int = 0) -> bytes:
     return _HEAD.pack(len(body), files) + body
 
 
-class _Frames:
+class _MessageFrames:
     """Cuts a stream of bytes, and of open files beside it, into messages with their files.
 
     A read may end within a message, and bring the files of one together with the end of another.
@@ -67,13 +67,13 @@ class _Frames:
         self._files.clear()
 
 
-class Wire:
+class WorkerSocket:
     """A worker's end: blocking."""
 
     def __init__(self, end: socket.socket) -> None:
         self._socket = end
         end.setblocking(True)
-        self._frames = _Frames()
+        self._frames = _MessageFrames()
         self._ready: list[tuple[Any, list[int]]] = []
         self._files: list[int] = []
 
@@ -130,7 +130,7 @@ class Wire:
         self._socket.close()
 
 
-class Line:
+class WorkerConnection:
     """The hub's end: calls back with each message, and once when it ends.
 
     Parameters
@@ -150,7 +150,7 @@ class Line:
         self._loop = asyncio.get_running_loop()
         self._socket = end
         end.setblocking(False)
-        self._frames = _Frames()
+        self._frames = _MessageFrames()
         self._on_message = on_message
         self._on_end = on_end
         self._unsent: list[tuple[bytearray, list[int]]] = []

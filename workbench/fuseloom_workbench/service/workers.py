@@ -22,9 +22,11 @@ import fuseloom_workbench
 from fuseloom import interpreter
 from fuseloom_workbench.service.budgets import Budgets
 from fuseloom_workbench.service.journal import note
-from fuseloom_workbench.service.wire import Line
+from fuseloom_workbench.service.wire import WorkerConnection
 
-_BOOT = "import sys; from fuseloom_workbench.service.nursery import start; start(int(sys.argv[1]))"
+_BOOT = (
+    "import sys; from fuseloom_workbench.service.fork_server import start; start(int(sys.argv[1]))"
+)
 _SINGLE = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 """A process that is to be forked must have one thread."""
 FRESH = 5.0
@@ -38,7 +40,7 @@ LOADING = 300.0
 """Seconds after which a nursery that is still loading is taken for dead."""
 
 
-class Hub(Protocol):
+class ForkServerListener(Protocol):
     """Who is told what becomes of a nursery."""
 
     budgets: Budgets
@@ -47,10 +49,10 @@ class Hub(Protocol):
     def renew(self) -> None:
         """What was compiled is worth a new nursery."""
 
-    def renewed(self, nursery: Nursery) -> None:
+    def renewed(self, nursery: ForkServerHandle) -> None:
         """A nursery has loaded the engine."""
 
-    def lost(self, nursery: Nursery) -> None:
+    def lost(self, nursery: ForkServerHandle) -> None:
         """A nursery is gone, with all its workers."""
 
 
@@ -62,10 +64,10 @@ class Ended(Exception):  # noqa: N818 (it is told, not raised at a user)
 class Worker:
     """A process of the nursery, seen from here."""
 
-    hub: Hub
-    nursery: Nursery
+    hub: ForkServerListener
+    nursery: ForkServerHandle
     pid: int = 0
-    line: Line | None = None
+    line: WorkerConnection | None = None
     on_message: Callable[[Any, list[int]], None] = lambda message, files: None
     ended: asyncio.Future[str] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
@@ -103,10 +105,10 @@ class Worker:
             self.line.close()
 
 
-class Nursery:
+class ForkServerHandle:
     """One nursery process, seen from here."""
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: ForkServerListener) -> None:
         self.hub = hub
         self.state: dict[str, Any] = {}
         self.workers: dict[int, Worker] = {}
@@ -125,7 +127,7 @@ class Nursery:
         )
         its.close()
         self.pid = self._process.pid
-        self._line = Line(ours, self._hear, self._lost)
+        self._line = WorkerConnection(ours, self._hear, self._lost)
         self.send({"budgets": hub.budgets.to_dict()})
         self._alarm = hub.loop.call_later(LOADING, self._too_long)
 

@@ -65,7 +65,7 @@ def access(token: str) -> AuthProvider:
         def _ask(self, message: str) -> None:
             self.write(PAGE.format(message=escape(message)))
 
-    class Access(AuthProvider):
+    class VisitorCookie(AuthProvider):
         """Everybody who has the cookie is the same visitor."""
 
         @property
@@ -99,4 +99,4 @@ def access(token: str) -> AuthProvider:
         def logout_handler(self) -> None:
             return None
 
-    return Access()
+    return VisitorCookie()

@@ -8,7 +8,7 @@ import time
 
 from tornado.web import RequestHandler
 
-from fuseloom_workbench.service.hub import Hub
+from fuseloom_workbench.service.supervisor import Supervisor
 
 
 def memory() -> int:
@@ -23,7 +23,7 @@ def memory() -> int:
 class Health(RequestHandler):
     """200 when pages can be worked on, 503 while the engine is loading or cannot be loaded."""
 
-    def initialize(self, hub: Hub) -> None:
+    def initialize(self, hub: Supervisor) -> None:
         self._hub = hub
 
     def get(self) -> None:

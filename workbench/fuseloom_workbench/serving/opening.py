@@ -20,7 +20,7 @@ from bokeh.document import Document
 from bokeh.settings import settings
 from panel.io.state import set_curdoc
 
-from fuseloom_workbench.base.desk import Desk
+from fuseloom_workbench.base.page_backend import PageBackend
 from fuseloom_workbench.explorer import explorer
 from fuseloom_workbench.serving.allocator import give_back
 
@@ -100,7 +100,7 @@ def rehearse() -> None:
     settings.perform_document_validation.set_value(False)  # it tells authors of their faults
     document = Document()
     with set_curdoc(document):
-        explorer(Desk(_NoRun())).server_doc(document)
+        explorer(PageBackend(_NoRun())).server_doc(document)
     document.to_json()
     document.clear()
     gc.collect()

@@ -9,21 +9,21 @@ import panel as pn
 import panel_material_ui as pmui
 
 from fuseloom_workbench.explorer import TITLE, explorer
-from fuseloom_workbench.service.desk import ServedDesk
-from fuseloom_workbench.service.hub import Hub, hub
 from fuseloom_workbench.service.journal import note
+from fuseloom_workbench.service.served_backend import ServedBackend
+from fuseloom_workbench.service.supervisor import Supervisor, supervisor
 
 
-def served_page(at: Hub | None = None) -> Any:
+def served_page(at: Supervisor | None = None) -> Any:
     """A page of its own for the visitor whose document is being made.
 
     Where as many are open as there may be, one that says so.
     """
-    at = at if at is not None else hub()
+    at = at if at is not None else supervisor()
     if len(at.clients) >= at.budgets.sessions:
         note("page_refused", open=len(at.clients))
         return _full(at.budgets.sessions)
-    desk = ServedDesk(at)
+    desk = ServedBackend(at)
     if pn.state.curdoc is not None:
         pn.state.curdoc.config.notify_connection_status = False  # the page says it itself
         # a closed page is noticed only after a while, but then its work must end

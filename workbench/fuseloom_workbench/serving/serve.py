@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from fuseloom.errors import FuseloomError
-from fuseloom_workbench.service import hub as hubs
 from fuseloom_workbench.service import journal
+from fuseloom_workbench.service import supervisor as hubs
 from fuseloom_workbench.service.budgets import KEEP_RUNS, MIB, Budgets
 
 PATH = "explorer"
@@ -131,7 +131,7 @@ def origins(options: argparse.Namespace) -> list[str]:
     return [*(f"{host}:{options.port}" for host in hosts), *options.allow_origin]
 
 
-def make_server(options: argparse.Namespace, hub: hubs.Hub, token: str) -> Any:
+def make_server(options: argparse.Namespace, hub: hubs.Supervisor, token: str) -> Any:
     """The server, not yet started."""
     import panel as pn
     from panel.io.server import get_server
@@ -218,7 +218,7 @@ def main(arguments: list[str]) -> int:
     except FuseloomError as problem:
         print(f"fuseloom: {problem}", file=sys.stderr)
         return 2
-    hub = hubs.hub(budgets)  # the engine is loaded while the server is made
+    hub = hubs.supervisor(budgets)  # the engine is loaded while the server is made
     try:
         server = make_server(options, hub, token)
     except OSError as problem:

@@ -13,7 +13,7 @@ from fuseloom_workbench.state.machines import machine_label, machine_text
 from fuseloom_workbench.state.records import KeptRun, standin_text
 from fuseloom_workbench.state.session import Session
 from fuseloom_workbench.state.sources import fitting_data, model_names
-from fuseloom_workbench.state.steps import Step
+from fuseloom_workbench.state.steps import DesignStep
 
 OWN = "edited"
 """What the choice of models shows for a program that was edited."""
@@ -49,14 +49,14 @@ def trail(session: Session) -> dict[str, Any]:
     }
 
 
-def _factor(before: Step, step: Step) -> str:
+def _factor(before: DesignStep, step: DesignStep) -> str:
     """How many times as fast as the step before; nothing where the two cannot be compared."""
     if not before.cycles or not step.cycles or before.problem != step.problem:
         return ""
     return ratio(before.cycles / step.cycles)
 
 
-def _hint(step: Step, before: Step, factor: str) -> str:
+def _hint(step: DesignStep, before: DesignStep, factor: str) -> str:
     if step.cycles is None:
         return "a step of a saved session"
     text = f"{step.name}: estimated {count(step.cycles, 'cycles')}"

@@ -16,7 +16,7 @@ from fuseloom_workbench.state.design import build
 from fuseloom_workbench.state.session import Session
 
 if TYPE_CHECKING:
-    from fuseloom.exploration.verdict import Verdict
+    from fuseloom.exploration.verdict import ScheduleVerdict
 
 
 def why_not(session: Session, text: str, best: float, lanes: int, copies: int, kept: str) -> None:
@@ -60,7 +60,7 @@ def why_not(session: Session, text: str, best: float, lanes: int, copies: int, k
 
 def _verdict(
     session: Session, text: str, best: float, lanes: int, copies: int, kept: str
-) -> Verdict:
+) -> ScheduleVerdict:
     # what the search needs is loaded when somebody asks
     from fuseloom.exploration.verdict import judged, outside, refused
 

@@ -23,7 +23,7 @@ from fuseloom.dataflow.fusion.directives import (
 from fuseloom.dataflow.table.cells import VALUE_ROW, CellKind, Column
 from fuseloom.errors import ScheduleError
 from fuseloom.program.formats import LevelFormat
-from fuseloom_workbench.state.design import Built, Design
+from fuseloom_workbench.state.design import BuiltDesign, Design
 from fuseloom_workbench.state.edits import with_cuts
 
 LANES = (2, 4)
@@ -33,7 +33,7 @@ _REPEATED = (CellKind.REPEAT, CellKind.VALUE_REPEAT)
 
 
 @dataclass(frozen=True)
-class Choice:
+class CellChoice:
     """One entry of a cell's menu.
 
     Attributes
@@ -55,7 +55,7 @@ class Choice:
     design: Callable[[], Design]
 
 
-def choices(built: Built, region: int, column: str, row: str) -> tuple[Choice, ...]:
+def choices(built: BuiltDesign, region: int, column: str, row: str) -> tuple[CellChoice, ...]:
     """What the schedule may say about a cell, in the order of the menu."""
     compiled = built.regions[region]
     cell = compiled.table.cells.get((column, row))
@@ -63,7 +63,7 @@ def choices(built: Built, region: int, column: str, row: str) -> tuple[Choice, .
     if cell is None or found is None:
         return ()
     menu = _Menu(built, compiled)
-    made: list[Choice] = []
+    made: list[CellChoice] = []
     if found.leaf and cell.kind in _LEVELS:
         made += menu.level(column, row)
     if cell.kind in _REPEATED:
@@ -75,7 +75,7 @@ def choices(built: Built, region: int, column: str, row: str) -> tuple[Choice, .
     return tuple(made)
 
 
-def with_choice(built: Built, region: int, column: str, row: str, key: str) -> Design:
+def with_choice(built: BuiltDesign, region: int, column: str, row: str, key: str) -> Design:
     """The design with an entry of a cell's menu.
 
     Raises
@@ -94,14 +94,14 @@ def with_choice(built: Built, region: int, column: str, row: str, key: str) -> D
 class _Menu:
     """Entries about one region."""
 
-    def __init__(self, built: Built, region: CompiledRegion) -> None:
+    def __init__(self, built: BuiltDesign, region: CompiledRegion) -> None:
         self.built = built
         self.region = region
         statements = region.region.statements
         self.span = Span(statements[0].out.tensor, statements[-1].out.tensor)
         self.settings = built.design.settings
 
-    def level(self, view: str, index: str) -> Iterator[Choice]:
+    def level(self, view: str, index: str) -> Iterator[CellChoice]:
         """Scan a level of a view, look it up at the coordinates of others, or what is cheaper."""
 
         on, off = (LocateLevel(view, index, on, self.span) for on in (True, False))
@@ -125,7 +125,7 @@ class _Menu:
                 "Looked up where the estimate says that it is faster.", False, mine, None,
             )  # fmt: skip
 
-    def repeated(self) -> Iterator[Choice]:
+    def repeated(self) -> Iterator[CellChoice]:
         """What this region repeats over indices that an operand lacks."""
 
         def mine(s: Setting) -> bool:
@@ -143,7 +143,7 @@ class _Menu:
             not now, mine, Repeat(False, self.span),
         )  # fmt: skip
 
-    def lanes(self, index: str) -> Iterator[Choice]:
+    def lanes(self, index: str) -> Iterator[CellChoice]:
         """Deal an index to lanes."""
 
         def mine(s: Setting) -> bool:
@@ -160,14 +160,14 @@ class _Menu:
         if now > 1:
             yield self._choice("lanes 1", f"One lane for {index}", "No copies.", False, mine, None)
 
-    def computed(self, column: Column) -> Iterator[Choice]:
+    def computed(self, column: Column) -> Iterator[CellChoice]:
         """Write a computed tensor to memory, and how what is written is stored."""
         tensor = column.statement
         names = [s.out.tensor for s in self.region.region.statements]
         ends = {unit.statements[-1]: gap for gap, unit in enumerate(self.built.units, start=1)}
         if tensor in names[:-1] and tensor in ends:
             gaps = {*self.built.gaps, ends[tensor]}
-            yield Choice(
+            yield CellChoice(
                 "write", f"Write {tensor} to memory", "Cuts the region after it: it is stored, "
                 "and the next region reads it.",
                 False, lambda: with_cuts(self.built, gaps),
@@ -205,9 +205,9 @@ class _Menu:
         chosen: bool,
         mine: Callable[[Setting], bool],
         said: Setting | None,
-    ) -> Choice:
+    ) -> CellChoice:
         def design() -> Design:
             kept = tuple(s for s in self.settings if not mine(s))
             return replace(self.built.design, settings=(*kept, said) if said is not None else kept)
 
-        return Choice(key, text, says, chosen, design)
+        return CellChoice(key, text, says, chosen, design)

@@ -175,7 +175,7 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class Built:
+class BuiltDesign:
     """A design, compiled and estimated; :func:`build` makes it.
 
     Attributes
@@ -371,7 +371,7 @@ _COMPILED = CompiledBefore(most=20_000)
 """What designs before this one have compiled."""
 
 
-def build(design: Design, before: Built | None = None) -> Built:
+def build(design: Design, before: BuiltDesign | None = None) -> BuiltDesign:
     """Compile and estimate a design, each region under its best order unless one is chosen.
 
     If the design differs from ``before`` in its machine only, nothing is fused again.
@@ -393,14 +393,14 @@ def build(design: Design, before: Built | None = None) -> Built:
     if before is not None and fused is before.fused and _graphs(ranking) == _graphs(before.ranking):
         ranking = replace(ranking, compilation=before.compilation)
     expected = estimate(ranking.compilation, loaded.data, machine=machine)
-    return Built(design, loaded, fused, ranking, expected)
+    return BuiltDesign(design, loaded, fused, ranking, expected)
 
 
 def _graphs(ranking: BestOrders) -> list[Graph]:
     return [region.graph for region in ranking.compilation.regions]
 
 
-def with_program(built: Built, text: str) -> Design:
+def with_program(built: BuiltDesign, text: str) -> Design:
     """The design with edited program text; cuts and orders stay where statements are the same.
 
     Raises
@@ -426,7 +426,7 @@ def with_program(built: Built, text: str) -> Design:
     )
 
 
-def with_options(built: Built, given: Mapping[str, object]) -> Design:
+def with_options(built: BuiltDesign, given: Mapping[str, object]) -> Design:
     """The design for other sizes; cuts and orders stay where the statements are the same.
 
     Raises

@@ -12,7 +12,13 @@ from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.errors import OrderError, ScheduleError
 from fuseloom.models import MODELS
-from fuseloom_workbench.state.design import Built, Design, build, starting_schedule, with_order
+from fuseloom_workbench.state.design import (
+    BuiltDesign,
+    Design,
+    build,
+    starting_schedule,
+    with_order,
+)
 from fuseloom_workbench.state.sources import fitting_data, fitting_options, source
 
 
@@ -79,7 +85,7 @@ def with_kept_schedule(design: Design, text: str) -> Design:
     return replace(with_schedule(design, text), as_written=True)
 
 
-def with_cuts(built: Built, gaps: Iterable[int]) -> Design:
+def with_cuts(built: BuiltDesign, gaps: Iterable[int]) -> Design:
     """The design cut exactly at these gaps between boxes.
 
     Raises
@@ -102,7 +108,7 @@ def with_cuts(built: Built, gaps: Iterable[int]) -> Design:
     return replace(built.design, cuts=cuts, settings=_settings(built, cuts))
 
 
-def _settings(built: Built, cuts: Collection[int]) -> tuple[Setting, ...]:
+def _settings(built: BuiltDesign, cuts: Collection[int]) -> tuple[Setting, ...]:
     """The design's settings but for how a tensor is stored that these cuts keep inside a region."""
     inside = {s.out.tensor: bisect(sorted(cuts), k) for k, s in enumerate(built.live)}
     leaving = set(built.program.outputs) | {
@@ -116,7 +122,7 @@ def _settings(built: Built, cuts: Collection[int]) -> tuple[Setting, ...]:
     return tuple(kept)
 
 
-def with_boundary_moved(built: Built, gap: int, to: int) -> Design:
+def with_boundary_moved(built: BuiltDesign, gap: int, to: int) -> Design:
     """The design with one boundary moved to another gap.
 
     Raises
@@ -144,7 +150,7 @@ def with_boundary_moved(built: Built, gap: int, to: int) -> Design:
     return with_cuts(built, (cuts - {gap}) | {to})
 
 
-def _reshape_at(built: Built, gap: int) -> str:
+def _reshape_at(built: BuiltDesign, gap: int) -> str:
     """The reshape on either side of a gap, by the name of its box; nothing if there is none."""
     return next((unit.name for unit in built.units[gap - 1 : gap + 1] if unit.memory), "")
 
@@ -156,7 +162,7 @@ def _barrier(memory: str) -> ScheduleError:
     )
 
 
-def with_region_order(built: Built, region: int, order: Sequence[str]) -> Design:
+def with_region_order(built: BuiltDesign, region: int, order: Sequence[str]) -> Design:
     """The design with a region's dataflow order, outermost index first.
 
     Raises
@@ -172,7 +178,7 @@ def with_region_order(built: Built, region: int, order: Sequence[str]) -> Design
     return free if wanted == usual else with_order(free, compiled.name, wanted)
 
 
-def with_row_moved(built: Built, region: int, row: str, to: int) -> Design:
+def with_row_moved(built: BuiltDesign, region: int, row: str, to: int) -> Design:
     """The design with an index of a region at another place of its table's rows.
 
     Raises

@@ -8,16 +8,16 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from fuseloom.dataflow.cost import Estimate
-from fuseloom.dataflow.cost.mode import Mode
+from fuseloom.dataflow.cost.mode import EstimateMode
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.dataflow.samml.primitive import no_flops
 from fuseloom.dataflow.samml.tile_values import flops_per_value
-from fuseloom_workbench.state.design import Built
+from fuseloom_workbench.state.design import BuiltDesign
 
 
 @dataclass(frozen=True)
-class Expected:
+class EstimateSummary:
     """An estimate's interval, what it rests on, and what the chip needs.
 
     Attributes
@@ -43,11 +43,11 @@ class Expected:
     peak: float
 
     @classmethod
-    def of(cls, built: Built) -> Expected:
+    def of(cls, built: BuiltDesign) -> EstimateSummary:
         """What is expected of a design."""
         estimate: Estimate = built.estimate
         modes = [region.mode for region in estimate.regions]
-        basis = max(modes, key=list(Mode).index, default=Mode.EXACT)
+        basis = max(modes, key=list(EstimateMode).index, default=EstimateMode.EXACT)
         return cls(
             float(estimate.low),
             float(estimate.high),
@@ -67,7 +67,7 @@ class Expected:
         return {name: None if x == math.inf else x for name, x in asdict(self).items()}
 
     @classmethod
-    def read(cls, data: Any) -> Expected | None:
+    def read(cls, data: Any) -> EstimateSummary | None:
         """Read what :meth:`to_dict` gave; None if it is something else."""
         if not isinstance(data, Mapping) or set(data) != {f.name for f in fields(cls)}:
             return None

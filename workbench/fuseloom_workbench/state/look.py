@@ -49,7 +49,7 @@ class Window:
 
 
 @dataclass(frozen=True)
-class Drawing:
+class GraphDrawing:
     """How the graph is drawn.
 
     Attributes
@@ -73,7 +73,7 @@ class Drawing:
     again: tuple[str, int] = ("", 0)
 
 
-class Look(param.Parameterized):
+class ViewState(param.Parameterized):
     """The part of a session that changes nothing of its design."""
 
     region = param.Integer(0, doc="The region shown, counted from 0.")
@@ -82,7 +82,9 @@ class Look(param.Parameterized):
     node = param.Integer(-1, doc="The selected graph node's id; -1 is none.")
     clusters = param.Boolean(False, doc="Whether the drawing frames nodes of one table column.")
     direction = param.Selector(default="LR", objects=["LR", "TB"], doc="Of the drawing.")
-    drawing = param.ClassSelector(class_=Drawing, default=Drawing(), doc="How the graph is drawn.")
+    drawing = param.ClassSelector(
+        class_=GraphDrawing, default=GraphDrawing(), doc="How the graph is drawn."
+    )
     window = param.ClassSelector(class_=Window, doc="What is seen of the timeline.")
     moment = param.Tuple(
         (-1, -1), doc="The cycle stepped to, and the node told of; -1: no stepping, the selection."

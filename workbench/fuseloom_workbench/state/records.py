@@ -10,8 +10,8 @@ from typing import Any
 from fuseloom.dataflow.samml.catalogue import CATALOGUE
 from fuseloom.dataflow.samml.primitive import Family
 from fuseloom.results.record import DataSource, RegionRecord, RunRecord
-from fuseloom_workbench.state.design import Built, Design
-from fuseloom_workbench.state.expected import Expected
+from fuseloom_workbench.state.design import BuiltDesign, Design
+from fuseloom_workbench.state.expected import EstimateSummary
 from fuseloom_workbench.state.machines import machine_label
 
 
@@ -25,7 +25,7 @@ def verdict(run: RunRecord) -> str:
     return "not compared with the dense reference" if run.check is None else str(run.check)
 
 
-def source_of(built: Built) -> DataSource:
+def source_of(built: BuiltDesign) -> DataSource:
     """Where the data of a design came from, as a run's record tells it."""
     return DataSource(
         built.loaded.label, built.loaded.origin, built.loaded.standin, built.loaded.options
@@ -66,7 +66,7 @@ class KeptRun:
         Cycles the cost model expected.
     run : RunRecord
         What came of it.
-    expected : Expected or None
+    expected : EstimateSummary or None
         What the cost model said besides; None where nobody has kept it.
     searched : bool
         Whether a search has found its schedule.
@@ -79,11 +79,11 @@ class KeptRun:
     design: Design = field(repr=False)
     estimated: float
     run: RunRecord = field(repr=False)
-    expected: Expected | None = field(default=None, repr=False)
+    expected: EstimateSummary | None = field(default=None, repr=False)
     searched: bool = False
 
     @classmethod
-    def of(cls, built: Built, run: RunRecord) -> KeptRun:
+    def of(cls, built: BuiltDesign, run: RunRecord) -> KeptRun:
         """A design's run; under the preset's name, or none."""
         return cls(
             configuration=built.configuration,
@@ -93,7 +93,7 @@ class KeptRun:
             design=built.design,
             estimated=float(built.estimate.cycles),
             run=run,
-            expected=Expected.of(built),
+            expected=EstimateSummary.of(built),
         )
 
     @cached_property

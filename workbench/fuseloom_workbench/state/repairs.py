@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from fuseloom.dataflow.fusion.directives import Permute, Span
-from fuseloom.dataflow.fusion.pog import Origin
+from fuseloom.dataflow.fusion.pog import EdgeOrigin
 from fuseloom.dataflow.fusion.repair import traffic
 from fuseloom.errors import FuseloomError
 from fuseloom_workbench.base.quantities import short
-from fuseloom_workbench.state.design import Built, Design, build, with_order
+from fuseloom_workbench.state.design import BuiltDesign, Design, build, with_order
 
 
 @dataclass(frozen=True)
@@ -31,15 +31,15 @@ class WayOut:
     design: Design
 
 
-def of_order(built: Built, region: int, wanted: Sequence[str]) -> tuple[WayOut, ...]:
+def of_order(built: BuiltDesign, region: int, wanted: Sequence[str]) -> tuple[WayOut, ...]:
     """Ways to have a region in an order that it does not allow."""
     compiled = built.regions[region]
     place = {index: k for k, index in enumerate(wanted)}
     if set(place) != set(compiled.region.indices):
         return ()
     edges = [e for e in compiled.pog.edges if place[e.outer] > place[e.inner]]
-    owners = dict.fromkeys(e.owner for e in edges if e.origin is Origin.MODE)
-    if not owners or any(e.origin is not Origin.MODE for e in edges):
+    owners = dict.fromkeys(e.owner for e in edges if e.origin is EdgeOrigin.MODE)
+    if not owners or any(e.origin is not EdgeOrigin.MODE for e in edges):
         return ()
     names = [s.out.tensor for s in compiled.region.statements]
     span = Span(names[0], names[-1])
@@ -76,13 +76,13 @@ def _same(setting: object, others: Sequence[Permute]) -> bool:
     )
 
 
-def _elements(built: Built, tensor: str) -> float | None:
+def _elements(built: BuiltDesign, tensor: str) -> float | None:
     """Elements of an input; None for what is computed, of which at most all are written."""
     stored = built.data.get(tensor)
     return None if stored is None else float(stored.nnz)
 
 
-def _built(design: Design, before: Built) -> Built | None:
+def _built(design: Design, before: BuiltDesign) -> BuiltDesign | None:
     try:
         return build(design, before)
     except FuseloomError:

@@ -9,9 +9,9 @@ import param
 
 from fuseloom.dataflow.why.promises import Promise
 from fuseloom.results.record import RunRecord
-from fuseloom_workbench.state.design import Built
+from fuseloom_workbench.state.design import BuiltDesign
 from fuseloom_workbench.state.records import KeptRun
-from fuseloom_workbench.state.shared import Judged, Shared, SharedRun
+from fuseloom_workbench.state.shared import EstimatedSchedules, SharedRun, StoredRuns
 
 PROMISES = 50
 """Promises that are kept; the oldest go first."""
@@ -33,15 +33,17 @@ class Runs(param.Parameterized):
     promises = param.Dict({}, doc="What was promised of designs, oldest first.")
     suggested = param.Dict({}, doc="Changes that are suggested now, by their text.")
     shared = param.ClassSelector(
-        class_=Shared, default=Shared(), doc="What the run store has, where it is read."
+        class_=StoredRuns, default=StoredRuns(), doc="What the run store has, where it is read."
     )
     judged = param.ClassSelector(
-        class_=Judged, default=Judged(), doc="What the engine says of schedules of the store."
+        class_=EstimatedSchedules,
+        default=EstimatedSchedules(),
+        doc="What the engine says of schedules of the store.",
     )
 
     __abstract = True
 
-    built: Built
+    built: BuiltDesign
 
     @property
     def record(self) -> KeptRun | None:
@@ -141,7 +143,7 @@ class Runs(param.Parameterized):
         """Expected cycles, as they were kept or as they are estimated here."""
         return run.estimated if run.estimated is not None else self.judged.estimated.get(run.key)
 
-    def take_in(self, shared: Shared) -> None:
+    def take_in(self, shared: StoredRuns) -> None:
         """Show what the store has now; what it has for another problem is not looked at."""
         if shared.problem != self.built.problem:
             return
@@ -165,7 +167,7 @@ class Runs(param.Parameterized):
 
     # Runs of this session -----------------------------------------------------------------
 
-    def finish(self, built: Built, run: RunRecord) -> KeptRun:
+    def finish(self, built: BuiltDesign, run: RunRecord) -> KeptRun:
         """Keep what a worker sent back about a design, and show it."""
         return self.keep(KeptRun.of(built, run))
 

@@ -18,9 +18,9 @@ from fuseloom.dataflow.why.promises import Promise
 from fuseloom.errors import FuseloomError
 from fuseloom.results.record import RunRecord
 from fuseloom_workbench.state.design import Design
-from fuseloom_workbench.state.expected import Expected
+from fuseloom_workbench.state.expected import EstimateSummary
 from fuseloom_workbench.state.files import Upload
-from fuseloom_workbench.state.look import Drawing
+from fuseloom_workbench.state.look import GraphDrawing
 from fuseloom_workbench.state.records import KeptRun
 from fuseloom_workbench.state.runs import PROMISES
 from fuseloom_workbench.state.session import Session
@@ -124,7 +124,7 @@ def kept_from_dict(data: Mapping[str, Any]) -> KeptRun:
         design=design_from_dict(data["design"]),
         estimated=float(data["estimated"]),
         run=RunRecord.from_dict(data["run"]),
-        expected=Expected.read(data.get("expected")),
+        expected=EstimateSummary.read(data.get("expected")),
         searched=data.get("searched") is True,
     )
 
@@ -228,7 +228,7 @@ def _look(session: Session, look: Mapping[str, Any]) -> None:
             "against": "" | "A" | "global" as against,
         }:
             known = ((str(k), v) for k, v in list(folds.items())[:FOLDS] if isinstance(v, bool))
-            session.drawing = Drawing(tuple(sorted(known)), whole, against)
+            session.drawing = GraphDrawing(tuple(sorted(known)), whole, against)
     for name in ("clusters", "direction", "pinned"):
         if name in look:
             try:

@@ -18,25 +18,25 @@ from fuseloom_workbench.state import edits, repairs
 from fuseloom_workbench.state.answered import Answered
 from fuseloom_workbench.state.cells import with_choice
 from fuseloom_workbench.state.design import (
-    Built,
+    BuiltDesign,
     Design,
     build,
     with_options,
     with_program,
 )
-from fuseloom_workbench.state.look import Look
+from fuseloom_workbench.state.look import ViewState
 from fuseloom_workbench.state.machines import RUN_LIMIT, tokens_of
 from fuseloom_workbench.state.records import KeptRun
 from fuseloom_workbench.state.repairs import WayOut
 from fuseloom_workbench.state.runs import Runs
 from fuseloom_workbench.state.sources import known_names
-from fuseloom_workbench.state.steps import Step, Steps
+from fuseloom_workbench.state.steps import DesignStep, Steps
 
 LONGEST = 500
 """Characters of an answer."""
 
 
-class Session(Look, Runs, Answered):
+class Session(ViewState, Runs, Answered):
     """What is shown, and every way to change it.
 
     Each change compiles first.  If the engine refuses, nothing changes, and ``message`` says
@@ -63,7 +63,7 @@ class Session(Look, Runs, Answered):
     ['T1..T3', 'H..Y']
     """
 
-    built = param.ClassSelector(class_=Built, doc="The design, compiled and estimated.")
+    built = param.ClassSelector(class_=BuiltDesign, doc="The design, compiled and estimated.")
     message = param.String(doc="The last answer, for people.")
     ok = param.Boolean(True, doc="Whether the last request was granted.")
     answers = param.Integer(0, doc="Counts answers, so that a refusal is an event too.")
@@ -91,7 +91,7 @@ class Session(Look, Runs, Answered):
     ) -> None:
         super().__init__(**params)
         self._steps = Steps()
-        self._here: Step | None = None
+        self._here: DesignStep | None = None
         self._show(build(edits.started(model, data, seed, schedule, machine)))
 
     # What there is ------------------------------------------------------------------------
@@ -296,7 +296,7 @@ class Session(Look, Runs, Answered):
         except FuseloomError as reason:
             return self.refuse(reason)
         self._steps.travel(here, by)
-        self._here = step if step.cycles is not None else Step.of(built, None)
+        self._here = step if step.cycles is not None else DesignStep.of(built, None)
         self._show(built)
         return True
 
@@ -306,10 +306,10 @@ class Session(Look, Runs, Answered):
         return bool(self._steps.past), bool(self._steps.future)
 
     @property
-    def trail(self) -> tuple[list[Step], int]:
+    def trail(self) -> tuple[list[DesignStep], int]:
         """Every step, and which of them is shown."""
         past = self._steps.past
-        here = self._here or Step.of(self.built, None)
+        here = self._here or DesignStep.of(self.built, None)
         return [*past, here, *reversed(self._steps.future)], len(past)
 
     @property
@@ -335,7 +335,7 @@ class Session(Look, Runs, Answered):
         self.check_size(design)
         built = build(design, self.built)
         self._steps.restore(past, future)
-        self._here = Step.of(built, None)
+        self._here = DesignStep.of(built, None)
         self.param.update(records=dict(records), latest=next(reversed(records.values()), None))
         self._show(built)
 
@@ -437,14 +437,14 @@ class Session(Look, Runs, Answered):
                 return False
             return self.refuse(reason, topic, self._offered(ways))
         if built.design != self.design:
-            self._steps.went(self._here or Step.of(self.built, None))
-            self._here = Step.of(built, self.built)
+            self._steps.went(self._here or DesignStep.of(self.built, None))
+            self._here = DesignStep.of(built, self.built)
         self._show(built, topic, told)
         return True
 
-    def _show(self, built: Built, topic: str = "fusion", told: str = "") -> None:
+    def _show(self, built: BuiltDesign, topic: str = "fusion", told: str = "") -> None:
         if self._here is None:
-            self._here = Step.of(built, None)
+            self._here = DesignStep.of(built, None)
         number = self._region_after(built)
         same = self.built is not None and built.compilation is self.built.compilation
         self.param.update(
@@ -464,7 +464,7 @@ class Session(Look, Runs, Answered):
             self.latest = self.record
         self.answers += 1
 
-    def _region_after(self, built: Built) -> int:
+    def _region_after(self, built: BuiltDesign) -> int:
         """Where the statement that headed the shown region is now."""
         if self.built is None:
             return 0

@@ -18,7 +18,7 @@ from fuseloom.exploration.store import RunIdentity, RunReader, StoredRun, Subjec
 from fuseloom.exploration.store.identity import engine_version
 from fuseloom.exploration.sweep.plan import run_identity
 from fuseloom.results.record import RegionRecord, RunRecord
-from fuseloom_workbench.state.design import Built, build
+from fuseloom_workbench.state.design import BuiltDesign, build
 from fuseloom_workbench.state.edits import with_kept_schedule, with_schedule
 
 LATEST, FASTEST = 60, 20
@@ -106,13 +106,13 @@ def _totals(record: RunRecord) -> RunRecord:
 
 
 @dataclass(frozen=True)
-class Shared:
+class StoredRuns:
     """What the store has for a problem.
 
     Attributes
     ----------
     problem : str
-        Whose runs they are: ``Built.problem``.
+        Whose runs they are: ``BuiltDesign.problem``.
     data : str
         Hash of its data, which takes long for large ones.
     runs : tuple of SharedRun
@@ -140,7 +140,7 @@ class Shared:
 
 
 @dataclass(frozen=True)
-class Judged:
+class EstimatedSchedules:
     """What the engine makes of schedules of the store.
 
     Attributes
@@ -159,17 +159,17 @@ class Judged:
     refused: Mapping[str, str] = field(default_factory=dict)
 
 
-def look(built: Built, path: str, before: Shared, *, whole: bool = True) -> Shared:
+def look(built: BuiltDesign, path: str, before: StoredRuns, *, whole: bool = True) -> StoredRuns:
     """Read the runs of a design's program, data and machine.
 
     Parameters
     ----------
-    before : Shared
+    before : StoredRuns
         What was read last: what a store that cannot be read has given stays.
     whole : bool
         Whether all is read; else that run only which is the design's own.
     """
-    known = before if before.problem == built.problem else Shared(built.problem)
+    known = before if before.problem == built.problem else StoredRuns(built.problem)
     program = built.compilation.source or built.compilation.program
     data = known.data or data_hash(built.data)
     known = replace(known, data=data, trouble="", reason="")
@@ -218,13 +218,15 @@ def _hidden(problem: FuseloomError, path: str) -> str:
     return shortened(f"Kept runs are not read: {text}", _WORDS)
 
 
-def judge(built: Built, shared: Shared, known: Judged) -> Iterator[Judged]:
+def judge(
+    built: BuiltDesign, shared: StoredRuns, known: EstimatedSchedules
+) -> Iterator[EstimatedSchedules]:
     """Name and estimate the schedules of runs of which no estimate is kept, bit by bit.
 
     Yields what is known so far, now and then, and at the end.
     """
     if known.problem != built.problem:
-        known = Judged(built.problem, names=_names(built))
+        known = EstimatedSchedules(built.problem, names=_names(built))
         yield known
     estimated, refused = dict(known.estimated), dict(known.refused)
     told = time.monotonic()
@@ -241,7 +243,7 @@ def judge(built: Built, shared: Shared, known: Judged) -> Iterator[Judged]:
     yield replace(known, estimated=estimated, refused=refused)
 
 
-def missing(shared: Shared, known: Judged) -> list[SharedRun]:
+def missing(shared: StoredRuns, known: EstimatedSchedules) -> list[SharedRun]:
     """Runs of which nobody knows what was expected."""
     return [
         run
@@ -250,7 +252,7 @@ def missing(shared: Shared, known: Judged) -> list[SharedRun]:
     ]
 
 
-def _names(built: Built) -> dict[str, str]:
+def _names(built: BuiltDesign) -> dict[str, str]:
     """The presets' names by their resolved schedules."""
     names: dict[str, str] = {}
     for name, text in built.model.presets.items():

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from fuseloom_workbench.state.design import Built, Design
+from fuseloom_workbench.state.design import BuiltDesign, Design
 
 LIMIT = 200
 """Steps back that are kept."""
 
 
 @dataclass(frozen=True)
-class Step:
+class DesignStep:
     """One design on the way.
 
     Attributes
@@ -31,14 +31,14 @@ class Step:
     cycles: float | None = None
 
     @classmethod
-    def of(cls, built: Built, before: Built | None) -> Step:
+    def of(cls, built: BuiltDesign, before: BuiltDesign | None) -> DesignStep:
         """The step to a design from the one before."""
         return cls(
             built.design, name_of(built, before), built.problem, float(built.estimate.cycles)
         )
 
 
-def name_of(built: Built, before: Built | None) -> str:
+def name_of(built: BuiltDesign, before: BuiltDesign | None) -> str:
     """What a design is called after: its data, its preset, or what was changed."""
     design = built.design
     if before is not None:
@@ -62,7 +62,7 @@ def name_of(built: Built, before: Built | None) -> str:
     return "yours"
 
 
-def _of_settings(built: Built, before: Built) -> str:
+def _of_settings(built: BuiltDesign, before: BuiltDesign) -> str:
     """The directive that is new, or gone."""
     now, then = built.design.settings, before.design.settings
     new, gone = [s for s in now if s not in then], [s for s in then if s not in now]
@@ -71,7 +71,7 @@ def _of_settings(built: Built, before: Built) -> str:
     return f"no {gone[0]}" if len(gone) == 1 and not new else "settings"
 
 
-def _of_cuts(built: Built, before: Built) -> str:
+def _of_cuts(built: BuiltDesign, before: BuiltDesign) -> str:
     """The kernel that a cut is new or gone before."""
     names = {unit.start: unit.name for unit in (*before.units, *built.units)}
     new, gone = built.design.cuts - before.design.cuts, before.design.cuts - built.design.cuts
@@ -98,20 +98,20 @@ class Steps:
     """
 
     def __init__(self) -> None:
-        self.past: list[Step] = []
-        self.future: list[Step] = []  # the last is the next
+        self.past: list[DesignStep] = []
+        self.future: list[DesignStep] = []  # the last is the next
 
-    def went(self, here: Step) -> None:
+    def went(self, here: DesignStep) -> None:
         """Another design is shown now; what was undone is forgotten."""
         self.past = [*self.past, here][-LIMIT:]
         self.future = []
 
-    def reached(self, by: int) -> Step | None:
+    def reached(self, by: int) -> DesignStep | None:
         """The step so many ahead, or behind if negative; None if there is none."""
         among = self.future if by > 0 else self.past
         return among[-abs(by)] if 0 < abs(by) <= len(among) else None
 
-    def travel(self, here: Step, by: int) -> None:
+    def travel(self, here: DesignStep, by: int) -> None:
         """Go so many steps ahead, or back; there must be so many."""
         source, target = (self.future, self.past) if by > 0 else (self.past, self.future)
         for _ in range(abs(by)):
@@ -120,5 +120,5 @@ class Steps:
 
     def restore(self, past: Sequence[Design], future: Sequence[Design]) -> None:
         """Steps that were saved."""
-        self.past = [Step(design) for design in past]
-        self.future = [Step(design) for design in future]
+        self.past = [DesignStep(design) for design in past]
+        self.future = [DesignStep(design) for design in future]

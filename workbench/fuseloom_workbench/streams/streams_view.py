@@ -10,11 +10,11 @@ import param
 
 from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.dataflow.sim.machine import Machine
-from fuseloom.dataflow.sim.steps import Kept, Recording, record_graph
+from fuseloom.dataflow.sim.steps import Recording, RecordingLimits, record_graph
 from fuseloom.program.storage import StoredTensor
 from fuseloom_workbench.base.assets import asset, script
 from fuseloom_workbench.base.component import SessionComponent
-from fuseloom_workbench.base.desk import Desk
+from fuseloom_workbench.base.page_backend import PageBackend
 from fuseloom_workbench.graph import layout
 from fuseloom_workbench.streams.view import Shown, dot
 
@@ -67,7 +67,7 @@ class StreamsView(SessionComponent):
                     self.desk.ask("step_to", cycle, node)
 
 
-class RecordedDesk(Desk):
+class RecordedBackend(PageBackend):
     """A desk with one recording and nothing else."""
 
     def __init__(self, recording: Recording, **params: Any) -> None:
@@ -90,7 +90,7 @@ def streams(
     graph: Graph,
     data: Mapping[str, StoredTensor],
     machine: Machine | None = None,
-    kept: Kept | None = None,
+    kept: RecordingLimits | None = None,
 ) -> StreamsView:
     """A graph's run on data, to step through; it is recorded here and now.
 
@@ -100,7 +100,7 @@ def streams(
         Stored tensors by name, those that the nodes read.
     machine : Machine, optional
         By default ``Machine.default()``.
-    kept : Kept, optional
+    kept : RecordingLimits, optional
         Most cycles and tokens.
 
     Raises
@@ -118,4 +118,4 @@ def streams(
     >>> view.view["outline"]["cycles"]
     38
     """
-    return StreamsView(RecordedDesk(record_graph(graph, data, machine, kept)))
+    return StreamsView(RecordedBackend(record_graph(graph, data, machine, kept)))

@@ -23,17 +23,24 @@ from fuseloom.dataflow.samml.traits import Stored
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.ports import with_ports
-from fuseloom.dataflow.sim.steps import NEVER, Kept, Recording, bound_region, chunks, record
+from fuseloom.dataflow.sim.steps import (
+    NEVER,
+    Recording,
+    RecordingLimits,
+    bound_region,
+    chunks,
+    record,
+)
 from fuseloom.errors import FuseloomError
 from fuseloom_workbench.graph.drawing import edge_list, is_copy, node_key
-from fuseloom_workbench.state.design import Built
+from fuseloom_workbench.state.design import BuiltDesign
 from fuseloom_workbench.state.session import Session
 
 NAMES = ("streams", "streams_chunk", "streams_story")
 """The parts."""
 RECORDINGS = 3
 """Recordings that a session keeps for a quick return; one may take tens of MB."""
-BEGINNING = Kept(cycles=1_000)
+BEGINNING = RecordingLimits(cycles=1_000)
 """What is recorded first of a long run, so that stepping can begin."""
 KEPT = 32
 """Nodes whose stories are kept for a quick return."""
@@ -186,7 +193,7 @@ def recordings(session: Session, draw: Callable[[str], str]) -> Iterator[Shown]:
 
 
 def _recordings(
-    named: tuple[str, str], built: Built, region: int, draw: Callable[[str], str]
+    named: tuple[str, str], built: BuiltDesign, region: int, draw: Callable[[str], str]
 ) -> Iterator[Shown]:
     graph, machine = built.regions[region].graph, built.design.machine
     try:

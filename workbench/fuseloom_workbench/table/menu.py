@@ -7,13 +7,13 @@ from typing import Any
 
 from fuseloom.errors import FuseloomError
 from fuseloom_workbench.base.quantities import count
-from fuseloom_workbench.state.cells import Choice, choices
-from fuseloom_workbench.state.design import Built, build
+from fuseloom_workbench.state.cells import CellChoice, choices
+from fuseloom_workbench.state.design import BuiltDesign, build
 from fuseloom_workbench.state.session import Session
 
 PATIENCE = 2.0
 """Seconds of computing for estimates of entries; those after that are offered without one."""
-_last: list[tuple[Built, tuple[int, str, str], list[dict[str, Any]]]] = []
+_last: list[tuple[BuiltDesign, tuple[int, str, str], list[dict[str, Any]]]] = []
 
 
 def view(session: Session) -> dict[str, Any]:
@@ -28,7 +28,7 @@ def view(session: Session) -> dict[str, Any]:
     }
 
 
-def _entries(built: Built, place: tuple[int, str, str]) -> list[dict[str, Any]]:
+def _entries(built: BuiltDesign, place: tuple[int, str, str]) -> list[dict[str, Any]]:
     """Entries of a cell; those of the last menu are kept, as parts are made again and again."""
     for before, where, made in _last:
         if before is built and where == place:
@@ -39,7 +39,7 @@ def _entries(built: Built, place: tuple[int, str, str]) -> list[dict[str, Any]]:
     return made
 
 
-def _entry(built: Built, choice: Choice, estimated: bool) -> dict[str, Any]:
+def _entry(built: BuiltDesign, choice: CellChoice, estimated: bool) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "key": choice.key,
         "text": choice.text,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fuseloom.dataflow.table.cells import VALUE_ROW, Cell, CellKind, Step
+from fuseloom.dataflow.table.cells import VALUE_ROW, Cell, CellKind, ConstructionStep
 from fuseloom.dataflow.table.display import LOOKS
 from fuseloom_workbench.state.session import Session
 
@@ -53,7 +53,7 @@ def _kind(kind: CellKind) -> dict[str, str]:
     return {"family": look.family, "sign": look.sign, "text": kind.value, "says": look.says}
 
 
-def _title(step: Step) -> str:
+def _title(step: ConstructionStep) -> str:
     return step.title if step.title.startswith(step.phase) else f"{step.phase}: {step.title}"
 
 

@@ -25,7 +25,7 @@ Place = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Row:
+class TimelineRow:
     """A line of the timeline.
 
     Attributes
@@ -45,11 +45,11 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Rows:
+class TimelineRows:
     """All lines, and what people call their groups: the kernels, in the order of the program."""
 
     groups: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[TimelineRow, ...]
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class _Found:
     place: Place
 
 
-def rows_of(session: Session) -> Rows:
+def rows_of(session: Session) -> TimelineRows:
     """The rows of the run shown and the pinned one."""
     return _rows(*_runs(session))
 
@@ -82,7 +82,7 @@ def _has_timeline(run: RunRecord) -> bool:
     return all(r.timeline is not None and r.nodes is not None for r in run.regions)
 
 
-class _Kept:
+class _RunKey:
     """A run and its statements, compared by the run itself."""
 
     def __init__(self, kept: KeptRun, session: Session) -> None:
@@ -90,7 +90,7 @@ class _Kept:
         self.session = session
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Kept) and other.kept is self.kept
+        return isinstance(other, _RunKey) and other.kept is self.kept
 
     def __hash__(self) -> int:
         return id(self.kept)
@@ -107,15 +107,15 @@ class _Kept:
         return {name: number for number, unit in enumerate(units) for name in unit.statements}
 
 
-def _runs(session: Session) -> tuple[_Kept | None, _Kept | None]:
+def _runs(session: Session) -> tuple[_RunKey | None, _RunKey | None]:
     here, there = shown_runs(session)
-    return here and _Kept(here, session), there and _Kept(there, session)
+    return here and _RunKey(here, session), there and _RunKey(there, session)
 
 
 @lru_cache(maxsize=4)
-def _rows(here: _Kept | None, there: _Kept | None) -> Rows:
+def _rows(here: _RunKey | None, there: _RunKey | None) -> TimelineRows:
     if here is None:
-        return Rows((), ())
+        return TimelineRows((), ())
     others: dict[tuple[int, str], list[_Found]] = {}
     for node in _nodes(there) if there is not None else ():
         others.setdefault((node.kernel, node.label), []).append(node)
@@ -130,14 +130,14 @@ def _rows(here: _Kept | None, there: _Kept | None) -> Rows:
     units = here.session.built.units
     order = sorted(lines)
     rows = tuple(
-        Row(node.label, group, ours, theirs)
+        TimelineRow(node.label, group, ours, theirs)
         for group, kernel in enumerate(order)
         for node, ours, theirs in lines[kernel]
     )
-    return Rows(tuple(units[k].name if k >= 0 else ELSEWHERE for k in order), rows)
+    return TimelineRows(tuple(units[k].name if k >= 0 else ELSEWHERE for k in order), rows)
 
 
-def _nodes(kept: _Kept) -> Iterator[_Found]:
+def _nodes(kept: _RunKey) -> Iterator[_Found]:
     """Nodes of a run, each memory port after the node that it serves."""
     kernels = kept.kernels()
     pairs = zip(kept.regions(), kept.kept.run.regions, strict=True)

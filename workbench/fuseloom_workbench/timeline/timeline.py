@@ -9,7 +9,7 @@ import param
 
 from fuseloom_workbench.base.assets import script, style
 from fuseloom_workbench.base.component import SessionComponent
-from fuseloom_workbench.base.desk import Desk
+from fuseloom_workbench.base.page_backend import PageBackend
 from fuseloom_workbench.state.session import Session
 
 
@@ -21,7 +21,7 @@ class Timeline(SessionComponent):
 
     Parameters
     ----------
-    session : Session or Desk, optional
+    session : Session or PageBackend, optional
         Shared by the components of a page; a new one by default.
     """
 
@@ -32,7 +32,7 @@ class Timeline(SessionComponent):
 
     answered = param.String("{}", doc="The last answer about a window, an area or a trace; JSON.")
 
-    def __init__(self, session: Session | Desk | None = None, **params: Any) -> None:
+    def __init__(self, session: Session | PageBackend | None = None, **params: Any) -> None:
         if "sizing_mode" not in params and "height" not in params:
             params["height"] = 420
         super().__init__(session, **params)

@@ -10,7 +10,7 @@ from fuseloom_workbench.base.quantities import count
 from fuseloom_workbench.state.look import ACTIVITIES
 from fuseloom_workbench.state.records import KeptRun
 from fuseloom_workbench.state.session import Session
-from fuseloom_workbench.timeline.rows import Place, Row, begins, rows_of, shown_runs
+from fuseloom_workbench.timeline.rows import Place, TimelineRow, begins, rows_of, shown_runs
 from fuseloom_workbench.timeline.windows import has_events
 
 EMPTY = "Run to see what each node does"
@@ -75,7 +75,7 @@ def _run(kept: KeptRun) -> dict[str, Any]:
     }
 
 
-def _row(row: Row, here: KeptRun, there: KeptRun | None) -> dict[str, Any]:
+def _row(row: TimelineRow, here: KeptRun, there: KeptRun | None) -> dict[str, Any]:
     """A line, with its bins and totals in both runs."""
     return {
         "label": row.label,

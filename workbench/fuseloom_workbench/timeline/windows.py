@@ -33,7 +33,14 @@ from fuseloom.results.record import RegionRecord
 from fuseloom_workbench.state.look import Window
 from fuseloom_workbench.state.records import KeptRun
 from fuseloom_workbench.state.session import Session
-from fuseloom_workbench.timeline.rows import Place, Row, Rows, begins, rows_of, shown_runs
+from fuseloom_workbench.timeline.rows import (
+    Place,
+    TimelineRow,
+    TimelineRows,
+    begins,
+    rows_of,
+    shown_runs,
+)
 
 BARS = 20_000
 """Most intervals that are shown as bars, each with its exact start and length."""
@@ -48,7 +55,7 @@ Int64 = npt.NDArray[np.int64]
 _Parts = list[tuple[EventStore, int, list[int]]]
 
 
-class _Store(EventStore):
+class _MappedStore(EventStore):
     """A store whose file a process with little memory may map."""
 
     def __init__(self, path: Path) -> None:
@@ -62,7 +69,7 @@ class _Store(EventStore):
 
 @lru_cache(maxsize=OPEN_STORES)
 def _opened(path: Path) -> EventStore:
-    return _Store(path)
+    return _MappedStore(path)
 
 
 def has_events(kept: KeptRun) -> bool:
@@ -110,7 +117,9 @@ def answer(session: Session) -> dict[str, Any]:
 class _Question:
     """What was asked, of which runs; compared by the very objects, which never change."""
 
-    def __init__(self, window: Window, here: KeptRun, there: KeptRun | None, rows: Rows) -> None:
+    def __init__(
+        self, window: Window, here: KeptRun, there: KeptRun | None, rows: TimelineRows
+    ) -> None:
         self.window = window
         self.here = here
         self.there = there
@@ -135,7 +144,7 @@ class _Question:
             if kept is not None and has_events(kept):
                 yield letter, kept
 
-    def members(self, number: int) -> list[Row]:
+    def members(self, number: int) -> list[TimelineRow]:
         """The rows that a number stands for: one, or a group's."""
         rows = self.rows.rows
         if number < 0:
@@ -156,7 +165,7 @@ def _remembered(question: _Question) -> dict[str, Any]:
         return {**about, "problem": str(reason)}
 
 
-def _places(rows: Sequence[Row], letter: str) -> list[Place]:
+def _places(rows: Sequence[TimelineRow], letter: str) -> list[Place]:
     found = (row.here if letter == "b" else row.there for row in rows)
     return [place for place in found if place is not None]
 

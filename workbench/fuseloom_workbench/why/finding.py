@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from fuseloom.dataflow.cost import Known
-from fuseloom.dataflow.why.attribution import Part, attribution
+from fuseloom.dataflow.cost import EstimateContext
+from fuseloom.dataflow.why.attribution import AttributedCycles, attribution
 from fuseloom.dataflow.why.recomputation import Recomputation, recomputation
-from fuseloom.dataflow.why.suggestions import Asked, Suggestion, suggestions
+from fuseloom.dataflow.why.suggestions import Suggestion, SuggestionRequest, suggestions
 from fuseloom.errors import FuseloomError
-from fuseloom_workbench.state.design import Built, build
+from fuseloom_workbench.state.design import BuiltDesign, build
 from fuseloom_workbench.state.records import KeptRun
 from fuseloom_workbench.state.session import Session
 
@@ -21,12 +21,12 @@ MUCH = 1.1
 
 
 @dataclass(frozen=True)
-class Found:
+class Findings:
     """What was found of a design.
 
     Attributes
     ----------
-    pinned : Part or None
+    pinned : AttributedCycles or None
         Where the cycles of run A went, if one is pinned that can be compared.
     whole : bool
         Whether changes were looked for; what is computed again is known before.
@@ -34,7 +34,7 @@ class Found:
 
     repeated: tuple[Recomputation, ...]
     suggestions: tuple[Suggestion, ...]
-    pinned: Part | None = None
+    pinned: AttributedCycles | None = None
     whole: bool = True
 
     @property
@@ -51,20 +51,20 @@ def key(session: Session) -> str:
     return repr((session.configuration, mine, theirs))
 
 
-def find(session: Session) -> Iterator[Found]:
+def find(session: Session) -> Iterator[Findings]:
     """Look for it, of what a session shows now: what is computed again first, then all."""
     built, record = session.built, session.record
-    known = Known.of(built.compilation.program, built.data, machine=built.design.machine)
+    known = EstimateContext.of(built.compilation.program, built.data, machine=built.design.machine)
     repeated = recomputation(built.compilation, known, built.estimate)
     pinned = pinned_of(session)
     tree = None if pinned is None else _attributed(pinned, built)
-    first = Found(repeated, (), tree, whole=False)
+    first = Findings(repeated, (), tree, whole=False)
     yield first
     asked = asked_of(built, record, tuple(one.tensor for one in first.again))
     yield replace(first, suggestions=suggestions(asked, seconds=SECONDS), whole=True)
 
 
-def _attributed(pinned: KeptRun, built: Built) -> Part | None:
+def _attributed(pinned: KeptRun, built: BuiltDesign) -> AttributedCycles | None:
     """Where the cycles of run A went; None if this engine makes other regions of its design."""
     try:
         return attribution(pinned.run, build(pinned.design, built).compilation)
@@ -72,11 +72,13 @@ def _attributed(pinned: KeptRun, built: Built) -> Part | None:
         return None
 
 
-def asked_of(built: Built, record: KeptRun | None, heavy: tuple[str, ...] = ()) -> Asked:
+def asked_of(
+    built: BuiltDesign, record: KeptRun | None, heavy: tuple[str, ...] = ()
+) -> SuggestionRequest:
     """A design and its run, with the kernels as they are drawn."""
     kernels = {tensor: unit.name for unit in built.units for tensor in unit.statements}
     run = None if record is None else record.run
-    return Asked(
+    return SuggestionRequest(
         built.compilation, built.data, built.design.machine, built.estimate, run, kernels, heavy
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from fuseloom_workbench.base.assets import script, style
 from fuseloom_workbench.base.component import SessionComponent
-from fuseloom_workbench.base.desk import Desk
+from fuseloom_workbench.base.page_backend import PageBackend
 from fuseloom_workbench.state.session import Session
 
 
@@ -19,7 +19,7 @@ class PathPanel(SessionComponent):
     _stylesheets = [style("why/path_panel")]
     part = "path"
 
-    def __init__(self, session: Session | Desk | None = None, **params: Any) -> None:
+    def __init__(self, session: Session | PageBackend | None = None, **params: Any) -> None:
         super().__init__(session, **params)
         self.desk.runner.param.watch(lambda *_: self.refresh(), "running")
 

@@ -8,16 +8,16 @@ from typing import Any
 
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.display import TOKENS
-from fuseloom.dataflow.sim.explain.critical import Why
+from fuseloom.dataflow.sim.explain.critical import PathCause
 from fuseloom.dataflow.why.answer import Pinned, answer
-from fuseloom.dataflow.why.attribution import Level, Part, attribution
+from fuseloom.dataflow.why.attribution import AttributedCycles, AttributionLevel, attribution
 from fuseloom.dataflow.why.difference import Change, difference
 from fuseloom.dataflow.why.promises import held
 from fuseloom.dataflow.why.recomputation import Recomputation
 from fuseloom.dataflow.why.suggestions import Suggestion
 from fuseloom_workbench.base.quantities import count
 from fuseloom_workbench.state.session import Session
-from fuseloom_workbench.why.finding import Found, asked_of, pinned_of
+from fuseloom_workbench.why.finding import Findings, asked_of, pinned_of
 
 SHOWN = 0.002
 """Share of the cycles below which parts of the flame view are drawn as one."""
@@ -25,15 +25,15 @@ BUTTONS = 2
 ROWS = 40
 """Rows of the difference that are listed."""
 _COLOURS = {
-    Why.WORK.value: "busy",
-    Why.LATENCY.value: "busy",
-    Why.TOKEN.value: "wait-input",
-    Why.ROOM.value: "wait-space",
-    Why.MEMORY.value: "wait-memory",
+    PathCause.WORK.value: "busy",
+    PathCause.LATENCY.value: "busy",
+    PathCause.TOKEN.value: "wait-input",
+    PathCause.ROOM.value: "wait-space",
+    PathCause.MEMORY.value: "wait-memory",
 }
 
 
-def view(session: Session, found: Found | None) -> dict[str, Any]:
+def view(session: Session, found: Findings | None) -> dict[str, Any]:
     """The answer, changes, and where the cycles went; without ``found``, what is known at once."""
     tree = _tree(session)
     wrong = _wrong(session)
@@ -62,7 +62,7 @@ def _wrong(session: Session) -> str:
     return "machine" if session.machine.quirks.active else "report"
 
 
-def _tree(session: Session) -> Part | None:
+def _tree(session: Session) -> AttributedCycles | None:
     record = session.record
     return None if record is None else attribution(record.run, session.compilation)
 
@@ -78,7 +78,7 @@ def _drawn(tensor: str, kernels: Mapping[str, str]) -> str:
     return tensor if kernel == tensor else f"{tensor}, {kernel}"
 
 
-def _answer(session: Session, found: Found) -> dict[str, Any]:
+def _answer(session: Session, found: Findings) -> dict[str, Any]:
     pinned, baseline = pinned_of(session), session.baseline
     base = None
     if baseline is not None and baseline.configuration != session.configuration:
@@ -144,7 +144,7 @@ def _recomputed(session: Session, one: Recomputation) -> dict[str, Any]:
     }
 
 
-def _flame(session: Session, tree: Part) -> dict[str, Any]:
+def _flame(session: Session, tree: AttributedCycles) -> dict[str, Any]:
     """The tree with what is too narrow to be seen drawn as one, so that it still adds up."""
     least = max(1, SHOWN * tree.cycles)
     made = _piece(tree, least, "run", None)
@@ -160,8 +160,8 @@ def _flame(session: Session, tree: Part) -> dict[str, Any]:
     return {**made, "text": count(tree.cycles, "cycles")}
 
 
-def _piece(part: Part, least: float, kind: str, node: int | None) -> dict[str, Any]:
-    keep_all = part.level is Level.RUN
+def _piece(part: AttributedCycles, least: float, kind: str, node: int | None) -> dict[str, Any]:
+    keep_all = part.level is AttributionLevel.RUN
     wide = [p for p in part.parts if p.cycles >= least or keep_all]
     narrow = [p for p in part.parts if not (p.cycles >= least or keep_all)]
     node = part.node if part.node is not None else node
@@ -197,7 +197,7 @@ def _coloured(
     return found
 
 
-def _difference(session: Session, tree: Part, found: Found) -> dict[str, Any] | None:
+def _difference(session: Session, tree: AttributedCycles, found: Findings) -> dict[str, Any] | None:
     pinned, record = pinned_of(session), session.record
     if pinned is None or record is None or found.pinned is None:
         return None

@@ -78,7 +78,7 @@ class Compiler:
 
 
 @dataclass(frozen=True)
-class Built:
+class CompiledRoutines:
     """Routines as machine code.
 
     Attributes
@@ -162,7 +162,7 @@ def build(
     routines: Sequence[Routine],
     backend: Backend | None = None,
     flags: Sequence[str] = FLAGS,
-) -> Built:
+) -> CompiledRoutines:
     """Machine code of routines, in one file.
 
     Parameters
@@ -213,7 +213,9 @@ def _key(*parts: object) -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:40]
 
 
-def _by_c(routines: Sequence[Routine], compiler: Compiler, flags: tuple[str, ...]) -> Built:
+def _by_c(
+    routines: Sequence[Routine], compiler: Compiler, flags: tuple[str, ...]
+) -> CompiledRoutines:
     began = time.perf_counter()
     source = emit_c(routines)
     key = _key(source, flags, ALWAYS, compiler.path, compiler.version, processor())
@@ -236,7 +238,7 @@ def _by_c(routines: Sequence[Routine], compiler: Compiler, flags: tuple[str, ...
         LOADED[str(folder), key] = library
     calls = tuple(_c_call(getattr(library, f"k{n}")) for n in range(len(routines)))
     seconds = time.perf_counter() - began
-    return Built(calls, source, Backend.C, compiler.version, seconds, reused, said)
+    return CompiledRoutines(calls, source, Backend.C, compiler.version, seconds, reused, said)
 
 
 def _compile(source: str, path: Path, compiler: Compiler, flags: tuple[str, ...]) -> None:
@@ -282,7 +284,7 @@ def _c_call(function: Any) -> Call:
     return call
 
 
-def _by_numba(routines: Sequence[Routine], said: str) -> Built:
+def _by_numba(routines: Sequence[Routine], said: str) -> CompiledRoutines:
     import numba
 
     began = time.perf_counter()
@@ -315,7 +317,9 @@ def _by_numba(routines: Sequence[Routine], said: str) -> Built:
     calls = tuple(_numba_call(getattr(module, f"k{n}")) for n in range(len(routines)))
     by = f"numba {numba.__version__}"
     notes = "; ".join(filter(None, (said, unkept)))
-    return Built(calls, source, Backend.NUMBA, by, time.perf_counter() - began, reused, notes)
+    return CompiledRoutines(
+        calls, source, Backend.NUMBA, by, time.perf_counter() - began, reused, notes
+    )
 
 
 def _numba_call(function: Any) -> Call:

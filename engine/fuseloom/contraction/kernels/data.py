@@ -11,7 +11,7 @@ import numpy as np
 
 from fuseloom.contraction.kernels.operands import Elements, Floats, Operand, elements_of, operand
 from fuseloom.contraction.kernels.reference import evaluate
-from fuseloom.contraction.kernels.references import Layout
+from fuseloom.contraction.kernels.references import OperandLayout
 from fuseloom.contraction.occupancy import Occupancy, suitable_levels
 from fuseloom.contraction.tree import ContractionTree
 from fuseloom.errors import DataError, LimitError
@@ -53,9 +53,9 @@ class Data:
         self.elements: dict[str, Elements] = {
             name: elements_of(tree.program.tensor(name), given[name]) for name in names
         }
-        self._operands: dict[Layout, Operand] = {}
+        self._operands: dict[OperandLayout, Operand] = {}
 
-    def operand(self, layout: Layout) -> Operand:
+    def operand(self, layout: OperandLayout) -> Operand:
         """A tensor in a layout, built once."""
         if layout not in self._operands:
             self._operands[layout] = operand(self.elements[layout.tensor], layout)

@@ -29,7 +29,7 @@ class Real:
 
 
 @dataclass(frozen=True)
-class Binary:
+class BinaryOperation:
     """``left op right``; the operators are ``+ * < == !=``, ``and`` and ``max``."""
 
     op: str
@@ -38,7 +38,7 @@ class Binary:
 
 
 @dataclass(frozen=True)
-class At:
+class ElementAccess:
     """An element of an array."""
 
     array: str
@@ -58,7 +58,7 @@ class Seek:
     least: Expr
 
 
-Expr: TypeAlias = Var | Int | Real | Binary | At | Seek
+Expr: TypeAlias = Var | Int | Real | BinaryOperation | ElementAccess | Seek
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ Block: TypeAlias = tuple[Command, ...]
 
 
 @dataclass(frozen=True)
-class Parameter:
+class ArrayParameter:
     """An array that a routine is given.
 
     Attributes
@@ -162,14 +162,14 @@ class Routine:
     ----------
     sizes : tuple of str
         Integers that it is given.
-    arrays : tuple of Parameter
+    arrays : tuple of ArrayParameter
     scalars : tuple of str
         Its reals, 0 at first.
     body : tuple of commands
     """
 
     sizes: tuple[str, ...]
-    arrays: tuple[Parameter, ...]
+    arrays: tuple[ArrayParameter, ...]
     scalars: tuple[str, ...]
     body: Block
 
@@ -205,12 +205,12 @@ def expression(expr: Expr, dialect: Dialect) -> str:
             return str(value)
         case Real(value):
             return repr(float(value))
-        case At(array, index):
+        case ElementAccess(array, index):
             return f"{array}[{expression(index, dialect)}]"
         case Seek(array, first, end, least):
             parts = (expression(e, dialect) for e in (first, end, least))
             return f"seek({array}, {', '.join(parts)})"
-        case Binary(op, left, right):
+        case BinaryOperation(op, left, right):
             return dialect.operator(op, expression(left, dialect), expression(right, dialect))
 
 
@@ -270,5 +270,5 @@ def every(op: str, parts: Sequence[Expr]) -> Expr:
     """
     result = parts[0]
     for part in parts[1:]:
-        result = Binary(op, result, part)
+        result = BinaryOperation(op, result, part)
     return result

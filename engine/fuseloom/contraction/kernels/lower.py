@@ -14,18 +14,18 @@ from collections.abc import Mapping
 
 from fuseloom.contraction.kernels.imperative import (
     Add,
-    At,
-    Binary,
+    ArrayParameter,
+    BinaryOperation,
     Block,
     Clear,
     Command,
     Declare,
+    ElementAccess,
     Expr,
     For,
     If,
     Increase,
     Int,
-    Parameter,
     Put,
     Real,
     Routine,
@@ -95,10 +95,10 @@ def lower(bound: Bound, listed: bool = False, counted: bool = False) -> Lowered:
         }
     }
     """
-    return _Lowering(bound, listed, counted).lowered()
+    return _LoopLowering(bound, listed, counted).lowered()
 
 
-class _Lowering:
+class _LoopLowering:
     """The names that were given out so far."""
 
     def __init__(self, bound: Bound, listed: bool, counted: bool) -> None:
@@ -135,7 +135,7 @@ class _Lowering:
         body = self._nest(self.bound.nest, {}, {})
         body = (*self.empty_at_first, *body)
         arrays = tuple(
-            Parameter(name, not is_whole(slot), slot.layout is None)
+            ArrayParameter(name, not is_whole(slot), slot.layout is None)
             for slot, name in self.slots.items()
         )
         names = tuple(self.sizes.values())
@@ -185,7 +185,7 @@ class _Lowering:
                 factors.append(self._made(access, loops))
             else:
                 position = at.get(key) or self._located(access, loops)
-                factors.append(At(self._array(Slot(layout, "values")), position))
+                factors.append(ElementAccess(self._array(Slot(layout, "values")), position))
         value = every("*", factors)
         if out.tensor in self.scalars:
             return Increase(self.scalars[out.tensor], value)
@@ -201,15 +201,15 @@ class _Lowering:
         if access.tensor in self.scalars:
             return Var(self.scalars[access.tensor])
         # A workspace lies as it is assigned, whatever the order of the reference.
-        return At(self.slots[Slot(None, access.tensor)], self._located(access, loops))
+        return ElementAccess(self.slots[Slot(None, access.tensor)], self._located(access, loops))
 
     def _located(self, access: Access, loops: Mapping[str, Expr]) -> Expr:
         """The position in a dense array."""
         position: Expr = Int(0)
         for depth, index in enumerate(self._held(access)):
             if depth:
-                position = Binary("*", position, self._size(index))
-                position = Binary("+", position, loops[index])
+                position = BinaryOperation("*", position, self._size(index))
+                position = BinaryOperation("+", position, loops[index])
             else:
                 position = loops[index]
         return position
@@ -226,18 +226,18 @@ class _Lowering:
         Positions count through all of the result, in the order of the nest's reference.
         """
         count, positions, values = (self.slots[Slot(None, part)] for part in LISTS)
-        place, used = Var(self._new()), At(count, Int(0))
-        element = At("r0", place)
+        place, used = Var(self._new()), ElementAccess(count, Int(0))
+        element = ElementAccess("r0", place)
         sizes: list[Expr] = [self._size(x) for x in self._held(self.bound.result)]
         end = every("*", sizes or [Int(1)])
         position: Expr = place
         if self.listed:
             above = self._located(Access("", self.listed), loops)
-            position = Binary("+", Binary("*", above, end), place)
-        room = Binary("<", used, At(count, Int(1)))
+            position = BinaryOperation("+", BinaryOperation("*", above, end), place)
+        room = BinaryOperation("<", used, ElementAccess(count, Int(1)))
         put = (Put(positions, used, position), Put(values, used, element))
         more = (If(room, put), Add(count, Int(0), Int(1)), Put("r0", place, Real(0.0)))
-        test = If(Binary("!=", element, Real(0.0)), more)
+        test = If(BinaryOperation("!=", element, Real(0.0)), more)
         return (For(place.name, Int(0), end, (test,)),)
 
     def _where(self, nest: Where, loops: Mapping[str, Expr], at: Mapping[Key, Expr]) -> Block:
@@ -265,7 +265,7 @@ class _Lowering:
             # All that the consumer makes is a multiple of a scalar: nothing if that is 0.
             for name in own:
                 if name in self.scalars:
-                    test = Binary("!=", Var(self.scalars[name]), Real(0.0))
+                    test = BinaryOperation("!=", Var(self.scalars[name]), Real(0.0))
                     consumer = (If(test, consumer),)
         return (*block, *consumer, *after)
 
@@ -296,14 +296,14 @@ class _Lowering:
             firsts.append(self._new())
             ends.append(self._new())
             above = at[key] if level else Int(0)
-            block.append(Declare(firsts[-1], At(seg, above)))
-            block.append(Declare(ends[-1], At(seg, Binary("+", above, Int(1)))))
+            block.append(Declare(firsts[-1], ElementAccess(seg, above)))
+            block.append(Declare(ends[-1], ElementAccess(seg, BinaryOperation("+", above, Int(1)))))
         if len(needed) == 1:
             position, here = self._new(), self._new()
             positions[needed[0]] = Var(position)
             positions |= self._outermost(index, body, Var(here))
             inner = self._nest(body, {**loops, index: Var(here)}, positions)
-            declared = Declare(here, At(crds[0], Var(position)))
+            declared = Declare(here, ElementAccess(crds[0], Var(position)))
             block.append(For(position, Var(firsts[0]), Var(ends[0]), (declared, *inner)))
             return tuple(block)
         founds = [self._new() for _ in needed]
@@ -311,14 +311,14 @@ class _Lowering:
         positions |= {key: Var(name) for key, name in zip(needed, firsts, strict=True)}
         positions |= self._outermost(index, body, Var(here))
         inner = self._nest(body, {**loops, index: Var(here)}, positions)
-        left = [Binary("<", Var(f), Var(e)) for f, e in zip(firsts, ends, strict=True)]
-        same = [Binary("==", Var(found), Var(here)) for found in founds]
+        left = [BinaryOperation("<", Var(f), Var(e)) for f, e in zip(firsts, ends, strict=True)]
+        same = [BinaryOperation("==", Var(found), Var(here)) for found in founds]
         block.append(
             While(
                 every("and", left),
                 (
                     *(
-                        Declare(found, At(crd, Var(first)))
+                        Declare(found, ElementAccess(crd, Var(first)))
                         for found, crd, first in zip(founds, crds, firsts, strict=True)
                     ),
                     Declare(here, every("max", [Var(found) for found in founds])),

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from fuseloom.contraction.kernels.references import Layout
+from fuseloom.contraction.kernels.references import OperandLayout
 from fuseloom.errors import DataError
 from fuseloom.frontends.files.tensor import CoordinateTensor
 from fuseloom.program import Format, StoredTensor, Tensor
@@ -197,7 +197,7 @@ def _sorted(tensor: Tensor, coords: Ints, values: Floats, adds: bool = False) ->
     return Elements(tensor, np.ascontiguousarray(coords), values)
 
 
-def operand(elements: Elements, layout: Layout) -> Operand:
+def operand(elements: Elements, layout: OperandLayout) -> Operand:
     """A tensor as a kernel reads it.
 
     Raises
@@ -209,7 +209,7 @@ def operand(elements: Elements, layout: Layout) -> Operand:
     --------
     >>> tensor = Tensor("A", (2, 3), Format.compressed(2))
     >>> found = elements_of(tensor, ([[1, 2], [0, 1]], [5.0, 0.1]))
-    >>> columns = operand(found, Layout("A", Format.compressed(2, (1, 0))))
+    >>> columns = operand(found, OperandLayout("A", Format.compressed(2, (1, 0))))
     >>> columns.levels[0].crd, columns.values
     (array([1, 2]), array([0.1, 5. ]))
     """

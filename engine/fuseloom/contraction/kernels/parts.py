@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fuseloom.contraction.kernels.imperative import Routine
-from fuseloom.contraction.kernels.references import Bound, Layout, assignments
+from fuseloom.contraction.kernels.references import Bound, OperandLayout, assignments
 from fuseloom.contraction.loopnest.ir import Assign, Forall, Nest, Where, walk, workspaces
 
 LISTS = ("+count", "+positions", "+values")
@@ -20,7 +20,7 @@ class Slot:
 
     Attributes
     ----------
-    layout : Layout or None
+    layout : OperandLayout or None
         Of a given tensor; None for the result and workspaces.
     part : str
         ``seg``, ``crd`` or ``values`` of a given tensor; else the name of what is made, or
@@ -29,7 +29,7 @@ class Slot:
         Of ``seg`` and ``crd``.
     """
 
-    layout: Layout | None
+    layout: OperandLayout | None
     part: str
     level: int = 0
 

@@ -6,7 +6,7 @@ import hashlib
 
 from fuseloom.contraction.kernels.compile import processor
 from fuseloom.contraction.kernels.data import Data
-from fuseloom.contraction.kernels.run import EXACT, Kernel, Measured
+from fuseloom.contraction.kernels.run import EXACT, KernelMeasurement, NestKernel
 from fuseloom.contraction.loopnest.ir import Forall, walk
 from fuseloom.errors import ProgramError
 from fuseloom.program import StoredTensor
@@ -26,8 +26,8 @@ def cpu() -> MachineId:
 
 
 def kernel_record(
-    kernel: Kernel,
-    measured: Measured,
+    kernel: NestKernel,
+    measured: KernelMeasurement,
     *,
     name: str = "",
     products: float = 0.0,

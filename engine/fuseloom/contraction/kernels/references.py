@@ -16,7 +16,7 @@ Key = tuple[str, int]
 
 
 @dataclass(frozen=True)
-class Layout:
+class OperandLayout:
     """A given tensor as a kernel reads it.
 
     Attributes
@@ -44,10 +44,10 @@ class Bound:
 
     nest: Nest
     tree: ContractionTree
-    layouts: Mapping[Key, Layout]
+    layouts: Mapping[Key, OperandLayout]
 
     @cached_property
-    def stored(self) -> tuple[Layout, ...]:
+    def stored(self) -> tuple[OperandLayout, ...]:
         """Each layout once; a tensor that is referenced in two orders has two."""
         return tuple(dict.fromkeys(self.layouts.values()))
 
@@ -138,7 +138,7 @@ def bind(
             f"{', '.join(tree.by_name)}",
             hint="use names of the network's contractions",
         )
-    layouts: dict[Key, Layout] = {}
+    layouts: dict[Key, OperandLayout] = {}
     for assign, loops in assignments(nest):
         name = assign.out.tensor
         left = list(_needed(tree, name, made))
@@ -184,7 +184,7 @@ def _same(first: Access, second: Access) -> bool:
     return first.tensor == second.tensor and set(first.indices) == set(second.indices)
 
 
-def _layout(access: Access, origin: Access, levels: tuple[LevelFormat, ...]) -> Layout:
+def _layout(access: Access, origin: Access, levels: tuple[LevelFormat, ...]) -> OperandLayout:
     modes = tuple(origin.indices.index(x) for x in access.indices)
     inner = levels[1:]
     if len(levels) != len(modes) or (
@@ -196,7 +196,7 @@ def _layout(access: Access, origin: Access, levels: tuple[LevelFormat, ...]) -> 
             f"{', '.join(level.value for level in levels) or '(none)'}",
             hint=f"give {len(modes)}: all dense, or compressed with the outermost perhaps dense",
         )
-    return Layout(access.tensor, Format(levels, modes))
+    return OperandLayout(access.tensor, Format(levels, modes))
 
 
 def _check_order(access: Access, loops: tuple[str, ...]) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fuseloom.contraction.kernels.arrays import Prepared, held_elements
-from fuseloom.contraction.kernels.compile import FLAGS, Backend, Built, Call, build
+from fuseloom.contraction.kernels.compile import FLAGS, Backend, Call, CompiledRoutines, build
 from fuseloom.contraction.kernels.data import MOST_BYTES, WORD, Data, check_dense
 from fuseloom.contraction.kernels.interruptible import interruptible
 from fuseloom.contraction.kernels.lower import lower
@@ -35,7 +35,7 @@ SECONDS = 60.0
 
 
 @dataclass(frozen=True)
-class Measured:
+class KernelMeasurement:
     """How a kernel did.
 
     Attributes
@@ -67,13 +67,13 @@ class Measured:
 
 
 @dataclass(frozen=True, eq=False)
-class Kernel:
+class NestKernel:
     """A nest as machine code.
 
     Attributes
     ----------
     lowered : Lowered
-    built : Built
+    built : CompiledRoutines
         The file that it is compiled in.
     number : int
         Which of that file's routines it is.
@@ -91,7 +91,7 @@ class Kernel:
     """
 
     lowered: Lowered
-    built: Built
+    built: CompiledRoutines
     number: int
 
     @property
@@ -194,7 +194,7 @@ def count_products(
     Raises
     ------
     FuseloomError
-        As :func:`kernels` and :meth:`Kernel.run`.
+        As :func:`kernels` and :meth:`NestKernel.run`.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def count_products(
     """
     lowered = lower(bind(nest, tree, levels), counted=True)
     _check_bytes(lowered, MOST_BYTES)
-    kernel = Kernel(lowered, build([lowered.routine]), 0)
+    kernel = NestKernel(lowered, build([lowered.routine]), 0)
     taken = data if isinstance(data, Data) else Data(tree, data)
     prepared = Prepared(lowered, kernel.call, taken, np.empty(kernel._room))
     prepared.execute()
@@ -224,7 +224,7 @@ def kernels(
     flags: Sequence[str] = FLAGS,
     most_bytes: int = MOST_BYTES,
     listed: bool = False,
-) -> tuple[Kernel, ...]:
+) -> tuple[NestKernel, ...]:
     """Nests of a network as machine code, compiled in one file.
 
     Parameters
@@ -238,7 +238,7 @@ def kernels(
     most_bytes : int
         Of the workspaces and the result of each.
     listed : bool
-        Whether the result is a list of its elements, :meth:`Kernel.run_listed`: of it only the
+        Whether the result is a list of its elements, :meth:`NestKernel.run_listed`: of it only the
         dimensions of the inner loops are a dense array then.
 
     Raises
@@ -259,7 +259,7 @@ def kernels(
     for one in lowered:
         _check_bytes(one, most_bytes)
     built = build([one.routine for one in lowered], backend, flags)
-    return tuple(Kernel(one, built, number) for number, one in enumerate(lowered))
+    return tuple(NestKernel(one, built, number) for number, one in enumerate(lowered))
 
 
 def _check_bytes(lowered: Lowered, most: int) -> None:
@@ -277,12 +277,12 @@ def _check_bytes(lowered: Lowered, most: int) -> None:
 
 
 def measure(
-    named: Mapping[str, Kernel],
+    named: Mapping[str, NestKernel],
     data: Mapping[str, Any] | Data,
     *,
     runs: int = RUNS,
     seconds: float = SECONDS,
-) -> dict[str, Measured]:
+) -> dict[str, KernelMeasurement]:
     """Times of kernels of one network, each checked first.
 
     They run in turns, so that what else the machine does meets all alike.  A run includes
@@ -347,7 +347,7 @@ def measure(
         if time.perf_counter() > end:
             break
     return {
-        name: Measured(
+        name: KernelMeasurement(
             seconds=median(clock[name]) if clock[name] else None,
             cpu_seconds=median(spent[name]) if spent[name] else None,
             runs=len(clock[name]),

@@ -88,7 +88,7 @@ def workspaces(nest: Where) -> set[str]:
 
 
 @dataclass(frozen=True)
-class Line:
+class NestLine:
     """A line of a nest that is written as nested loops.
 
     Attributes
@@ -114,7 +114,7 @@ class Line:
         return str(self.part)
 
 
-def lines(nest: Nest, depth: int = 0, before: int = 0) -> list[Line]:
+def lines(nest: Nest, depth: int = 0, before: int = 0) -> list[NestLine]:
     """A nest as nested loops, line by line.
 
     Parameters
@@ -127,17 +127,17 @@ def lines(nest: Nest, depth: int = 0, before: int = 0) -> list[Line]:
     match nest:
         case Forall(body=body):
             within = lines(body, depth + 1, before + 1)
-            return [Line(depth, nest, before + len(within)), *within]
+            return [NestLine(depth, nest, before + len(within)), *within]
         case Where(consumer=consumer, producer=producer):
             made = {x.out.tensor: x.out for x in walk(producer) if isinstance(x, Assign)}
             found = [
-                Line(depth, made[name], before + n)
+                NestLine(depth, made[name], before + n)
                 for n, name in enumerate(sorted(workspaces(nest)))
             ]
             for part in (producer, consumer):
                 found += lines(part, depth, before + len(found))
             return found
-    return [Line(depth, nest, before)]
+    return [NestLine(depth, nest, before)]
 
 
 def indented(nest: Nest) -> str:

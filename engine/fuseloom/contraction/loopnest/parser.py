@@ -14,7 +14,7 @@ MOST_LENGTH = 1_000_000
 
 
 @dataclass
-class _Reader:
+class _NestReader:
     """The words of a text, and where one stands."""
 
     words: list[tuple[str, int]]
@@ -70,7 +70,7 @@ def parse_nest(text: str) -> Nest:
     if len(text) > MOST_LENGTH:
         raise ParseError(f"a nest has at most {MOST_LENGTH:,} characters")
     words = [(m[0], m.start()) for m in re.finditer(r"\w+|\+=|\S", text)]
-    reader = _Reader(words, text)
+    reader = _NestReader(words, text)
     nest = _nest(reader, 0)
     if reader.peek():
         raise reader.refuse("the end")
@@ -78,7 +78,7 @@ def parse_nest(text: str) -> Nest:
     return nest
 
 
-def _nest(reader: _Reader, depth: int) -> Nest:
+def _nest(reader: _NestReader, depth: int) -> Nest:
     if depth > MOST_DEPTH:
         raise ParseError(f"a nest is more than {MOST_DEPTH} deep")
     word = reader.peek()
@@ -107,7 +107,7 @@ def _nest(reader: _Reader, depth: int) -> Nest:
     return Assign(out, tuple(operands))
 
 
-def _access(reader: _Reader) -> Access:
+def _access(reader: _NestReader) -> Access:
     name = reader.name("a tensor")
     reader.take("(")
     indices: list[str] = []

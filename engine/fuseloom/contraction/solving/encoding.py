@@ -31,7 +31,7 @@ class Encoding(Enum):
     RELEASED = "released"  # as its authors' program has them, which counts as their Table 2 does
 
 
-class Family(Enum):
+class ConstraintFamily(Enum):
     """What a constraint is for; the value is how an explanation calls it."""
 
     ASSIGNMENTS = "order of the contractions (3.2.1)"
@@ -53,14 +53,14 @@ class Constraint:
 
     Attributes
     ----------
-    family : Family
+    family : ConstraintFamily
     about : str
         The tensor or contraction.
     formula : Any
         Z3's.
     """
 
-    family: Family
+    family: ConstraintFamily
     about: str
     formula: Any
 
@@ -129,7 +129,7 @@ class Encoded:
         if most_bytes is not None:
             self.constraints += self._bytes(most_bytes)
         for pin in pins:
-            self.constraints.append(Constraint(Family.PIN, str(pin), self._pinned(pin)))
+            self.constraints.append(Constraint(ConstraintFamily.PIN, str(pin), self._pinned(pin)))
 
     @property
     def variables(self) -> int:
@@ -141,28 +141,28 @@ class Encoded:
     def _assignments(self) -> Iterator[Constraint]:
         places = list(self.assignment.values())
         for name, place in self.assignment.items():
-            yield self._within(Family.ASSIGNMENTS, name, place, len(places))
+            yield self._within(ConstraintFamily.ASSIGNMENTS, name, place, len(places))
         if len(places) > 1:
-            yield Constraint(Family.ASSIGNMENTS, "all", self.z3.Distinct(places))
+            yield Constraint(ConstraintFamily.ASSIGNMENTS, "all", self.z3.Distinct(places))
         for made, reader in self.tree.consumer.items():
             before = self.assignment[made] < self.assignment[reader.name]
-            yield Constraint(Family.ASSIGNMENTS, made, before)
+            yield Constraint(ConstraintFamily.ASSIGNMENTS, made, before)
 
     def _modes(self, ranks: Mapping[str, int]) -> Iterator[Constraint]:
         for tensor, rank in ranks.items():
             levels = [self.mode[tensor, m] for m in range(rank)]
             for level in levels:
-                yield self._within(Family.MODES, tensor, level, rank)
+                yield self._within(ConstraintFamily.MODES, tensor, level, rank)
             if rank > 1:
-                yield Constraint(Family.MODES, tensor, self.z3.Distinct(levels))
+                yield Constraint(ConstraintFamily.MODES, tensor, self.z3.Distinct(levels))
 
     def _loops(self) -> Iterator[Constraint]:
         for c in self.tree.contractions:
             loops = [self.loop[c.name, x] for x in c.indices]
             for loop in loops:
-                yield self._within(Family.LOOPS, c.name, loop, len(loops))
+                yield self._within(ConstraintFamily.LOOPS, c.name, loop, len(loops))
             if len(loops) > 1:
-                yield Constraint(Family.LOOPS, c.name, self.z3.Distinct(loops))
+                yield Constraint(ConstraintFamily.LOOPS, c.name, self.z3.Distinct(loops))
 
     def _layouts(self) -> Iterator[Constraint]:
         for c, access in self.references:
@@ -172,7 +172,7 @@ class Encoded:
                 i, j = access.indices[m], access.indices[n]
                 loops = self.loop[c.name, i] < self.loop[c.name, j]
                 same = levels == loops if pairs is combinations else self.z3.Implies(levels, loops)
-                yield Constraint(Family.LAYOUT, f"{access.tensor} in {c.name}", same)
+                yield Constraint(ConstraintFamily.LAYOUT, f"{access.tensor} in {c.name}", same)
 
     def _fusion(self) -> Iterator[Constraint]:
         for access in self.tree.intermediates:
@@ -180,9 +180,9 @@ class Encoded:
             for place in range(len(access.indices) - self.bounds[access.tensor]):
                 at = {x: self.loop[access.tensor, x] == place for x in access.indices}
                 first = self.z3.Or(list(at.values()))
-                yield Constraint(Family.PRODUCER, access.tensor, first)
+                yield Constraint(ConstraintFamily.PRODUCER, access.tensor, first)
                 alike = [self._alike(at[x], consumer, x, place) for x in access.indices]
-                yield from self._each(Family.CONSUMER, access.tensor, alike)
+                yield from self._each(ConstraintFamily.CONSUMER, access.tensor, alike)
             for c in self.tree.contractions:
                 if c.name in (access.tensor, consumer.name):
                     continue
@@ -199,7 +199,7 @@ class Encoded:
             for x in access.indices
         ]
         about = f"{c.name} between {access.tensor} and {consumer.name}"
-        yield from self._each(Family.BETWEEN, about, alike)
+        yield from self._each(ConstraintFamily.BETWEEN, about, alike)
 
     def _if_between(
         self, access: Access, consumer: Contraction, c: Contraction, formula: Any
@@ -216,14 +216,16 @@ class Encoded:
         there = self.loop[c.name, index] == place if index in c.indices else self.z3.BoolVal(False)
         return self.z3.Implies(given, there)
 
-    def _each(self, family: Family, about: str, formulas: list[Any]) -> Iterator[Constraint]:
+    def _each(
+        self, family: ConstraintFamily, about: str, formulas: list[Any]
+    ) -> Iterator[Constraint]:
         """The formulas one by one; the released program states them as one."""
         if self.encoding is Encoding.RELEASED:
             formulas = [self.z3.And(formulas)] if formulas else []
         for formula in formulas:
             yield Constraint(family, about, formula)
 
-    def _within(self, family: Family, about: str, variable: Any, end: int) -> Constraint:
+    def _within(self, family: ConstraintFamily, about: str, variable: Any, end: int) -> Constraint:
         return Constraint(family, about, self.z3.And(variable >= 0, variable < end))
 
     # The released program's ----------------------------------------------------------------------
@@ -234,7 +236,7 @@ class Encoded:
             for m, n in permutations(range(len(access.indices)), 2):
                 if extents[access.indices[m]] > extents[access.indices[n]]:
                     outer = self.mode[access.tensor, m] < self.mode[access.tensor, n]
-                    yield Constraint(Family.EXTENTS, access.tensor, outer)
+                    yield Constraint(ConstraintFamily.EXTENTS, access.tensor, outer)
 
     def _not_innermost(self) -> Iterator[Constraint]:
         for c in self.tree.contractions:
@@ -242,7 +244,7 @@ class Encoded:
             if summed and len(summed) < len(c.indices):
                 last = len(c.indices) - 1
                 inner = self.z3.And([self.loop[c.name, x] != last for x in summed])
-                yield Constraint(Family.INNERMOST, c.name, inner)
+                yield Constraint(ConstraintFamily.INNERMOST, c.name, inner)
 
     # Ours ----------------------------------------------------------------------------------------
 
@@ -260,7 +262,7 @@ class Encoded:
                     if size <= most:
                         enough.append(chosen)
             ways = [self._fused(access, chosen) for chosen in enough]
-            yield Constraint(Family.BYTES, access.tensor, self.z3.Or(ways))
+            yield Constraint(ConstraintFamily.BYTES, access.tensor, self.z3.Or(ways))
 
     def _fused(self, access: Access, chosen: frozenset[str]) -> Any:
         """These indices are the outermost loops of producer, consumer and all between."""

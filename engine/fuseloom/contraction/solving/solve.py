@@ -12,7 +12,7 @@ from typing import Any
 
 from fuseloom.contraction.loopnest.generate import canonical, nest_of
 from fuseloom.contraction.solution import Solution
-from fuseloom.contraction.solving.encoding import Encoded, Encoding, Family
+from fuseloom.contraction.solving.encoding import ConstraintFamily, Encoded, Encoding
 from fuseloom.contraction.solving.pins import Pin
 from fuseloom.contraction.tree import ContractionTree
 from fuseloom.errors import ProgramError
@@ -30,7 +30,7 @@ MOST_SEQUENCES = 120
 """How many orders of the contractions are compared with one that was found."""
 
 
-class Verdict(Enum):
+class Satisfiability(Enum):
     """What is known of a system of constraints."""
 
     SAT = "sat"
@@ -42,7 +42,7 @@ class Verdict(Enum):
 class Blocker:
     """A family of constraints and what it is about, needed for there to be no solution."""
 
-    family: Family
+    family: ConstraintFamily
     about: str
 
     def __str__(self) -> str:
@@ -50,12 +50,12 @@ class Blocker:
 
 
 @dataclass(frozen=True)
-class Answer:
+class SolverResult:
     """What Z3 says of a tree under bounds.
 
     Attributes
     ----------
-    verdict : Verdict
+    verdict : Satisfiability
     bounds : mapping
         Per intermediate, the most dimensions of its workspace.
     variables, constraints : int
@@ -68,7 +68,7 @@ class Answer:
         Where there is none: constraints that together forbid one, none of which can be left out.
     """
 
-    verdict: Verdict
+    verdict: Satisfiability
     bounds: Mapping[str, int]
     variables: int
     constraints: int
@@ -152,7 +152,7 @@ class Question:
             pins=self.pins,
         )
 
-    def solve(self, bound: int | Mapping[str, int]) -> Answer:
+    def solve(self, bound: int | Mapping[str, int]) -> SolverResult:
         """Z3's first solution under a bound, or why there is none.
 
         Examples
@@ -166,12 +166,12 @@ class Question:
         encoded = self.encoded(bound)
         solver = self._solver(encoded)
         verdict = _verdict(solver)
-        solution = read(encoded, solver.model()) if verdict is Verdict.SAT else None
+        solution = read(encoded, solver.model()) if verdict is Satisfiability.SAT else None
         blockers: tuple[Blocker, ...] = ()
         seconds = time.perf_counter() - began
-        if verdict is Verdict.UNSAT:
+        if verdict is Satisfiability.UNSAT:
             blockers = self._blockers(encoded)
-        return Answer(
+        return SolverResult(
             verdict,
             encoded.bounds,
             encoded.variables,
@@ -181,13 +181,13 @@ class Question:
             blockers,
         )
 
-    def least(self) -> Iterator[Answer]:
+    def least(self) -> Iterator[SolverResult]:
         """Answers for bounds 0, 1, ... up to the first that has a solution (paper §3)."""
         most = max((len(a.indices) for a in self.tree.intermediates), default=0)
         for bound in range(most + 1):
             answer = self.solve(bound)
             yield answer
-            if answer.verdict is not Verdict.UNSAT:
+            if answer.verdict is not Satisfiability.UNSAT:
                 return
 
     def all(
@@ -206,8 +206,8 @@ class Question:
         alike = 0
         while len(found) < most:
             verdict = _verdict(solver)
-            if verdict is not Verdict.SAT:
-                return Distinct(found, alike), verdict is Verdict.UNSAT
+            if verdict is not Satisfiability.SAT:
+                return Distinct(found, alike), verdict is Satisfiability.UNSAT
             model = solver.model()
             found.append(read(encoded, model))
             others = [v != model.eval(v, model_completion=True) for v in loops]
@@ -217,7 +217,7 @@ class Question:
                 places = encoded.assignment
                 apart = [places[name] != place for place, name in enumerate(sequence)]
                 solver.add(encoded.z3.Or(others + apart))
-        return Distinct(found, alike), _verdict(solver) is Verdict.UNSAT
+        return Distinct(found, alike), _verdict(solver) is Satisfiability.UNSAT
 
     def pareto(self, told: Callable[[float], None] | None = None) -> tuple[dict[str, int], ...]:
         """The bounds per intermediate under which there are solutions, and less of none will do.
@@ -247,7 +247,7 @@ class Question:
             if any(all(a <= b for a, b in zip(least, vector, strict=True)) for least in minimal):
                 continue
             encoded = self.encoded(dict(zip(names, vector, strict=True)))
-            if _verdict(self._solver(encoded)) is Verdict.SAT:
+            if _verdict(self._solver(encoded)) is Satisfiability.SAT:
                 minimal.append(vector)
         return tuple(dict(zip(names, vector, strict=True)) for vector in minimal)
 
@@ -256,7 +256,7 @@ class Question:
         whole = {a.tensor: len(a.indices) for a in self.tree.intermediates}
         for bound in range(len(access.indices)):
             encoded = self.encoded({**whole, access.tensor: bound})
-            if _verdict(self._solver(encoded)) is Verdict.SAT:
+            if _verdict(self._solver(encoded)) is Satisfiability.SAT:
                 return bound
         return len(access.indices)
 
@@ -278,19 +278,19 @@ class Question:
         marks = {blocker: z3.Bool(f"group {n}") for n, blocker in enumerate(groups)}
         for blocker, formulas in groups.items():
             solver.add(z3.Implies(marks[blocker], z3.And(formulas)))
-        if _verdict(solver, *marks.values()) is not Verdict.UNSAT:
+        if _verdict(solver, *marks.values()) is not Satisfiability.UNSAT:
             return ()
         core = {str(mark) for mark in solver.unsat_core()}
         needed = [b for b in groups if str(marks[b]) in core]
         for blocker in list(needed):
             rest = [marks[b] for b in needed if b != blocker]
-            if _verdict(solver, *rest) is Verdict.UNSAT:
+            if _verdict(solver, *rest) is Satisfiability.UNSAT:
                 needed.remove(blocker)
         return tuple(sorted(needed, key=lambda b: (b.about, b.family.value)))
 
 
-def _verdict(solver: Any, *assumed: Any) -> Verdict:
-    return Verdict(str(solver.check(*assumed)))
+def _verdict(solver: Any, *assumed: Any) -> Satisfiability:
+    return Satisfiability(str(solver.check(*assumed)))
 
 
 def _same_nests(solution: Solution) -> Iterator[tuple[str, ...]]:

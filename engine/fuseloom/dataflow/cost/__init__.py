@@ -1,16 +1,23 @@
 """Analytical cost: takes compiled regions and the coordinates of the data; gives tokens, FLOPs,
 bytes and cycles, without a run (``fusion.md`` §6)."""
 
+from fuseloom.dataflow.cost.context import EstimateContext
 from fuseloom.dataflow.cost.estimate import estimate
 from fuseloom.dataflow.cost.exact import EXECUTIONS
-from fuseloom.dataflow.cost.known import Known
-from fuseloom.dataflow.cost.mode import Mode
+from fuseloom.dataflow.cost.mode import EstimateMode
 from fuseloom.dataflow.cost.node_numbers import NodeEstimate
 from fuseloom.dataflow.cost.numbers import Estimate, RegionEstimate
 from fuseloom.dataflow.cost.rules import RULES
 from fuseloom.dataflow.samml.catalogue import require_registered
 
-__all__ = ["Estimate", "Known", "Mode", "NodeEstimate", "RegionEstimate", "estimate"]
+__all__ = [
+    "Estimate",
+    "EstimateContext",
+    "EstimateMode",
+    "NodeEstimate",
+    "RegionEstimate",
+    "estimate",
+]
 
 require_registered(
     "cost rule", f"{__name__}.rules", RULES, lambda e: {e.name} if e.estimated else ()

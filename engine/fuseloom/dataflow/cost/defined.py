@@ -18,7 +18,7 @@ from fuseloom.dataflow.cost.exact.patterns import (
 )
 from fuseloom.program.distinct import distinct
 from fuseloom.program.levels import coordinates
-from fuseloom.program.rounded import Budget, TooMuchError, evaluate_rounded
+from fuseloom.program.rounded import EvaluationBudget, TooMuchError, evaluate_rounded
 from fuseloom.program.storage import StoredTensor
 from fuseloom.program.tile_arrays import grid_shape
 from fuseloom.program.types import Access, BroadcastAdd, Op, Program, Statement
@@ -62,7 +62,9 @@ def defined(patterns: Patterns, name: str, known: Callable[[str], None]) -> Leve
     try:
         whole = {name: (None,) * tensor.rank}
         with np.errstate(all="ignore"):
-            made = evaluate_rounded(program, (statement,), stored, whole, Budget(BYTES, PRODUCTS))
+            made = evaluate_rounded(
+                program, (statement,), stored, whole, EvaluationBudget(BYTES, PRODUCTS)
+            )
     except (TooMuchError, OverflowError, MemoryError):
         raise UnknownError(name) from None
     coords = made[name].listed().coords.copy()

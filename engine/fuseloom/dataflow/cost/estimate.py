@@ -13,14 +13,14 @@ from dataclasses import replace
 from typing import Any
 
 from fuseloom.dataflow.compilation import Compilation, CompiledRegion
+from fuseloom.dataflow.cost.context import EstimateContext, ExecutedGraph
 from fuseloom.dataflow.cost.exact.execution import Execution
-from fuseloom.dataflow.cost.exact.nests import Profile
+from fuseloom.dataflow.cost.exact.fiber_levels import Profile
 from fuseloom.dataflow.cost.exact.timing import Timed, timed
 from fuseloom.dataflow.cost.executed import executed_region
 from fuseloom.dataflow.cost.interval import interval
-from fuseloom.dataflow.cost.known import Found, Known
 from fuseloom.dataflow.cost.metadata import from_metadata
-from fuseloom.dataflow.cost.mode import Mode
+from fuseloom.dataflow.cost.mode import EstimateMode
 from fuseloom.dataflow.cost.node_numbers import NodeEstimate
 from fuseloom.dataflow.cost.numbers import Estimate, RegionEstimate
 from fuseloom.dataflow.cost.on_chip import OnChip, channel_bytes, held_bytes
@@ -31,8 +31,8 @@ from fuseloom.dataflow.sim.machine import Machine
 
 __all__ = [
     "Estimate",
-    "Known",
-    "Mode",
+    "EstimateContext",
+    "EstimateMode",
     "NodeEstimate",
     "RegionEstimate",
     "estimate",
@@ -44,7 +44,7 @@ def estimate(
     compilation: Compilation,
     data: Mapping[str, Any],
     *,
-    mode: Mode | str = Mode.AUTO,
+    mode: EstimateMode | str = EstimateMode.AUTO,
     machine: Machine | None = None,
 ) -> Estimate:
     """Estimate the cost of a compiled program on data, region by region.
@@ -53,7 +53,7 @@ def estimate(
     ----------
     data : mapping
         Every input by name, as for ``simulate``; only its coordinates matter.
-    mode : Mode or str
+    mode : EstimateMode or str
         ``exact``: execute every region on coordinates; ``sampled``: on some coordinates of the
         outermost indices; ``metadata``: statistics only; ``auto``: the first of these that takes
         some tenths of a second at most.
@@ -78,11 +78,11 @@ def estimate(
     >>> expected.low <= 14_106 <= expected.high  # what a run takes
     True
     """
-    known = Known.of(compilation.program, data, mode, machine)
+    known = EstimateContext.of(compilation.program, data, mode, machine)
     return Estimate(tuple(estimate_region(region, known) for region in compilation.regions))
 
 
-def estimate_region(region: CompiledRegion, known: Known) -> RegionEstimate:
+def estimate_region(region: CompiledRegion, known: EstimateContext) -> RegionEstimate:
     """Estimate one region and note in ``known`` what it writes, or is expected to write.
 
     Raises
@@ -99,9 +99,9 @@ def estimate_region(region: CompiledRegion, known: Known) -> RegionEstimate:
         return known.done[key]
 
 
-def _estimated(region: CompiledRegion, known: Known) -> RegionEstimate:
+def _estimated(region: CompiledRegion, known: EstimateContext) -> RegionEstimate:
     found, least, when = executed_region(region, known), None, None
-    if found is not None and found.mode is Mode.EXACT:
+    if found is not None and found.mode is EstimateMode.EXACT:
         known.note(found.executed)
         least = _bound(found, known.machine)
     elif found is None or not known.expects(region.graph):
@@ -125,7 +125,7 @@ def _estimated(region: CompiledRegion, known: Known) -> RegionEstimate:
         nodes,
         region.graph,
         tensors,
-        Mode.METADATA if found is None else found.mode,
+        EstimateMode.METADATA if found is None else found.mode,
         least,
         OnChip(
             None if found is None else sum(n.held for n in nodes),
@@ -137,7 +137,7 @@ def _estimated(region: CompiledRegion, known: Known) -> RegionEstimate:
     )
 
 
-def _bound(found: Found, machine: Machine) -> float:
+def _bound(found: ExecutedGraph, machine: Machine) -> float:
     """The lower bound, which neither channels nor a memory change."""
     key = replace(machine, name="", channel_capacity=None, memory=None)
     if key not in found.bounds:

@@ -11,10 +11,10 @@ from collections.abc import Hashable
 from dataclasses import replace
 
 from fuseloom.dataflow.compilation import CompiledRegion
-from fuseloom.dataflow.cost.exact.execution import Budget, Execution, TooLargeError, execute
+from fuseloom.dataflow.cost.context import EstimateContext, ExecutedGraph
+from fuseloom.dataflow.cost.exact.execution import ElementBudget, Execution, TooLargeError, execute
 from fuseloom.dataflow.cost.exact.patterns import UnknownError
-from fuseloom.dataflow.cost.known import Found, Known
-from fuseloom.dataflow.cost.mode import Mode
+from fuseloom.dataflow.cost.mode import EstimateMode
 from fuseloom.dataflow.cost.sampling import sampled
 from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.errors import DataError
@@ -23,7 +23,7 @@ MOST_KEPT = 5e7
 """Elements of executions that are kept together."""
 
 
-def executed_region(region: CompiledRegion, known: Known) -> Found | None:
+def executed_region(region: CompiledRegion, known: EstimateContext) -> ExecutedGraph | None:
     """A region executed as the mode says; None if only statistics are left.
 
     Raises
@@ -47,7 +47,7 @@ def _without_capacities(graph: Graph) -> Graph:
     return replace(graph, streams=tuple(replace(s, capacity=None) for s in graph.streams))
 
 
-def _keep(known: Known, key: Hashable, found: Found | None) -> None:
+def _keep(known: EstimateContext, key: Hashable, found: ExecutedGraph | None) -> None:
     """Keep an execution in place of the oldest ones."""
     if found is None or found.made > MOST_KEPT:
         return
@@ -58,14 +58,16 @@ def _keep(known: Known, key: Hashable, found: Found | None) -> None:
         kept.made -= kept.popitem(last=False)[1].made
 
 
-def _exactly(region: CompiledRegion, known: Known) -> Found | None:
-    if known.mode in (Mode.METADATA, Mode.SAMPLED) or not known.reads_known(region.graph):
+def _exactly(region: CompiledRegion, known: EstimateContext) -> ExecutedGraph | None:
+    if known.mode in (EstimateMode.METADATA, EstimateMode.SAMPLED) or not known.reads_known(
+        region.graph
+    ):
         return None
-    budget = Budget(known.budget)
+    budget = ElementBudget(known.budget)
     try:
         made = execute(region.graph, known.patterns, known.memo, budget)
     except TooLargeError:
-        if known.mode is Mode.EXACT:
+        if known.mode is EstimateMode.EXACT:
             raise DataError(
                 f"an exact estimate of region {region.name} makes more than {known.budget:,.0f} "
                 "elements",
@@ -74,11 +76,11 @@ def _exactly(region: CompiledRegion, known: Known) -> Found | None:
         return None
     except UnknownError:
         return None
-    return Found(made, Mode.EXACT, budget.made)
+    return ExecutedGraph(made, EstimateMode.EXACT, budget.made)
 
 
-def _on_samples(region: CompiledRegion, known: Known) -> Found | None:
-    if known.mode in (Mode.METADATA, Mode.EXACT):
+def _on_samples(region: CompiledRegion, known: EstimateContext) -> ExecutedGraph | None:
+    if known.mode in (EstimateMode.METADATA, EstimateMode.EXACT):
         return None
     try:
         for name in known.reads(region.graph):
@@ -89,4 +91,4 @@ def _on_samples(region: CompiledRegion, known: Known) -> Found | None:
     if found is None:
         return None
     made: Execution = found[0]
-    return Found(made, Mode.SAMPLED, known.budget, found[1])
+    return ExecutedGraph(made, EstimateMode.SAMPLED, known.budget, found[1])

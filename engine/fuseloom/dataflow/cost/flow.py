@@ -12,7 +12,7 @@ from fuseloom.dataflow.cost.statistics import Floats, Statistics
 
 
 @dataclass(frozen=True)
-class Shape:
+class NestingLevel:
     """A level of nesting: elements expected in it, and the level outside.
 
     Attributes
@@ -22,7 +22,7 @@ class Shape:
     """
 
     values: float
-    above: Shape | None = None
+    above: NestingLevel | None = None
 
     @property
     def fibers(self) -> float:
@@ -49,7 +49,7 @@ class Flow:
 
     Attributes
     ----------
-    shape : Shape or None
+    shape : NestingLevel or None
         Nesting; None for a scalar (depth 0).
     counts : array or None
         How often each coordinate is expected, for a coordinate stream.
@@ -61,7 +61,7 @@ class Flow:
         The source of a stream that has all its coordinates.
     """
 
-    shape: Shape | None
+    shape: NestingLevel | None
     source: int
     counts: Floats | None = None
     references: References | None = None
@@ -84,7 +84,7 @@ class Flow:
 
 
 @dataclass(frozen=True)
-class Context:
+class FlowContext:
     """What rules may look up: statistics of tensors by view key, and stream ids of outputs."""
 
     statistics: Callable[[str], Statistics]
@@ -92,7 +92,7 @@ class Context:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class NodeFlows:
     """Flows of a node's outputs in port order, and the cycles it is busy."""
 
     flows: tuple[Flow, ...]

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from fuseloom.dataflow.cost.context import ExecutedGraph
 from fuseloom.dataflow.cost.exact.axes import working_index
 from fuseloom.dataflow.cost.exact.timing import Timed
-from fuseloom.dataflow.cost.known import Found
-from fuseloom.dataflow.cost.mode import Mode
+from fuseloom.dataflow.cost.mode import EstimateMode
 from fuseloom.dataflow.sim.machine import Machine
 
 DEVIATIONS = 2.0
@@ -32,13 +32,17 @@ DECIDING = 0.5
 
 
 def interval(
-    found: Found | None, when: Timed | None, cycles: float, least: float | None, machine: Machine
+    found: ExecutedGraph | None,
+    when: Timed | None,
+    cycles: float,
+    least: float | None,
+    machine: Machine,
 ) -> tuple[float, float]:
     """The least and the most that are expected.
 
     Parameters
     ----------
-    found, when : Found, Timed or None
+    found, when : ExecutedGraph, Timed or None
         A region executed, and timed; None if only statistics are known.
     least : float or None
         What no run takes less than.
@@ -48,14 +52,14 @@ def interval(
     bounded = machine.channel_capacity is not None or machine.memory is not None
     bounded |= any(stream.capacity is not None for stream in found.executed.graph.streams)
     high = cycles * (1.0 + (WAITING if bounded else MODEL)) + CYCLES
-    if found.mode is Mode.EXACT:
+    if found.mode is EstimateMode.EXACT:
         return least if least is not None else 0.0, high
     inside = any(s.nest.weights is not None for s in found.executed.streams.values())
     off = DEVIATIONS * _deviation(found, when) + (INSIDE * cycles if inside else 0.0)
     return max(cycles * (1.0 - MODEL) - CYCLES - off, 0.0), high + off
 
 
-def _deviation(found: Found, when: Timed) -> float:
+def _deviation(found: ExecutedGraph, when: Timed) -> float:
     """The largest standard deviation of what the deciding nodes do."""
     graph, most = found.executed.graph, max(when.work.values(), default=0.0)
     largest = 0.0

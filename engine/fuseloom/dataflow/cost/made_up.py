@@ -7,9 +7,9 @@ from math import prod
 
 import numpy as np
 
-from fuseloom.dataflow.cost.exact.nests import Floats, Ints
+from fuseloom.dataflow.cost.exact.fiber_levels import Floats, Ints
 from fuseloom.dataflow.cost.exact.patterns import Levels, UnknownError, all_of, levels_of
-from fuseloom.dataflow.cost.statistics import Expected
+from fuseloom.dataflow.cost.statistics import ExpectedStatistics
 from fuseloom.program.distinct import distinct
 
 MOST = 2e7
@@ -18,7 +18,7 @@ NEARLY = 0.999
 """A tensor of which so much is expected is taken as complete."""
 
 
-def made_up(expected: Expected, name: str) -> Levels:
+def made_up(expected: ExpectedStatistics, name: str) -> Levels:
     """Levels with about the coordinates expected per level; a tensor's are the same every time.
 
     Levels are taken as independent, but for a tensor of which nearly everything is expected.

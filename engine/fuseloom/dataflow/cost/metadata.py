@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from fuseloom.dataflow.compilation import CompiledRegion
-from fuseloom.dataflow.cost.flow import Context, Flow
-from fuseloom.dataflow.cost.known import Known
+from fuseloom.dataflow.cost.context import EstimateContext
+from fuseloom.dataflow.cost.flow import Flow, FlowContext
 from fuseloom.dataflow.cost.node_numbers import NodeEstimate
 from fuseloom.dataflow.cost.rules import RULES
-from fuseloom.dataflow.cost.statistics import Expected, Floats
+from fuseloom.dataflow.cost.statistics import ExpectedStatistics, Floats
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.work import node_bytes, node_flops
 from fuseloom.dataflow.sim.timing import value_latency
@@ -21,7 +21,9 @@ from fuseloom.program.tile_arrays import grid_shape
 from fuseloom.program.types import Tensor
 
 
-def from_metadata(region: CompiledRegion, known: Known) -> tuple[tuple[NodeEstimate, ...], float]:
+def from_metadata(
+    region: CompiledRegion, known: EstimateContext
+) -> tuple[tuple[NodeEstimate, ...], float]:
     """Expected numbers of every node, and cycles; what it is expected to write is noted.
 
     Cycles are those of the busiest node, and those a value takes on the longest path.
@@ -42,7 +44,7 @@ def from_metadata(region: CompiledRegion, known: Known) -> tuple[tuple[NodeEstim
             raise LoweringError(f"no cost rule for the primitive {node.op!r}")
         inputs = tuple(flows[s] for s in node.inputs)
         outputs = tuple(-1 if s is None else s for s in node.outputs)
-        outcome = RULES[node.op](node, inputs, Context(known, outputs))
+        outcome = RULES[node.op](node, inputs, FlowContext(known, outputs))
         made_flows = zip(node.outputs, outcome.flows, strict=True)
         flows.update({s: flow for s, flow in made_flows if s is not None})
         if not node.outputs and known.program.tensor(str(node.params["tensor"])).rank:
@@ -69,7 +71,7 @@ def from_metadata(region: CompiledRegion, known: Known) -> tuple[tuple[NodeEstim
     return ordered, max(n.cycles for n in ordered) + max(depth.values(), default=0)
 
 
-def _expected(tensor: Tensor, written: dict[int, Flow]) -> Expected:
+def _expected(tensor: Tensor, written: dict[int, Flow]) -> ExpectedStatistics:
     """What is expected of a tensor by what is written; a level without a writer is complete."""
     counts: list[Floats] = []
     for level, dimension in enumerate(tensor.format.mode_order):
@@ -79,4 +81,4 @@ def _expected(tensor: Tensor, written: dict[int, Flow]) -> Expected:
         else:
             above = float(counts[-1].sum()) if counts else 1.0
             counts.append(np.full(grid_shape(tensor)[dimension], above))
-    return Expected(tuple(counts))
+    return ExpectedStatistics(tuple(counts))

@@ -7,7 +7,7 @@ from enum import Enum
 from fuseloom.errors import DataError
 
 
-class Mode(Enum):
+class EstimateMode(Enum):
     """What an estimate rests on.
 
     ``EXACT``: the graph executed on coordinates.  ``SAMPLED``: on some of those of its outermost
@@ -21,7 +21,7 @@ class Mode(Enum):
     METADATA = "metadata"
 
 
-def mode_named(mode: Mode | str) -> Mode:
+def mode_named(mode: EstimateMode | str) -> EstimateMode:
     """The mode of that name.
 
     Raises
@@ -30,7 +30,7 @@ def mode_named(mode: Mode | str) -> Mode:
         If there is none.
     """
     try:
-        return Mode(mode)
+        return EstimateMode(mode)
     except ValueError:
-        known = ", ".join(m.value for m in Mode)
+        known = ", ".join(m.value for m in EstimateMode)
         raise DataError(f"no estimate is called {mode!r}", hint=f"known: {known}") from None

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fuseloom.dataflow.cost.mode import Mode
+from fuseloom.dataflow.cost.mode import EstimateMode
 from fuseloom.dataflow.cost.node_numbers import NodeEstimate
 from fuseloom.dataflow.cost.on_chip import NOT_KNOWN, OnChip
-from fuseloom.dataflow.cost.why import Why, named_node, why_node, why_region
+from fuseloom.dataflow.cost.why import Provenance, named_node, why_node, why_region
 from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.display.shows import Shows
 from fuseloom.errors import DataError
@@ -28,7 +28,7 @@ class RegionEstimate(RegionTotals):
         In the order of the graph.
     tensors : mapping
         Of every tensor that it reads or writes, how many elements it has and how that is known.
-    mode : Mode
+    mode : EstimateMode
         What they rest on: ``EXACT``, ``SAMPLED`` or ``METADATA``.
     least : float or None
         Cycles that no run takes fewer than, on any channels; None where only statistics are
@@ -43,8 +43,8 @@ class RegionEstimate(RegionTotals):
 
     nodes: tuple[NodeEstimate, ...] = field(repr=False)
     graph: Graph = field(repr=False, compare=False)
-    tensors: Mapping[str, Why] = field(repr=False, compare=False)
-    mode: Mode = Mode.METADATA
+    tensors: Mapping[str, Provenance] = field(repr=False, compare=False)
+    mode: EstimateMode = EstimateMode.METADATA
     least: float | None = None
     on_chip: OnChip = NOT_KNOWN
     executed: float = field(default=0.0, repr=False)
@@ -56,7 +56,7 @@ class RegionEstimate(RegionTotals):
         """The node with the most work of its own."""
         return max(self.nodes, key=lambda n: n.cycles)
 
-    def why(self, node: str | int | None = None) -> Why:
+    def why(self, node: str | int | None = None) -> Provenance:
         """Where the cycles come from, of the region or of one of its nodes by number or label.
 
         Raises
@@ -81,7 +81,9 @@ class RegionEstimate(RegionTotals):
 
 
 class Estimate(
-    results.Estimate[RegionEstimate], Shows, html="fuseloom.dataflow.cost.display:estimate_html"
+    results.EstimateTotals[RegionEstimate],
+    Shows,
+    html="fuseloom.dataflow.cost.display:estimate_html",
 ):
     """Expected numbers of a program: its regions, run one after another."""
 
@@ -101,7 +103,7 @@ class Estimate(
         """Cycles that a run is expected to take at most."""
         return sum(r.high for r in self.regions)
 
-    def why(self, name: str, node: str | int | None = None) -> Why:
+    def why(self, name: str, node: str | int | None = None) -> Provenance:
         """Where a number comes from: of a region, of one of its nodes, or of a tensor.
 
         Parameters

@@ -13,15 +13,16 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fuseloom.dataflow.compilation import CompiledRegion
+from fuseloom.dataflow.cost.context import SAMPLED_ELEMENTS, EstimateContext
 from fuseloom.dataflow.cost.exact.axes import working_index
 from fuseloom.dataflow.cost.exact.execution import (
-    Budget,
+    ElementBudget,
     Executed,
     Execution,
     TooLargeError,
     execute,
 )
-from fuseloom.dataflow.cost.exact.nests import Carried, Floats
+from fuseloom.dataflow.cost.exact.fiber_levels import Floats, StreamContents
 from fuseloom.dataflow.cost.exact.samples import (
     Sample,
     Traversals,
@@ -30,7 +31,6 @@ from fuseloom.dataflow.cost.exact.samples import (
     traversals_of,
     unfolded,
 )
-from fuseloom.dataflow.cost.known import SAMPLED_ELEMENTS, Known
 
 SIZES = (4096, 2048, 1024, 512, 256, 128, 64, 32)
 """How many coordinates there may be of each outermost index, where the others are whole."""
@@ -52,7 +52,7 @@ Sizes = tuple[int, int | None]
 Made = tuple[Execution, Mapping[str, Sample]]
 
 
-def sampled(region: CompiledRegion, known: Known) -> Made | None:
+def sampled(region: CompiledRegion, known: EstimateContext) -> Made | None:
     """A region executed on about the largest samples that the budget allows; None if none does.
 
     Raises
@@ -62,7 +62,7 @@ def sampled(region: CompiledRegion, known: Known) -> Made | None:
     """
     if any(region.region.extents[x] > LONGEST for x in outermost(region.graph)):
         return None
-    drawn = Drawn(region, known)
+    drawn = SampledIndices(region, known)
     for size, inside, part in FIRST:
         if inside is not None and drawn.inner is None:
             continue
@@ -74,7 +74,7 @@ def sampled(region: CompiledRegion, known: Known) -> Made | None:
     return None
 
 
-def _grown(drawn: Drawn, made: Made, now: Sizes, cost: float) -> Made:
+def _grown(drawn: SampledIndices, made: Made, now: Sizes, cost: float) -> Made:
     """What is executed on the largest samples that will fit, as far as smaller ones tell."""
     tried: Sequence[Sizes] = PAIRS if now[1] is not None else [(size, None) for size in SIZES]
     at, each = drawn.places(*now), cost / drawn.places(*now)
@@ -92,10 +92,10 @@ def _grown(drawn: Drawn, made: Made, now: Sizes, cost: float) -> Made:
     return made
 
 
-class Drawn:
+class SampledIndices:
     """Samples of the indices of a region, and executions on them."""
 
-    def __init__(self, region: CompiledRegion, known: Known) -> None:
+    def __init__(self, region: CompiledRegion, known: EstimateContext) -> None:
         self.graph, self.extents, self.known = region.graph, region.region.extents, known
         self.outer, free = outermost(region.graph), unfolded(region.graph)
         self.inner = max(free, key=lambda x: self.extents[x], default=None)
@@ -153,11 +153,11 @@ class Drawn:
         along: dict[str, Execution] = {}
         most = 0.0
         for x, sample in outer.items():
-            budget = Budget(elements)
+            budget = ElementBudget(elements)
             along[x] = execute(graph, known.patterns, known.memo, budget, {**inner, x: sample})
             most = max(most, budget.made)
         any_of = next(iter(along.values()))
-        streams: dict[int, Carried] = {}
+        streams: dict[int, StreamContents] = {}
         for stream in graph.streams:
             found = along[stream.indices[0]] if stream.indices else any_of
             streams[stream.id] = found.streams[stream.id]

@@ -50,7 +50,7 @@ class Statistics(Protocol):
         """The coordinate stored at each position of a level."""
 
 
-class Measured:
+class MeasuredStatistics:
     """Statistics of a stored tensor, read off its levels."""
 
     def __init__(self, tensor: StoredTensor) -> None:
@@ -73,7 +73,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedStatistics:
     """Statistics of a tensor that a region is expected to write.
 
     Levels are taken as independent given their counts, so a position is a coordinate.
@@ -87,7 +87,7 @@ class Expected:
     counts: tuple[Floats, ...]
 
     @classmethod
-    def uniform(cls, tensor: Tensor, total: float) -> Expected:
+    def uniform(cls, tensor: Tensor, total: float) -> ExpectedStatistics:
         """So many elements spread evenly over a tensor's places (``fusion.md`` §6).
 
         A block is stored where it has an element.
@@ -104,7 +104,7 @@ class Expected:
         return cls(tuple(counts))
 
     @classmethod
-    def counted(cls, levels: Levels, sizes: Sequence[int]) -> Expected:
+    def counted(cls, levels: Levels, sizes: Sequence[int]) -> ExpectedStatistics:
         """What levels that are known hold, without listing those that have every coordinate.
 
         Parameters
@@ -120,7 +120,7 @@ class Expected:
                 counts.append(np.bincount(level[1], minlength=size).astype(np.float64))
         return cls(tuple(counts))
 
-    def permuted(self, levels: Sequence[int]) -> Expected:
+    def permuted(self, levels: Sequence[int]) -> ExpectedStatistics:
         """The same elements with the levels in another order.
 
         How often a coordinate begins a fiber depends on what is outside it, so the counts are made
@@ -135,7 +135,7 @@ class Expected:
             outside = float(counts[-1].sum())
         if counts:  # the innermost level has every element
             counts[-1] *= total / max(outside, 1e-300)
-        return Expected(tuple(counts))
+        return ExpectedStatistics(tuple(counts))
 
     @property
     def total(self) -> float:

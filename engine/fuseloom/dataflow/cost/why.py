@@ -7,22 +7,22 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fuseloom.dataflow.cost.exact.execution import RULES
-from fuseloom.dataflow.cost.mode import Mode
+from fuseloom.dataflow.cost.mode import EstimateMode
 from fuseloom.dataflow.cost.node_numbers import NodeEstimate
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph, Node
 from fuseloom.errors import DataError
 from fuseloom.program.formats import suggestion
 
-BASIS: Mapping[Mode, str] = {
-    Mode.EXACT: "the graph executed on coordinates",
-    Mode.SAMPLED: "the graph executed on some coordinates of its outermost indices",
-    Mode.METADATA: "statistics of the tensors",
+BASIS: Mapping[EstimateMode, str] = {
+    EstimateMode.EXACT: "the graph executed on coordinates",
+    EstimateMode.SAMPLED: "the graph executed on some coordinates of its outermost indices",
+    EstimateMode.METADATA: "statistics of the tensors",
 }
 
 
 @dataclass(frozen=True)
-class Why:
+class Provenance:
     """A number, and where it comes from.
 
     Attributes
@@ -33,7 +33,7 @@ class Why:
     unit : str
     formula : str
         How it follows from the inputs.
-    inputs : tuple of Why
+    inputs : tuple of Provenance
         What it follows from; those that count most first.
     """
 
@@ -41,7 +41,7 @@ class Why:
     value: float
     unit: str
     formula: str
-    inputs: tuple[Why, ...] = field(default=())
+    inputs: tuple[Provenance, ...] = field(default=())
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -68,17 +68,17 @@ def title(node: Node) -> str:
 
 
 def why_region(
-    name: str, mode: Mode, cycles: float, nodes: Sequence[NodeEstimate], graph: Graph
-) -> Why:
+    name: str, mode: EstimateMode, cycles: float, nodes: Sequence[NodeEstimate], graph: Graph
+) -> Provenance:
     """Why a region is expected to take so many cycles: the chain of nodes that ends last."""
-    if mode is Mode.METADATA:
+    if mode is EstimateMode.METADATA:
         found = [max(nodes, key=lambda n: n.cycles)]
         formula = "cycles of the busiest node, and the pipeline behind it"
     else:
         found = slowest(nodes, graph)
         formula = "when the last node is done: the chain to it, from its start"
     inputs = tuple(why_node(node, graph) for node in found)
-    return Why(f"region {name}, from {BASIS[mode]}", cycles, "cycles", formula, inputs)
+    return Provenance(f"region {name}, from {BASIS[mode]}", cycles, "cycles", formula, inputs)
 
 
 def slowest(nodes: Sequence[NodeEstimate], graph: Graph, most: int = 6) -> list[NodeEstimate]:
@@ -96,20 +96,24 @@ def slowest(nodes: Sequence[NodeEstimate], graph: Graph, most: int = 6) -> list[
     return [numbers[k] for k in chain if k in heaviest]
 
 
-def why_node(node: NodeEstimate, graph: Graph) -> Why:
+def why_node(node: NodeEstimate, graph: Graph) -> Provenance:
     """Why a node has so many cycles of work."""
     made = graph.nodes[node.node]
     steps = RULES[made.op].steps if made.op in RULES else "each token on its busiest port"
-    inputs = [Why("tokens on its busiest port", node.tokens, "tokens", "counted")]
+    inputs = [Provenance("tokens on its busiest port", node.tokens, "tokens", "counted")]
     if node.end is not None:
-        inputs.append(Why("done at", node.end, "cycles", "not before its last token has come"))
+        inputs.append(
+            Provenance("done at", node.end, "cycles", "not before its last token has come")
+        )
     if node.held:
-        inputs.append(Why("held on chip", node.held, "bytes", "the largest tree of a fold"))
+        inputs.append(Provenance("held on chip", node.held, "bytes", "the largest tree of a fold"))
     if node.flops:
-        inputs.append(Why("arithmetic", node.flops, "FLOPs", "values taken"))
+        inputs.append(Provenance("arithmetic", node.flops, "FLOPs", "values taken"))
     if node.bytes:
-        inputs.append(Why("memory", node.bytes, "bytes", "words read and written, 4 bytes each"))
-    return Why(title(made), node.cycles, "cycles", f"a step for {steps}", tuple(inputs))
+        inputs.append(
+            Provenance("memory", node.bytes, "bytes", "words read and written, 4 bytes each")
+        )
+    return Provenance(title(made), node.cycles, "cycles", f"a step for {steps}", tuple(inputs))
 
 
 def named_node(graph: Graph, name: str) -> Node:

@@ -3,16 +3,16 @@ its indices, from which every legal dataflow order follows (``fusion.md`` ยง1, ย
 
 from fuseloom.dataflow.fusion.classes import NestClass, nest_classes
 from fuseloom.dataflow.fusion.fuse import fuse
-from fuseloom.dataflow.fusion.pog import Edge, Origin, PartialOrderGraph
+from fuseloom.dataflow.fusion.pog import Edge, EdgeOrigin, PartialOrderGraph
 from fuseloom.dataflow.fusion.region import FusedRegion, RegionOptions
 from fuseloom.dataflow.fusion.repair import Repair, RepairKind
 from fuseloom.dataflow.fusion.schedule import Schedule
 
 __all__ = [
     "Edge",
+    "EdgeOrigin",
     "FusedRegion",
     "NestClass",
-    "Origin",
     "PartialOrderGraph",
     "RegionOptions",
     "Repair",

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from fuseloom.dataflow.fusion.pog import Edge, Origin, PartialOrderGraph
+from fuseloom.dataflow.fusion.pog import Edge, EdgeOrigin, PartialOrderGraph
 from fuseloom.dataflow.fusion.region import FusedRegion
 from fuseloom.dataflow.fusion.views import Instance
 
@@ -61,7 +61,7 @@ def nest_classes(region: FusedRegion, *, buildable: bool = True) -> Iterator[Nes
     >>> sum(found.orders for found in nest_classes(fuse(parse(text))[0]))
     3
     """
-    yield from _Search(region, buildable).run()
+    yield from _ClassSearch(region, buildable).run()
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ _Decided = tuple[_Poset, tuple[_Task, ...], _Nests]
 """What is decided so far, and the instances still to place."""
 
 
-class _Search:
+class _ClassSearch:
     def __init__(self, region: FusedRegion, buildable: bool) -> None:
         self.region = region
         self.buildable = buildable
@@ -169,7 +169,7 @@ class _Search:
     def _found(self, poset: _Poset, done: _Nests) -> NestClass:
         indices = self.region.indices
         edges = tuple(
-            Edge(indices[x], indices[y], Origin.USER, "the nests of this class")
+            Edge(indices[x], indices[y], EdgeOrigin.USER, "the nests of this class")
             for x in range(len(indices))
             for y in range(len(indices))
             if poset.after[x] >> y & 1

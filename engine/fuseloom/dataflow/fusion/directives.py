@@ -15,7 +15,7 @@ from fuseloom.errors import FuseloomError, ScheduleError
 from fuseloom.program.formats import LevelFormat
 
 
-class At(NamedTuple):
+class TextPosition(NamedTuple):
     """Where a text has a directive; the line and the column count from 1."""
 
     line: int
@@ -27,7 +27,7 @@ class At(NamedTuple):
 class _Placed:
     """A directive, with its place in a text if it is from one; places do not count for equality."""
 
-    at: At | None = field(default=None, compare=False, repr=False)
+    at: TextPosition | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from fuseloom.dataflow.fusion.region import FusedRegion, RegionOptions
 from fuseloom.dataflow.fusion.regions import RegionSpan, partition
 from fuseloom.dataflow.fusion.repair import Repair, Repaired, RepairKind, agree, offers_for
 from fuseloom.dataflow.fusion.schedule import Schedule
-from fuseloom.dataflow.fusion.view_builder import Share, build_views
+from fuseloom.dataflow.fusion.view_builder import SharingPreference, build_views
 from fuseloom.dataflow.fusion.views import Instance, Leaf, view_names
 from fuseloom.errors import ScheduleError
 from fuseloom.program.types import Program, Statement
@@ -38,7 +38,10 @@ _T = TypeVar("_T")
 
 
 def fuse(
-    program: Program, schedule: Schedule | None = None, *, share: Share = Share.ALL
+    program: Program,
+    schedule: Schedule | None = None,
+    *,
+    share: SharingPreference = SharingPreference.ALL,
 ) -> tuple[FusedRegion, ...]:
     """Fuse a program's live statements into regions, as the schedule says.
 
@@ -47,7 +50,7 @@ def fuse(
 
     Parameters
     ----------
-    share : Share
+    share : SharingPreference
         What the outputs of a region may have in common where their constraints agree; where
         they do not, less is tried.
 
@@ -71,7 +74,7 @@ def fuse(
 
 
 def fuse_prepared(
-    program: Program, schedule: Schedule, *, share: Share = Share.ALL
+    program: Program, schedule: Schedule, *, share: SharingPreference = SharingPreference.ALL
 ) -> tuple[FusedRegion, ...]:
     """Fuse a program to which its schedule's ``block`` and ``global`` are already done.
 
@@ -96,7 +99,7 @@ def fuse_kinds(program: Program, schedule: Schedule) -> list[tuple[FusedRegion, 
         somebody looks (:class:`~fuseloom.program.late_fields.LateFields`).
     """
     with blamed_if_named((*schedule.fusions, *schedule.orders, *schedule.settings)):
-        fuser = _Fuser(program, schedule, Share.ALL)
+        fuser = _Fuser(program, schedule, SharingPreference.ALL)
         kinds = Kinds(program, schedule, fuser.user_orders)
         first: dict[Hashable, tuple[int, tuple[Setting, ...]]] = {}
         regions: list[FusedRegion] = []
@@ -126,10 +129,10 @@ def less_shared(region: FusedRegion, schedule: Schedule) -> Iterator[FusedRegion
     second time.  ``schedule`` is the one that the region was fused under, as for
     :func:`fuse_prepared`.
     """
-    fuser = _Fuser(region.program, schedule, Share.ALL)
+    fuser = _Fuser(region.program, schedule, SharingPreference.ALL)
     span = RegionSpan(region.name, region.statements, region.outputs)
     seen = {_extent(region)}
-    for share in Share.ALL.less(len(span.outputs)):
+    for share in SharingPreference.ALL.less(len(span.outputs)):
         made = fuser.region(span, share)
         if not made.pog.cyclic and _extent(made) not in seen:
             seen.add(_extent(made))
@@ -151,7 +154,9 @@ def fuse_statements(
     OrderError
         If the constraints of a region form a cycle that nothing breaks.
     """
-    return _Fuser(program, schedule, Share.ALL).regions(RegionSpan.of(program, statements))
+    return _Fuser(program, schedule, SharingPreference.ALL).regions(
+        RegionSpan.of(program, statements)
+    )
 
 
 def fused_where_possible(
@@ -167,7 +172,7 @@ def fused_where_possible(
 
 
 class _Fuser:
-    def __init__(self, program: Program, schedule: Schedule, share: Share) -> None:
+    def __init__(self, program: Program, schedule: Schedule, share: SharingPreference) -> None:
         self.share = share
         self.program = program
         self.schedule = schedule
@@ -259,7 +264,7 @@ class _Fuser:
             found = self.region(span, self.share)
             for share in self.share.less(len(span.outputs)):
                 # Repaired is well enough, unless outputs on their own take fewer repairs.
-                fewer = found.repairs and share is not Share.APART
+                fewer = found.repairs and share is not SharingPreference.APART
                 if not (found.pog.cyclic or fewer):
                     continue
                 apart = self.region(span, share)
@@ -267,7 +272,7 @@ class _Fuser:
             self.known[span.name] = found
         return self.known[span.name]
 
-    def region(self, span: RegionSpan, share: Share) -> FusedRegion:
+    def region(self, span: RegionSpan, share: SharingPreference) -> FusedRegion:
         """A span's region, its cycles broken as far as no cut is needed."""
         roots, extents = build_views(self.program, span.statements, span.outputs, share=share)
         asked = self._asked(span, roots)

@@ -17,21 +17,21 @@ from typing import TYPE_CHECKING
 from fuseloom.dataflow.fusion.views import Instance, Leaf, view_names, walk
 from fuseloom.display.shows import Shows
 from fuseloom.errors import OrderError
-from fuseloom.program.late import Late
+from fuseloom.program.late import LazyModule
 from fuseloom.program.printer import declaration
 from fuseloom.program.types import BroadcastAdd, Program
 
 if TYPE_CHECKING:
     import networkx as nx
 else:
-    nx = Late("networkx")
+    nx = LazyModule("networkx")
 
 
 MOST_COUNTED = 50_000
 """Sets of indices at once in counting the orders of a region; some seconds in all."""
 
 
-class Origin(Enum):
+class EdgeOrigin(Enum):
     """What an edge of the POG comes from."""
 
     MODE = "mode order"
@@ -46,7 +46,7 @@ class Edge:
 
     outer: str
     inner: str
-    origin: Origin
+    origin: EdgeOrigin
     reason: str
     owner: str = ""  # the view that asks for it
     way: str = field(default="", compare=False)  # how to store a tensor as the user's order wants
@@ -54,7 +54,7 @@ class Edge:
     @property
     def hard(self) -> bool:
         """Soft edges are wishes of the user; every other edge is a must."""
-        return self.origin is not Origin.USER
+        return self.origin is not EdgeOrigin.USER
 
     def __str__(self) -> str:
         return f"{self.outer}→{self.inner} ({self.reason})"
@@ -106,7 +106,7 @@ class PartialOrderGraph(Shows, html="fuseloom.dataflow.fusion.display:order_html
         if any(not e.hard for e in named):
             ways = dict.fromkeys(e.way for e in self.edges if e.way)
             hint = f"{' and '.join(ways) or hint}, or drop the user order"
-        elif any(e.origin in (Origin.MODE, Origin.OUTPUT) for e in named):
+        elif any(e.origin in (EdgeOrigin.MODE, EdgeOrigin.OUTPUT) for e in named):
             hint = "store one of these tensors in another mode order, or " + hint
         raise OrderError(
             "no dataflow order satisfies these constraints: " + "; ".join(map(str, named)),
@@ -178,7 +178,7 @@ class PartialOrderGraph(Shows, html="fuseloom.dataflow.fusion.display:order_html
                 if network.has_edge(outer, inner) or nx.has_path(network, inner, outer):
                     continue
                 network.add_edge(outer, inner)
-                added[outer, inner] = Edge(outer, inner, Origin.USER, "as the statement reads")
+                added[outer, inner] = Edge(outer, inner, EdgeOrigin.USER, "as the statement reads")
         return PartialOrderGraph(self.indices, (*self.edges, *added.values()))
 
     def ancestors(self) -> dict[str, frozenset[str]]:
@@ -312,7 +312,7 @@ def build_pog(
     extents: dict[str, int],
     user_orders: dict[str, tuple[str, ...]],
     *,
-    origins: Iterable[Origin] = Origin,
+    origins: Iterable[EdgeOrigin] = EdgeOrigin,
     changes: Changes | None = None,
 ) -> PartialOrderGraph:
     """Collect every ordering constraint of a region.
@@ -321,7 +321,7 @@ def build_pog(
     ----------
     user_orders : dict
         Tensor name of a statement to its dataflow order, in the statement's own index names.
-    origins : iterable of Origin
+    origins : iterable of EdgeOrigin
         Which kinds of edges to keep; all by default.
     changes : Changes, optional
         What was changed to make the constraints agree.
@@ -334,7 +334,7 @@ def build_pog(
     wishes = dict(_wishes(roots, user_orders, names))
 
     def chain(
-        indices: Sequence[str], origin: Origin, reason: str, owner: str = "", way: str = ""
+        indices: Sequence[str], origin: EdgeOrigin, reason: str, owner: str = "", way: str = ""
     ) -> None:
         if origin not in wanted:
             return
@@ -349,13 +349,13 @@ def build_pog(
             tensor = program.tensor(view.tensor)
             if name in changes.copies:
                 modes = changes.copies[name] or ()
-                chain(modes, Origin.MODE, f"{name} is copied to ({', '.join(modes)})")
+                chain(modes, EdgeOrigin.MODE, f"{name} is copied to ({', '.join(modes)})")
             elif changes.strict or not tensor.format.all_dense:
                 modes = tuple(view.indices[m] for m in tensor.format.mode_order)
                 other = wishes.get(name, modes)
                 way = f"'permute {name} to {','.join(other)}'" if other != modes else ""
                 reason = f"{view.tensor} is stored ({', '.join(modes)})"
-                chain(modes, Origin.MODE, reason, name, way)
+                chain(modes, EdgeOrigin.MODE, reason, name, way)
             continue
         rename = dict(view.renaming)
         statement = view.statement
@@ -364,16 +364,16 @@ def build_pog(
             if spread:
                 chain(
                     view.local,
-                    Origin.BROADCAST,
+                    EdgeOrigin.BROADCAST,
                     f"{view.tensor} adds an operand that lacks an index, row by row",
                 )
         if name in changes.produced:
             order = changes.produced[name]
-            chain(order, Origin.USER, f"the schedule permutes {name} to {', '.join(order)}")
+            chain(order, EdgeOrigin.USER, f"the schedule permutes {name} to {', '.join(order)}")
         elif wish := user_orders.get(view.tensor):
             chain(
                 tuple(rename[x] for x in wish),
-                Origin.USER,
+                EdgeOrigin.USER,
                 f"the schedule orders {view.tensor} as {', '.join(wish)}",
                 name,
             )
@@ -387,7 +387,7 @@ def build_pog(
             way = f"declare '{declaration(replace(tensor, format=fmt))}'"
             if root.tensor not in program.outputs:  # of a compound line it is no name of the text
                 way += f" (with a line of its own that assigns {root.tensor})"
-        chain(modes, Origin.OUTPUT, f"{root.tensor} is written ({', '.join(modes)})", way=way)
+        chain(modes, EdgeOrigin.OUTPUT, f"{root.tensor} is written ({', '.join(modes)})", way=way)
     return PartialOrderGraph(tuple(extents), tuple(edges))
 
 

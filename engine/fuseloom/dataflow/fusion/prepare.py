@@ -11,7 +11,7 @@ from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.fusion.sequence import sequenced
 from fuseloom.errors import ScheduleError
 from fuseloom.program import block_program
-from fuseloom.program.completeness import Presence, presences
+from fuseloom.program.completeness import ElementPresence, presences
 from fuseloom.program.dense_levels import dense_problem, densest, intermediates, with_levels
 from fuseloom.program.formats import Format, LevelFormat, suggestion
 from fuseloom.program.types import Program, Tensor
@@ -70,7 +70,7 @@ def _stored(
     store: Store,
     name: str,
     possible: Mapping[str, None],
-    found: Mapping[str, Presence],
+    found: Mapping[str, ElementPresence],
 ) -> Tensor:
     """One tensor in the levels that a ``store`` asks for."""
     if name not in possible:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from math import prod
 
-from fuseloom.dataflow.fusion.pog import Changes, Edge, Origin, PartialOrderGraph, build_pog
+from fuseloom.dataflow.fusion.pog import Changes, Edge, EdgeOrigin, PartialOrderGraph, build_pog
 from fuseloom.dataflow.fusion.views import Instance, Leaf, View, view_names
 from fuseloom.program.levels import WORD_BYTES
 from fuseloom.program.types import Program, Tensor
@@ -143,12 +143,12 @@ def offers_for(
         own = tuple(e for e in inside if e.owner == name)
         tensor = program.tensor(view.tensor)
         if isinstance(view, Leaf):
-            if any(e.origin is Origin.MODE for e in own):
+            if any(e.origin is EdgeOrigin.MODE for e in own):
                 found.append(Repair(RepairKind.COPY, name, int(traffic(tensor)), own))
             continue
         if view in roots:
             continue
-        if wishes := tuple(e for e in own if e.origin is Origin.USER and _against(e, inside)):
+        if wishes := tuple(e for e in own if e.origin is EdgeOrigin.USER and _against(e, inside)):
             found.append(Repair(RepairKind.VIEW, name, 0, wishes))
         if cycle & _reach(view):
             found.append(Repair(RepairKind.CUT, name, int(traffic(tensor))))

@@ -31,7 +31,6 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from fuseloom.dataflow.fusion.directives import (
-    At,
     Block,
     Directive,
     Fuse,
@@ -48,6 +47,7 @@ from fuseloom.dataflow.fusion.directives import (
     Span,
     Store,
     Strict,
+    TextPosition,
     blamed,
 )
 from fuseloom.display.shows import Shows
@@ -76,9 +76,9 @@ def _indices(text: str) -> tuple[str, ...]:
     indices = tuple(x.strip() for x in text.split(","))
     for index in indices:
         if not _INDEX.match(index):
-            raise _RefusedError(f"{index!r} is not an index name", "write order T: i,k,j")
+            raise _DirectiveError(f"{index!r} is not an index name", "write order T: i,k,j")
     if len(set(indices)) < len(indices):
-        raise _RefusedError(
+        raise _DirectiveError(
             f"an index is named twice in the order {','.join(indices)}",
             "name each index once, outermost first",
         )
@@ -89,13 +89,13 @@ def _sequence(text: str) -> Sequenced:
     names = tuple(name.strip() for name in text.split(","))
     for name in names:
         if not _INDEX.match(name):
-            raise _RefusedError(f"{name!r} is not the name of a tensor", "write sequence T, U, V")
+            raise _DirectiveError(f"{name!r} is not the name of a tensor", "write sequence T, U, V")
     if twice := [name for name, times in Counter(names).items() if times > 1]:
-        raise _RefusedError(
+        raise _DirectiveError(
             f"'sequence' names {twice[0]} twice", "name each statement once, the first one first"
         )
     if len(names) == 1:
-        raise _RefusedError(
+        raise _DirectiveError(
             f"'sequence {names[0]}' names one statement alone",
             "name those, too, with which it changes places, in the order they are to have",
         )
@@ -104,20 +104,20 @@ def _sequence(text: str) -> Sequenced:
 
 def _positive(digits: str, what: str) -> int:
     if int(digits) < 1:
-        raise _RefusedError(f"{what} is {digits}", "it is at least 1")
+        raise _DirectiveError(f"{what} is {digits}", "it is at least 1")
     return int(digits)
 
 
 def _store(name: str | None, words: str) -> Store:
     levels = tuple(LevelFormat(word.strip()) for word in words.split(","))
     if name is None and len(levels) > 1:
-        raise _RefusedError(
+        raise _DirectiveError(
             "levels are given one by one for no tensor", "write store T compressed,dense"
         )
     return Store(name, levels)
 
 
-class _RefusedError(Exception):
+class _DirectiveError(Exception):
     """Why a directive that reads well is not one: what, and what to do."""
 
     def __init__(self, message: str, hint: str) -> None:
@@ -244,8 +244,8 @@ class Schedule(Shows, html="fuseloom.dataflow.fusion.display:schedule_html"):
                 if not directive:
                     continue
                 try:
-                    read = replace(_read(directive), at=At(number, place, source))
-                except _RefusedError as refused:
+                    read = replace(_read(directive), at=TextPosition(number, place, source))
+                except _DirectiveError as refused:
                     raise ParseError(
                         refused.message,
                         hint=refused.hint,
@@ -274,4 +274,4 @@ def _read(directive: str) -> Directive:
     for pattern, reader in _PATTERNS:
         if match := pattern.fullmatch(directive):
             return reader(*match.groups())
-    raise _RefusedError(f"cannot read the directive {directive!r}", f"known directives: {KNOWN}")
+    raise _DirectiveError(f"cannot read the directive {directive!r}", f"known directives: {KNOWN}")

@@ -19,7 +19,7 @@ from fuseloom.program.walks import Steps, unwound
 MAX_VIEWS = 5_000
 
 
-class Share(Enum):
+class SharingPreference(Enum):
     """What the uses of a region's tensors have in common; the order is that of preference.
 
     Each level leaves out what the one before it has: views that trees of several outputs share,
@@ -31,9 +31,9 @@ class Share(Enum):
     NOTHING = "nothing among outputs"
     APART = "nothing, nor reductions with what surrounds them"
 
-    def less(self, outputs: int) -> tuple[Share, ...]:
+    def less(self, outputs: int) -> tuple[SharingPreference, ...]:
         """The levels with less in common that make a difference to so many outputs."""
-        levels = list(Share)
+        levels = list(SharingPreference)
         rest = levels[levels.index(self) + 1 :]
         return tuple(rest if outputs > 1 else rest[-1:])
 
@@ -41,7 +41,7 @@ class Share(Enum):
 _Key = tuple[str, tuple[str, ...], Shifts]
 
 
-class _Builder:
+class _ViewBuilder:
     """Builds the views of one region; ``shared`` fixes names of reduction indices."""
 
     def __init__(
@@ -50,7 +50,7 @@ class _Builder:
         statements: tuple[Statement, ...],
         merge: bool,
         shared: dict[Reduction, str],
-        share: Share,
+        share: SharingPreference,
     ) -> None:
         self.program = program
         self.producers = {s.out.tensor: s for s in statements}
@@ -163,12 +163,16 @@ class _Builder:
         # program does.
         named: dict[str, tuple[str, ...]] = {}
         for name in outputs:
-            self.taken = set(self.extents if self.share in (Share.NOTHING, Share.APART) else ())
+            self.taken = set(
+                self.extents
+                if self.share in (SharingPreference.NOTHING, SharingPreference.APART)
+                else ()
+            )
             out = self.producers[name].out.indices
             named[name] = tuple(self.fresh(name, x) for x in out)
         result = []
         for self.tree, (name, indices) in enumerate(named.items()):
-            self.taken = set(indices if self.share is Share.ALL else self.extents)
+            self.taken = set(indices if self.share is SharingPreference.ALL else self.extents)
             self.earlier |= self.memo
             self.memo = {}
             root = unwound(self.view(name, indices))
@@ -183,7 +187,7 @@ def build_views(
     outputs: tuple[str, ...],
     *,
     merge: bool = True,
-    share: Share = Share.ALL,
+    share: SharingPreference = SharingPreference.ALL,
 ) -> tuple[tuple[Instance, ...], dict[str, int]]:
     """Build the fused form of a region.
 
@@ -191,7 +195,7 @@ def build_views(
     ----------
     merge : bool
         Share views of the same tensor with the same indices.
-    share : Share
+    share : SharingPreference
         Which indices that the region's tensors carry (:mod:`fuseloom.dataflow.fusion.carried`) the
         trees of several outputs have in common.  But for the last level, a reduction index is
         also identified with one of the surrounding statements where both run over the same
@@ -207,9 +211,9 @@ def build_views(
     """
     shared: dict[Reduction, str] = {}
     while True:
-        builder = _Builder(program, statements, merge, shared, share)
+        builder = _ViewBuilder(program, statements, merge, shared, share)
         roots = builder.roots(outputs)
-        found = shareable(roots, shared) if share is not Share.APART else None
+        found = shareable(roots, shared) if share is not SharingPreference.APART else None
         if found is None:
             return roots, builder.extents
         shared[found[0]] = found[1]

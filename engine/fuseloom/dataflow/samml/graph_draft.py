@@ -11,7 +11,7 @@ Indices = tuple[str, ...]
 
 
 @dataclass
-class Draft:
+class GraphDraft:
     """Nodes and streams before fan-out is made explicit."""
 
     streams: list[Stream] = field(default_factory=list)

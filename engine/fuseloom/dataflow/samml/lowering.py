@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from fuseloom.dataflow.samml.graph import Graph, Scalar, StreamKind
-from fuseloom.dataflow.samml.graph_draft import Draft, Indices
+from fuseloom.dataflow.samml.graph_draft import GraphDraft, Indices
 from fuseloom.dataflow.samml.tile_values import with_tiles
 from fuseloom.dataflow.table.cells import (
     VALUE_ROW,
@@ -25,7 +25,7 @@ from fuseloom.dataflow.table.cells import (
     JoinOf,
     LevelTree,
     Load,
-    Located,
+    LocatedLevel,
     Output,
     Reference,
     RepeatRef,
@@ -68,7 +68,7 @@ def lower(table: FusionTable) -> Graph:
     LoweringError
         If a cell has no expression to build.
     """
-    return _Lowering(table).run()
+    return _GraphLowering(table).run()
 
 
 @dataclass(frozen=True)
@@ -79,10 +79,10 @@ class _Built:
     payloads: dict[str, int]
 
 
-class _Lowering:
+class _GraphLowering:
     def __init__(self, table: FusionTable) -> None:
         self.table = table
-        self.draft = Draft()
+        self.draft = GraphDraft()
         self.block = blocking(table.region.program).edge
         self.levels: dict[str, _Built] = {}
         self.accumulators: dict[str, tuple[int, ...]] = {}
@@ -127,7 +127,7 @@ class _Lowering:
             case Shifted(child=child):
                 built = yield self._tree(child, prefix, name)
                 return self._shift(tree, built, prefix)
-            case Located(child=child, columns=columns):
+            case LocatedLevel(child=child, columns=columns):
                 built = yield self._tree(child, prefix, name)
                 payloads = dict(built.payloads)
                 for column in columns:
@@ -299,7 +299,7 @@ class _Lowering:
                 return f"{column}.{index}"
             case AccIn(accumulator=name):
                 return f"{self.table.accumulators[name].column}.{index}"
-            case Located(child=child) | Shifted(child=child):
+            case LocatedLevel(child=child) | Shifted(child=child):
                 return self._member(child, index)
             case JoinOf(children=children):
                 return next(filter(None, (self._member(c, index) for c in children)), "")
@@ -537,7 +537,7 @@ def _columns(tree: LevelTree) -> Iterator[str]:
         match part:
             case ScanIn(column=column) | SearchIn(column=column):
                 yield column
-            case Located(columns=columns):
+            case LocatedLevel(columns=columns):
                 yield from columns
 
 
@@ -545,7 +545,7 @@ def _parts(tree: LevelTree) -> tuple[LevelTree, ...]:
     match tree:
         case JoinOf(children=children):
             return children
-        case Located(child=child) | Shifted(child=child):
+        case LocatedLevel(child=child) | Shifted(child=child):
             return (child,)
         case SearchIn(wanted=wanted):
             return (wanted,)

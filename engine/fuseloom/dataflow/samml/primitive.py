@@ -12,7 +12,7 @@ from fuseloom.dataflow.samml.traits import (
     Arithmetic,
     Empties,
     Kernels,
-    Memory,
+    MemoryTraits,
     Role,
     Streaming,
     Traversal,
@@ -159,7 +159,7 @@ class Primitive:
     traversal: Traversal
     streaming: Streaming
     arithmetic: Arithmetic
-    memory: Memory
+    memory: MemoryTraits
     kernels: Kernels
     observer: bool
     estimated: bool

@@ -69,7 +69,7 @@ def renamed(graph: Graph, name: str, tensors: Mapping[str, str]) -> Graph:
 
 
 @dataclass
-class Kind(Generic[_T]):
+class RegionClass(Generic[_T]):
     """Regions that are equal but for names, and the graph of the first of them.
 
     Attributes

@@ -82,7 +82,7 @@ class Oddities(Protocol):
         ...
 
 
-class Look(Protocol):
+class PeekedHeads(Protocol):
     """Heads of one input at which a node may have looked, as the log of a run shows them.
 
     Each is a token that came as the head of its stream and was taken later, or never.  The
@@ -112,7 +112,7 @@ class Look(Protocol):
         ...
 
 
-def acts(look: Look) -> Mask:
+def acts(look: PeekedHeads) -> Mask:
     """It took a token from another input, or put one."""
     return look.taken(*look.others) | look.put()
 
@@ -133,15 +133,15 @@ class Peeks:
     """
 
     ports: Callable[[Node, Oddities], Collection[int]]
-    waited: Callable[[Look], Mask]
+    waited: Callable[[PeekedHeads], Mask]
 
     @classmethod
-    def at(cls, *ports: int, waited: Callable[[Look], Mask] = acts) -> Peeks:
+    def at(cls, *ports: int, waited: Callable[[PeekedHeads], Mask] = acts) -> Peeks:
         """Looks at those inputs."""
         return cls(lambda node, oddities: ports, waited)
 
     @classmethod
-    def everywhere(cls, waited: Callable[[Look], Mask] = acts) -> Peeks:
+    def everywhere(cls, waited: Callable[[PeekedHeads], Mask] = acts) -> Peeks:
         """Looks at all inputs."""
         return cls(lambda node, oddities: range(len(node.inputs)), waited)
 
@@ -217,7 +217,7 @@ class Stored(Enum):
 
 
 @dataclass(frozen=True)
-class Read:
+class ArrayRead:
     """An array that a primitive reads.
 
     Attributes
@@ -241,12 +241,12 @@ class MemoryPort(Enum):
 
 
 @dataclass(frozen=True)
-class Memory:
+class MemoryTraits:
     """What a primitive has to do with memory (:mod:`fuseloom.dataflow.sim.ports`).
 
     Attributes
     ----------
-    reads : tuple of Read
+    reads : tuple of ArrayRead
         Arrays it reads, in the order in which a reference needs them.
     writes : tuple of Stored
         Arrays it writes: first the one that takes its numbers, then maybe segments.
@@ -256,7 +256,7 @@ class Memory:
         What it does, if it is itself a port of the memory.
     """
 
-    reads: tuple[Read, ...]
+    reads: tuple[ArrayRead, ...]
     writes: tuple[Stored, ...]
     stalled: str | None
     port: MemoryPort | None
@@ -267,7 +267,7 @@ class Memory:
         return Stored.COORDINATES in self.writes
 
 
-NO_MEMORY = Memory(reads=(), writes=(), stalled=None, port=None)
+NO_MEMORY = MemoryTraits(reads=(), writes=(), stalled=None, port=None)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Simulation: takes a dataflow graph with its data and a machine; gives a run exact to the cycle.
 
-Every primitive exists twice: as a generator that specifies it (``fuseloom.dataflow.sim.twins``, run
-by ``fuseloom.dataflow.sim.twins.interpreter``) and as a compiled kernel (run by
+Every primitive exists twice: as a generator that specifies it (``fuseloom.dataflow.sim.golden``,
+run by ``fuseloom.dataflow.sim.golden.interpreter``) and as a compiled kernel (run by
 ``fuseloom.dataflow.sim.compiled``).  ``dram`` is the memory, ``explain`` says why a run took its
 cycles, ``conformance`` replays reference vectors.
 """

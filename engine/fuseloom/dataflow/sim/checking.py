@@ -19,14 +19,14 @@ from math import prod
 
 import numpy as np
 
-from fuseloom.dataflow.sim.matched import MARGIN, Matched, Verdict
+from fuseloom.dataflow.sim.matched import MARGIN, Matched, MatchVerdict
 from fuseloom.errors import FuseloomError
 from fuseloom.program.distinct import distinct
 from fuseloom.program.rounded import (
     Box,
-    Budget,
     Elements,
     Errors,
+    EvaluationBudget,
     Rounding,
     TooMuchError,
     evaluate_rounded,
@@ -59,7 +59,7 @@ CANDIDATES = 2**22
 
 
 @dataclass(frozen=True)
-class Step:
+class CheckStep:
     """A region, or a reshape between regions.
 
     Attributes
@@ -76,7 +76,7 @@ class Step:
 
 def check_outputs(
     program: Program,
-    steps: Sequence[Step],
+    steps: Sequence[CheckStep],
     inputs: Mapping[str, StoredTensor],
     outputs: Mapping[str, StoredTensor],
     *,
@@ -87,7 +87,7 @@ def check_outputs(
 
     Parameters
     ----------
-    steps : sequence of Step
+    steps : sequence of CheckStep
         What wrote it, in order.
     memory : int, optional
         Bytes that the check may hold; by default what the tensors of a region take, and at least
@@ -96,7 +96,7 @@ def check_outputs(
         Of the order in which rows are compared.
     """
     stored = {**inputs, **outputs}
-    verdict = Verdict()
+    verdict = MatchVerdict()
     for step in steps:
         if any(name in outputs for name in step.outputs):
             try:
@@ -132,7 +132,7 @@ class _Judge:
     def __init__(
         self,
         program: Program,
-        step: Step,
+        step: CheckStep,
         stored: Mapping[str, StoredTensor],
         memory: int | None,
         seed: int,
@@ -146,13 +146,13 @@ class _Judge:
         reads = {a.tensor for s in step.statements for a in s.operands}
         touched = sum(stored[name].bytes for name in {*reads, *self.names} if name in stored)
         room = max(touched, LEAST_BYTES)
-        self.budget = Budget(
+        self.budget = EvaluationBudget(
             room if memory is None else min(room, memory),
             max(LEAST_PRODUCTS, PER_SECOND * step.seconds),
         )
         self.patience = max(LEAST_SECONDS, PATIENCE * step.seconds)
 
-    def judge(self, verdict: Verdict) -> None:
+    def judge(self, verdict: MatchVerdict) -> None:
         """Compare as many rows as the budget allows.
 
         Raises
@@ -176,7 +176,7 @@ class _Judge:
         else:
             verdict.rows += total
 
-    def _by_parts(self, verdict: Verdict) -> int:
+    def _by_parts(self, verdict: MatchVerdict) -> int:
         """Compare rows in random order until the budget is spent; how many they were.
 
         In fact what lies at some coordinates of one dimension: the one along which a part reads
@@ -219,7 +219,7 @@ class _Judge:
             read += self.stored[name].nnz * prod(shares)
         return read, -longest
 
-    def _in_parts(self, axis: int, rows: Mapping[str, Ints | None], verdict: Verdict) -> float:
+    def _in_parts(self, axis: int, rows: Mapping[str, Ints | None], verdict: MatchVerdict) -> float:
         """Compare what fits along one dimension, ever more at a time; what share that was."""
         least = 1.0 / max((len(r) for r in rows.values() if r is not None), default=1)
         done, share = 0.0, least
@@ -271,7 +271,7 @@ class _Judge:
             box[axis] = np.sort(rows[begin:end])
         return tuple(box)
 
-    def _compare(self, boxes: Mapping[str, Box], verdict: Verdict) -> None:
+    def _compare(self, boxes: Mapping[str, Box], verdict: MatchVerdict) -> None:
         rounding = Rounding()
         self.read = {}
         wants = self._evaluated(boxes, rounding)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fuseloom.dataflow.samml.catalogue import primitive
-from fuseloom.dataflow.samml.exchange.record import Imported
+from fuseloom.dataflow.samml.exchange.record import ImportedGraph
 from fuseloom.dataflow.sim.binding import bind
 from fuseloom.dataflow.sim.engines import Engine
 from fuseloom.dataflow.sim.explain.critical import CriticalPath, explained
@@ -49,7 +49,7 @@ class ImportedRun:
         What determined the cycles, if the run was observed with a log.
     """
 
-    imported: Imported
+    imported: ImportedGraph
     machine: Machine
     result: EngineResult = field(repr=False)
     outputs: Mapping[str, StoredTensor] = field(repr=False)
@@ -104,13 +104,13 @@ LARGE_TABLE = 1 << 24
 """Entries of an accumulator's table from which the kernels, which keep all of it, do not pay."""
 
 
-def has_large_tables(imported: Imported) -> bool:
+def has_large_tables(imported: ImportedGraph) -> bool:
     tables = ((n, primitive(n.op).kernels.table) for n in imported.graph.nodes)
     return any(int(n.params[name]) > LARGE_TABLE for n, name in tables if name is not None)
 
 
 def run_imported(
-    imported: Imported,
+    imported: ImportedGraph,
     data: Mapping[str, Any],
     machine: Machine | None = None,
     *,

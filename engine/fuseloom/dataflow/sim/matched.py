@@ -26,7 +26,7 @@ BEYOND = 1e300
 
 
 @dataclass
-class Verdict:
+class MatchVerdict:
     """What the comparisons so far have found."""
 
     share: float = 0.0
@@ -157,7 +157,7 @@ class Matched:
         there[self.at] = True
         return self._place(int(np.argmin(there))), "is not stored, and should be"
 
-    def tell(self, name: str, allowed: Floats, verdict: Verdict) -> None:
+    def tell(self, name: str, allowed: Floats, verdict: MatchVerdict) -> None:
         """Add this comparison to a verdict."""
         verdict.pattern = verdict.pattern and self.same
         if verdict.wrong is None and (found := self._misplaced()):

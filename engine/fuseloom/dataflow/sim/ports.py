@@ -26,7 +26,7 @@ from fuseloom.dataflow.samml.traits import MemoryPort, Stored
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.dram import Queues
 from fuseloom.dataflow.sim.machine import Machine
-from fuseloom.dataflow.sim.process import Port
+from fuseloom.dataflow.sim.process import RequestPort
 from fuseloom.errors import SimulationError
 
 READ = "mem_read"
@@ -48,7 +48,7 @@ def is_port(node: Node) -> bool:
     return primitive(node.op).memory.port is not None
 
 
-def ports_of(graph: Graph, machine: Machine) -> dict[int, tuple[Port, ...]]:
+def ports_of(graph: Graph, machine: Machine) -> dict[int, tuple[RequestPort, ...]]:
     """The ports of every node that asks the memory itself.
 
     They are numbered in the graph's order, those that read first.
@@ -67,9 +67,9 @@ def ports_of(graph: Graph, machine: Machine) -> dict[int, tuple[Port, ...]]:
             asks.append((node.id, True, int(node.params["base"])))
             if "segments" in node.params:
                 asks.append((node.id, True, int(node.params["segments"])))
-    ports: dict[int, tuple[Port, ...]] = {}
+    ports: dict[int, tuple[RequestPort, ...]] = {}
     for number, (node_id, write, base) in enumerate(sorted(asks, key=lambda ask: ask[1])):
-        ports[node_id] = (*ports.get(node_id, ()), Port(number, write, base))
+        ports[node_id] = (*ports.get(node_id, ()), RequestPort(number, write, base))
     return ports
 
 
@@ -77,7 +77,7 @@ def ports_of(graph: Graph, machine: Machine) -> dict[int, tuple[Port, ...]]:
 
 
 @dataclass
-class Layout:
+class AddressLayout:
     """Deals addresses to arrays; one that several nodes read lies in one place."""
 
     end: int = 0
@@ -201,7 +201,7 @@ def with_ports(bound: BoundGraph, machine: Machine) -> BoundGraph:
         return bound
     if any(is_port(node) for node in bound.graph.nodes):
         return bound
-    layout, editor = Layout(), _Editor(bound.graph, machine.port_slots)
+    layout, editor = AddressLayout(), _Editor(bound.graph, machine.port_slots)
     for node in bound.graph.nodes:
         for read in primitive(node.op).memory.reads:
             if read.array is Stored.SEGMENTS and node.params.get("singleton"):

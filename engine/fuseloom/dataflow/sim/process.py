@@ -40,7 +40,7 @@ Behaviour = Generator[Request, Any, None]
 
 
 @dataclass(eq=False)
-class Access:
+class MemoryRequest:
     """A request to the memory.
 
     Attributes
@@ -57,20 +57,20 @@ class Access:
     answered: int = -1
 
 
-AT_ONCE = Access(0, 0, answered=0)
+AT_ONCE = MemoryRequest(0, 0, answered=0)
 """Nothing to wait for but what was asked for before."""
 
 
 @dataclass(frozen=True)
-class Late:
+class PendingStamp:
     """The timestamp of a token that waits for the memory: not before ``stamp``."""
 
     stamp: int
-    access: Access
+    access: MemoryRequest
 
 
 @dataclass(frozen=True)
-class Port:
+class RequestPort:
     """Where a node asks the memory.
 
     Attributes
@@ -89,9 +89,9 @@ class Port:
 
     def issue(self, address: int, size: int) -> Request:
         """The request for ``size`` bytes (words, on queues) from ``address`` on."""
-        return ISSUE, self, Access(address, size), 0
+        return ISSUE, self, MemoryRequest(address, size), 0
 
-    def answer(self, access: Access) -> Request:
+    def answer(self, access: MemoryRequest) -> Request:
         """The request to know when an access is answered."""
         return ANSWER, self, access, 0
 
@@ -134,7 +134,7 @@ class Channel:
         self.peek: Request = (PEEK, self, None, 0)
         self.room: Request = (ROOM, self, None, 0)
 
-    def arrive(self, late: Late) -> int:
+    def arrive(self, late: PendingStamp) -> int:
         """The timestamp of the first token, now that the memory has answered it.
 
         Tokens leave the memory in order.
@@ -147,7 +147,7 @@ class Channel:
             self.watch.puts[self.taken_count] = stamp - 1
         return stamp
 
-    def put(self, token: Token, at: int | Access = 0) -> Request:
+    def put(self, token: Token, at: int | MemoryRequest = 0) -> Request:
         """The request to put ``token``, stamped ``at``, or when that is answered, or later."""
         return PUT, self, token, at
 
@@ -162,7 +162,7 @@ class Process:
         Its local time, in cycles.
     stall_input, stall_output, stall_memory : int
         Cycles of ``clock`` spent waiting for a token, for a free slot, and for the memory.
-    ports : tuple of Port
+    ports : tuple of RequestPort
         Where it asks the memory, if the machine has one.
     first : int
         ``clock`` when it first took or put a token; -1 before.
@@ -183,7 +183,7 @@ class Process:
     stall_output: int = 0
     stall_memory: int = 0
     first: int = -1
-    ports: tuple[Port, ...] = ()
+    ports: tuple[RequestPort, ...] = ()
     written: dict[str, list[Any]] = field(default_factory=dict)
     waits: list[tuple[int, int, bool, int, int]] | None = None
 

@@ -12,7 +12,7 @@ from typing import Any
 from fuseloom.dataflow.compilation import Compilation, CompiledRegion
 from fuseloom.dataflow.fusion.repair import traffic
 from fuseloom.dataflow.sim.binding import bind
-from fuseloom.dataflow.sim.checking import Step, check_outputs
+from fuseloom.dataflow.sim.checking import CheckStep, check_outputs
 from fuseloom.dataflow.sim.engines import Engine, compile_kernels
 from fuseloom.dataflow.sim.explain.critical import CriticalPath, explained
 from fuseloom.dataflow.sim.explain.diagnose import run_diagnosed
@@ -169,14 +169,14 @@ class Run:
             self.compilation.program, self._steps(), self.data, self.outputs, memory=memory
         )
 
-    def _steps(self) -> tuple[Step, ...]:
+    def _steps(self) -> tuple[CheckStep, ...]:
         """What wrote the outputs: regions, and the reshapes between them."""
         regions = [
-            Step(r.name, r.region.region.statements, r.region.region.outputs, r.seconds)
+            CheckStep(r.name, r.region.region.statements, r.region.region.outputs, r.seconds)
             for r in self.regions
         ]
         live = self.compilation.program.live
-        reshapes = [Step(s.out.tensor, (s,), (s.out.tensor,)) for s in live if not s.op.fuses]
+        reshapes = [CheckStep(s.out.tensor, (s,), (s.out.tensor,)) for s in live if not s.op.fuses]
         return (*regions, *reshapes)
 
 

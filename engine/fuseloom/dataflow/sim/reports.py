@@ -97,7 +97,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Inputs:
+class InputStreams:
     """The streams that carry the outermost level of a graph's inputs to who uses them.
 
     Attributes
@@ -110,7 +110,7 @@ class Inputs:
     expected: npt.NDArray[np.int64]
 
     @classmethod
-    def of(cls, bound: BoundGraph) -> Inputs:
+    def of(cls, bound: BoundGraph) -> InputStreams:
         """Those of a graph.
 
         A scanner right behind the root reads one fiber, so how much it will put is known; its
@@ -171,7 +171,7 @@ class Reports:
     ) -> None:
         self.progress = progress
         self.limits = limits
-        self.inputs = Inputs.of(bound) if progress is not None else None
+        self.inputs = InputStreams.of(bound) if progress is not None else None
         self.stride = first
         self.most = most
         self.share = 0.0

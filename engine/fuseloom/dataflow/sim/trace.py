@@ -11,14 +11,14 @@ from fuseloom.dataflow.samml.graph import Node
 from fuseloom.dataflow.sim.result import EngineResult
 from fuseloom.display import bar, shown, table, tag
 from fuseloom.errors import SimulationError
-from fuseloom.results.text_table import Align, Column, text_table
+from fuseloom.results.text_table import Align, TextColumn, text_table
 
 JSON_VERSION = 2
 _COLUMNS = (
-    Column("node", align=Align.LEFT),
-    Column("op", align=Align.LEFT),
+    TextColumn("node", align=Align.LEFT),
+    TextColumn("op", align=Align.LEFT),
     *map(
-        Column,
+        TextColumn,
         (
             "in",
             "out",

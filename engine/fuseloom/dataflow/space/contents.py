@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterable, Mapping
 
 import numpy as np
 
-from fuseloom.dataflow.cost.known import Known
+from fuseloom.dataflow.cost.context import EstimateContext
 from fuseloom.program.completeness import complete_tensors
 from fuseloom.program.levels import arrays_of
 from fuseloom.program.storage import StoredTensor
@@ -70,7 +70,7 @@ class Contents:
         """All tensors with the same coordinates, itself among them."""
         return self._names[self._of[name]]
 
-    def shared(self, name: str, known: Known) -> bool:
+    def shared(self, name: str, known: EstimateContext) -> bool:
         """Take a tensor's coordinates from one that is known to have them; whether there is one."""
         for other in self.twins(name):
             if other != name and other in known.patterns.written:

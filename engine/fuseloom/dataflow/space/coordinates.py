@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fuseloom.dataflow.cost.estimate import Known, estimate_region
+from fuseloom.dataflow.cost.estimate import EstimateContext, estimate_region
 from fuseloom.dataflow.cost.exact.patterns import UnknownError
+from fuseloom.dataflow.space.candidates import RegionCandidates
 from fuseloom.dataflow.space.contents import Contents
-from fuseloom.dataflow.space.ways import Ways
 from fuseloom.errors import FuseloomError
 from fuseloom.program.types import Program
 
@@ -19,7 +19,9 @@ class Coordinates:
     definition, or is expected from samples.
     """
 
-    def __init__(self, program: Program, known: Known, ways: Ways, contents: Contents) -> None:
+    def __init__(
+        self, program: Program, known: EstimateContext, ways: RegionCandidates, contents: Contents
+    ) -> None:
         self.known = known
         self.ways = ways
         self.contents = contents

@@ -15,16 +15,16 @@ from fuseloom.dataflow.fusion.directives import (
 )
 from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.fusion.sequence import sequence_to
-from fuseloom.dataflow.space.ways import Way, span_of
+from fuseloom.dataflow.space.candidates import RegionCandidate, span_of
 from fuseloom.program.types import Program, Statement
-from fuseloom.results.places import Units
+from fuseloom.results.order_ideals import Units
 
 
 def scheduled(
     source: Program,
     statements: Sequence[Statement],
     base: Schedule,
-    regions: Sequence[tuple[Units, Way | None]],
+    regions: Sequence[tuple[Units, RegionCandidate | None]],
     alone: frozenset[int],
 ) -> Schedule:
     """The schedule of regions that are carried out one after another.

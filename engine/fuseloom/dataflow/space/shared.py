@@ -8,7 +8,7 @@ from fuseloom.program.types import Statement
 from fuseloom.results.method import Deferred, Part, Refusal
 
 
-class Shared:
+class RegionCache:
     """What was found of a region so far, for all that are like it."""
 
     def __init__(

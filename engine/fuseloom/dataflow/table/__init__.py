@@ -3,7 +3,7 @@ makes which stream, its construction step by step, and edits with their legality
 §3)."""
 
 from fuseloom.dataflow.table.build import build_table
-from fuseloom.dataflow.table.cells import Cell, CellKind, Column, Output, Step
+from fuseloom.dataflow.table.cells import Cell, CellKind, Column, ConstructionStep, Output
 from fuseloom.dataflow.table.construction import TableStep, construction
 from fuseloom.dataflow.table.edits import Edit
 from fuseloom.dataflow.table.table import CellChoices, FusionTable
@@ -13,10 +13,10 @@ __all__ = [
     "CellChoices",
     "CellKind",
     "Column",
+    "ConstructionStep",
     "Edit",
     "FusionTable",
     "Output",
-    "Step",
     "TableStep",
     "build_table",
     "construction",

@@ -24,7 +24,7 @@ from fuseloom.dataflow.table.cells import (
     Level,
     LevelTree,
     Load,
-    Located,
+    LocatedLevel,
     Output,
     Reference,
     RepeatRef,
@@ -43,7 +43,7 @@ from fuseloom.dataflow.table.emptiness import Emptiness
 from fuseloom.dataflow.table.joins import AccAtom, Joins
 from fuseloom.dataflow.table.levels import LevelMaker
 from fuseloom.dataflow.table.table import CellChoices, FusionTable
-from fuseloom.dataflow.table.table_draft import Draft, merge
+from fuseloom.dataflow.table.table_draft import TableContext, merge
 from fuseloom.dataflow.table.tile_axes import Tiles
 from fuseloom.errors import LoweringError
 from fuseloom.program.formats import LevelFormat
@@ -76,7 +76,7 @@ def build_table(
     region.pog.check(chosen)
     trees, rows, extents = arrange(region, chosen)
     tiles = Tiles(region.program)
-    draft = Draft(tiles.extents((p for joins, _ in trees for p in joins.placed), extents))
+    draft = TableContext(tiles.extents((p for joins, _ in trees for p in joins.placed), extents))
     if choices is None:
         options = region.options
         choices = CellChoices(
@@ -86,7 +86,7 @@ def build_table(
     for number, (joins, emptiness) in enumerate(trees):
         builder = _TreeBuilder(draft, joins, emptiness, number, choices, tiles)
         outputs.append(builder.build())
-    steps = [step for phase in Draft.PHASES for step in draft.steps[phase]]
+    steps = [step for phase in TableContext.PHASES for step in draft.steps[phase]]
     return FusionTable(
         region,
         rows,
@@ -104,7 +104,7 @@ class _TreeBuilder:
 
     def __init__(
         self,
-        draft: Draft,
+        draft: TableContext,
         joins: Joins,
         emptiness: Emptiness,
         number: int,
@@ -285,7 +285,7 @@ class _TreeBuilder:
     def _member(self, level: str) -> str:
         """The cell a reference to a level points at."""
         tree: LevelTree = self.draft.levels[level].tree
-        while isinstance(tree, JoinOf | Located | Shifted):
+        while isinstance(tree, JoinOf | LocatedLevel | Shifted):
             tree = tree.children[0] if isinstance(tree, JoinOf) else tree.child
         match tree:
             case ScanIn(column=column) | SearchIn(column=column):

@@ -223,7 +223,7 @@ class DenseIn:
 
 
 @dataclass(frozen=True)
-class Located:
+class LocatedLevel:
     """A level, with dense operands looked up at its coordinates."""
 
     child: LevelTree
@@ -255,7 +255,7 @@ class Shifted:
     size: int
 
 
-LevelTree = ScanIn | SearchIn | AccIn | DenseIn | Located | JoinOf | Shifted
+LevelTree = ScanIn | SearchIn | AccIn | DenseIn | LocatedLevel | JoinOf | Shifted
 
 
 @dataclass(frozen=True)
@@ -364,7 +364,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Step:
+class ConstructionStep:
     """One step of the construction: the cells it fills or replaces."""
 
     phase: str

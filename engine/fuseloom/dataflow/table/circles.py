@@ -15,12 +15,12 @@ from fuseloom.dataflow.fusion.nests import Placed
 from fuseloom.dataflow.fusion.views import Cut, Instance
 from fuseloom.dataflow.table.joins import AccAtom, Joins, Tree, atoms
 from fuseloom.errors import LoweringError
-from fuseloom.program.late import Late
+from fuseloom.program.late import LazyModule
 
 if TYPE_CHECKING:
     import networkx as nx
 else:
-    nx = Late("networkx")
+    nx = LazyModule("networkx")
 
 
 def waiting_reduction(joins: Joins) -> tuple[Instance, Instance, str] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fuseloom.dataflow.table.cells import Cell, Step
+from fuseloom.dataflow.table.cells import Cell, ConstructionStep
 from fuseloom.dataflow.table.table import FusionTable
 from fuseloom.display.shows import Shows
 
@@ -24,7 +24,7 @@ class TableStep(Shows, html="fuseloom.dataflow.table.display:step_html"):
     number: int
 
     @property
-    def step(self) -> Step | None:
+    def step(self) -> ConstructionStep | None:
         """What was done: its phase, a title, and the cells; None for the empty table."""
         return self.table.steps[self.number - 1] if self.number else None
 

@@ -12,7 +12,7 @@ from fuseloom.dataflow.table.table import FusionTable
 from fuseloom.display import Markup, shown, table, tag
 
 
-class Look(NamedTuple):
+class CellStyle(NamedTuple):
     """How cells of a kind look: the colour of a family of primitives, a sign, and a sentence."""
 
     family: str
@@ -20,41 +20,43 @@ class Look(NamedTuple):
     says: str
 
 
-LOOKS: Mapping[CellKind, Look] = {
-    CellKind.SCAN: Look(
+LOOKS: Mapping[CellKind, CellStyle] = {
+    CellKind.SCAN: CellStyle(
         "scan",
         "≡",
         "LS(x) scans the level below reference x: its coordinates and their references.",
     ),
-    CellKind.LOCATE: Look(
+    CellKind.LOCATE: CellStyle(
         "locate",
         "@",
         "Looks coordinates up in a dense level: no scan, and no intersection.",
     ),
-    CellKind.SEARCH: Look(
+    CellKind.SEARCH: CellStyle(
         "locate", "@", "Looks coordinates up in a compressed level by searching it."
     ),
-    CellKind.REPEAT: Look(
+    CellKind.REPEAT: CellStyle(
         "repeat",
         "↻",
         "Rep(x, I) repeats reference x once for each coordinate of I: the tensor lacks that index.",
     ),
-    CellKind.JOIN: Look(
+    CellKind.JOIN: CellStyle(
         "join",
         "∩",
         "Intersects (∩) or unites (∪) the coordinates of several tensors: I_p is the joined level.",
     ),
-    CellKind.REFERENCE: Look("", "", "<A.i> is the stream of references that cell A, i makes."),
-    CellKind.ACCUMULATE: Look(
+    CellKind.REFERENCE: CellStyle(
+        "", "", "<A.i> is the stream of references that cell A, i makes."
+    ),
+    CellKind.ACCUMULATE: CellStyle(
         "acc",
         "Σ",
         "Acc1_k.crd sums over k and emits what is left, one level deep; RedN sums to a value.",
     ),
-    CellKind.VALUE: Look("values", "v", "Loads values by reference from the value array."),
-    CellKind.COMPUTE: Look("compute", "×", "Arithmetic on values as they stream by."),
-    CellKind.REDUCED: Look("", "", "The index is summed over: nothing is left of it."),
-    CellKind.PASS: Look("", "", "The level goes through unchanged."),
-    CellKind.VALUE_REPEAT: Look(
+    CellKind.VALUE: CellStyle("values", "v", "Loads values by reference from the value array."),
+    CellKind.COMPUTE: CellStyle("compute", "×", "Arithmetic on values as they stream by."),
+    CellKind.REDUCED: CellStyle("", "", "The index is summed over: nothing is left of it."),
+    CellKind.PASS: CellStyle("", "", "The level goes through unchanged."),
+    CellKind.VALUE_REPEAT: CellStyle(
         "repeat",
         "↻",
         "RepV repeats a value that is computed already; (val) marks what is repeated as a value.",

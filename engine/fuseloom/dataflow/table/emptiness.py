@@ -32,7 +32,7 @@ Prefix = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Carried:
+class CarriedCoordinate:
     """That an atom has the coordinate at hand on a level's stream."""
 
     prefix: Prefix
@@ -40,7 +40,7 @@ class Carried:
 
 
 @dataclass(frozen=True)
-class Folded:
+class FoldedValue:
     """That a reducer had a value to fold."""
 
     placed: Placed
@@ -63,7 +63,7 @@ class Emptiness:
         self._absent: dict[int, bool] = {}
         self._null: dict[ScanAtom, bool] = {}
         self._formulas: dict[int, Formula] = {}
-        self._symbols: dict[int, dict[Carried, None]] = {}
+        self._symbols: dict[int, dict[CarriedCoordinate, None]] = {}
 
     def level(self, prefix: Prefix) -> bool:
         """Whether fibers of this level may be empty."""
@@ -238,7 +238,7 @@ class Emptiness:
         symbols = dict.fromkeys(self._symbols[id(placed)])
         trees = {s.prefix: self.joins.tree(s.prefix) for s in symbols}
         for prefix, tree in trees.items():
-            symbols.update({Carried(prefix, a): None for a in atoms(tree)})
+            symbols.update({CarriedCoordinate(prefix, a): None for a in atoms(tree)})
         full = frozenset(s for s in symbols if self.always(s.atom))
         met = joined(False, (_carried(tree, prefix) for prefix, tree in trees.items()))
         have, want = (given(f, full, NOTHING) for f in (met, present))
@@ -248,7 +248,7 @@ class Emptiness:
         """When the value of an instance is there, in terms of ``_symbols`` of it."""
         key = id(placed)
         if key not in self._formulas:
-            symbols: dict[Carried, None] = {}
+            symbols: dict[CarriedCoordinate, None] = {}
             parts: list[Formula] = []
             for view in placed.operands:
                 part: Formula = yield self._operand(view, placed, symbols)
@@ -261,7 +261,7 @@ class Emptiness:
         return self._formulas[key]
 
     def _operand(
-        self, view: PlacedView, reader: Placed, symbols: dict[Carried, None]
+        self, view: PlacedView, reader: Placed, symbols: dict[CarriedCoordinate, None]
     ) -> Steps[Formula]:
         rank = self.joins.rank
         if isinstance(view, PlacedLeaf):
@@ -283,16 +283,16 @@ class Emptiness:
                 within: bool = yield self._absent_inside(view)
                 if not within:
                     return TRUE
-            return Folded(view)
+            return FoldedValue(view)
         emitted = self.joins.emitted(view, view.outer_nest[-1])
         return self._rides(emitted, view.outer_nest, symbols)
 
     def _rides(
-        self, atom: ScanAtom | AccAtom, prefix: Prefix, symbols: dict[Carried, None]
+        self, atom: ScanAtom | AccAtom, prefix: Prefix, symbols: dict[CarriedCoordinate, None]
     ) -> Formula:
         """When an atom's payload is there on its level's stream."""
         when = presence(self.joins.tree(prefix), atom) or atom
-        symbols.update({Carried(prefix, a): None for a in atoms(when)})
+        symbols.update({CarriedCoordinate(prefix, a): None for a in atoms(when)})
         return _carried(when, prefix)
 
 
@@ -304,7 +304,7 @@ def _carried(tree: Tree, prefix: Prefix) -> Formula:
         if isinstance(tree, Shift):
             return look(tree.child)
         if not isinstance(tree, Combine):
-            return Carried(prefix, tree)
+            return CarriedCoordinate(prefix, tree)
         if id(tree) not in known:
             known[id(tree)] = joined(tree.union, map(look, tree.children))
         return known[id(tree)]

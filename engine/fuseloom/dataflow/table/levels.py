@@ -14,7 +14,7 @@ from fuseloom.dataflow.table.cells import (
     JoinOf,
     Level,
     LevelTree,
-    Located,
+    LocatedLevel,
     ScanIn,
     SearchIn,
     Shifted,
@@ -80,7 +80,7 @@ class LevelMaker:
                 return tree.name
             case SearchIn(column=column):
                 return f"<{column}.{index}>"
-            case Located(child=child) | Shifted(child=child):
+            case LocatedLevel(child=child) | Shifted(child=child):
                 return self._name(child, index)
             case DenseIn():
                 name = f"D_{index}"
@@ -238,4 +238,4 @@ class LevelMaker:
             if not isinstance(tree, ScanAtom):
                 raise LoweringError("only a stored dense level can be looked up")
             columns.append(self.column_of(tree))
-        return Located(child, tuple(columns)) if columns else child
+        return LocatedLevel(child, tuple(columns)) if columns else child

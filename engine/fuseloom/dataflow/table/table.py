@@ -7,7 +7,15 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 
 from fuseloom.dataflow.fusion.region import FusedRegion
-from fuseloom.dataflow.table.cells import VALUE_ROW, Accumulator, Cell, Column, Level, Output, Step
+from fuseloom.dataflow.table.cells import (
+    VALUE_ROW,
+    Accumulator,
+    Cell,
+    Column,
+    ConstructionStep,
+    Level,
+    Output,
+)
 from fuseloom.display.shows import Shows
 from fuseloom.errors import LoweringError
 
@@ -68,7 +76,7 @@ class FusionTable(Shows, html="fuseloom.dataflow.table.display:table_html"):
         Rows, outermost first; aliases made by cuts included.
     levels : dict
         Level name to level; accumulators' own levels included.
-    steps : tuple of Step
+    steps : tuple of ConstructionStep
         Applying their changes in order gives the cells.
     """
 
@@ -78,7 +86,7 @@ class FusionTable(Shows, html="fuseloom.dataflow.table.display:table_html"):
     levels: dict[str, Level]
     accumulators: dict[str, Accumulator]
     outputs: tuple[Output, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[ConstructionStep, ...]
     choices: CellChoices = CellChoices()
 
     @property

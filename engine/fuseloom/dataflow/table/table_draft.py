@@ -8,20 +8,20 @@ from fuseloom.dataflow.table.cells import (
     Cell,
     CellKind,
     Column,
+    ConstructionStep,
     JoinOf,
     Level,
     LevelTree,
-    Located,
+    LocatedLevel,
     Scan,
     ScanIn,
     SearchIn,
     Shifted,
-    Step,
     coordinates,
 )
 
 
-class Draft:
+class TableContext:
     """What all outputs of a table have in common."""
 
     PHASES = ("leaves", "repeats", "compute", "reduce", "merge")
@@ -31,7 +31,7 @@ class Draft:
         self.columns: list[Column] = []
         self.levels: dict[str, Level] = {}
         self.accumulators: dict[str, Accumulator] = {}
-        self.steps: dict[str, list[Step]] = {phase: [] for phase in self.PHASES}
+        self.steps: dict[str, list[ConstructionStep]] = {phase: [] for phase in self.PHASES}
         self._taken: set[str] = set()
 
     def column_name(self, tensor: str) -> str:
@@ -47,10 +47,10 @@ class Draft:
 
     def step(self, phase: str, title: str, changes: list[tuple[str, str, Cell]]) -> None:
         if changes:
-            self.steps[phase].append(Step(phase, title, tuple(changes)))
+            self.steps[phase].append(ConstructionStep(phase, title, tuple(changes)))
 
 
-def merge(draft: Draft, number: int) -> None:
+def merge(draft: TableContext, number: int) -> None:
     """Put projections of output ``number``'s joined levels in their members' places."""
     cells = {
         (column, row): cell
@@ -68,7 +68,7 @@ def merge(draft: Draft, number: int) -> None:
 
 
 def _members(
-    draft: Draft,
+    draft: TableContext,
     level: Level,
     tree: LevelTree,
     changes: list[tuple[str, str, Cell]],
@@ -86,7 +86,7 @@ def _members(
                 _members(draft, level, child, changes, cells, seen)
         case Shifted(child=child):
             _members(draft, level, child, changes, cells, seen)
-        case Located(child=child, columns=columns):
+        case LocatedLevel(child=child, columns=columns):
             _members(draft, level, child, changes, cells, seen)
             inside = bool(joined) and tree is not level.tree
             crd = _driver(child, level.index) if inside else level.name

@@ -8,16 +8,21 @@ from enum import Enum
 from typing import Any
 
 from fuseloom.dataflow.cost.why import title
-from fuseloom.dataflow.sim.explain.critical import Why
-from fuseloom.dataflow.why.attribution import Leaf, Level, Part, attribution
+from fuseloom.dataflow.sim.explain.critical import PathCause
+from fuseloom.dataflow.why.attribution import (
+    AttributedCycles,
+    AttributionLevel,
+    CauseCycles,
+    attribution,
+)
 from fuseloom.dataflow.why.recomputation import Recomputation
-from fuseloom.dataflow.why.suggestions import Asked
+from fuseloom.dataflow.why.suggestions import SuggestionRequest
 
 MUCH = 1.1
 """Times over that something is computed before it is spoken of."""
 LARGE = 0.3
 """Share of the cycles that makes a wait, or a node, the answer."""
-_WORK = (Why.WORK.value, Why.LATENCY.value)
+_WORK = (PathCause.WORK.value, PathCause.LATENCY.value)
 
 
 class Cause(Enum):
@@ -64,7 +69,7 @@ class Answer:
 
 
 def answer(
-    asked: Asked,
+    asked: SuggestionRequest,
     repeated: Sequence[Recomputation] = (),
     *,
     pinned: Pinned | None = None,
@@ -74,7 +79,7 @@ def answer(
 
     Parameters
     ----------
-    asked : Asked
+    asked : SuggestionRequest
         The program with its estimate and, if there is one, its run.
     repeated : sequence of Recomputation
         What :func:`~fuseloom.dataflow.why.recomputation.recomputation` found of it.
@@ -102,7 +107,7 @@ def answer(
     return _with_traffic(nothing, asked, unfused_bytes)
 
 
-def _wrong(asked: Asked) -> Answer | None:
+def _wrong(asked: SuggestionRequest) -> Answer | None:
     """What there is to say of a run that computed something else: not why it is slow."""
     check = None if asked.record is None else asked.record.check
     if check is None or check.ok:
@@ -119,7 +124,7 @@ def _wrong(asked: Asked) -> Answer | None:
     return Answer(Cause.WRONG, "Do not trust this number:", f"{told}. {why}")
 
 
-def _versus(asked: Asked, pinned: Pinned | None) -> str:
+def _versus(asked: SuggestionRequest, pinned: Pinned | None) -> str:
     """The comparison with the pinned run, or nothing."""
     if pinned is None or asked.record is None:
         return ""
@@ -130,7 +135,10 @@ def _versus(asked: Asked, pinned: Pinned | None) -> str:
 
 
 def _recomputed(
-    asked: Asked, repeated: Sequence[Recomputation], leaves: Sequence[Leaf], versus: str
+    asked: SuggestionRequest,
+    repeated: Sequence[Recomputation],
+    leaves: Sequence[CauseCycles],
+    versus: str,
 ) -> Answer | None:
     groups: dict[tuple[str, str], list[Recomputation]] = {}
     for one in repeated:
@@ -157,54 +165,62 @@ def _recomputed(
         f"not {most.needed:,.0f} ({most.factor:.1f}×)"
     )
     heavy = _heaviest(leaves)
-    if heavy is not None and heavy[0].name(Level.STATEMENT) in {x.tensor for x in found}:
-        rest += f", and {heavy[0].name(Level.NODE)} alone works for {heavy[1]:,} of "
+    if heavy is not None and heavy[0].name(AttributionLevel.STATEMENT) in {x.tensor for x in found}:
+        rest += f", and {heavy[0].name(AttributionLevel.NODE)} alone works for {heavy[1]:,} of "
         rest += f"the {asked.now:,.0f} cycles"
     return Answer(Cause.RECOMPUTED, head, rest + ".")
 
 
-def _matters(asked: Asked, found: Sequence[Recomputation], leaves: Sequence[Leaf]) -> bool:
+def _matters(
+    asked: SuggestionRequest, found: Sequence[Recomputation], leaves: Sequence[CauseCycles]
+) -> bool:
     """Whether what is computed again has a part in the cycles."""
     tensors = {x.tensor for x in found}
     if leaves:
-        mine = sum(x.cycles for x in leaves if x.names.get(Level.STATEMENT) in tensors)
+        mine = sum(x.cycles for x in leaves if x.names.get(AttributionLevel.STATEMENT) in tensors)
         return mine >= 0.1 * asked.now
     region = next(e for e in asked.estimate.regions if e.name == found[0].region)
     return sum(x.made - x.needed for x in found) >= 0.1 * region.flops
 
 
-def _waits(asked: Asked, leaves: Sequence[Leaf], versus: str) -> Answer | None:
+def _waits(asked: SuggestionRequest, leaves: Sequence[CauseCycles], versus: str) -> Answer | None:
     for why, cause, what in (
-        (Why.MEMORY, Cause.MEMORY, "the memory"),
-        (Why.ROOM, Cause.ROOM, "room in full channels"),
+        (PathCause.MEMORY, Cause.MEMORY, "the memory"),
+        (PathCause.ROOM, Cause.ROOM, "room in full channels"),
     ):
-        cycles = sum(x.cycles for x in leaves if x.names.get(Level.CAUSE) == why.value)
+        cycles = sum(x.cycles for x in leaves if x.names.get(AttributionLevel.CAUSE) == why.value)
         heavy = _heaviest(leaves)
         if cycles < LARGE * asked.now or (heavy is not None and heavy[1] > cycles):
             continue
         head = f"The run waits for {what}"
         share = f"for {cycles:,} of its {asked.now:,.0f} cycles ({cycles / asked.now:.0%})"
-        first = _by_node(x for x in leaves if x.names.get(Level.CAUSE) == why.value)[0]
-        where = f", most of it at {first[0].name(Level.NODE)} ({first[1]:,} cycles)"
+        first = _by_node(x for x in leaves if x.names.get(AttributionLevel.CAUSE) == why.value)[0]
+        where = f", most of it at {first[0].name(AttributionLevel.NODE)} ({first[1]:,} cycles)"
         end = f"; {versus}" if versus else ""
         return Answer(cause, head, f"{share}{where}{end}.".replace("%)", " %)"))
     return None
 
 
-def _node(asked: Asked, tree: Part | None, leaves: Sequence[Leaf], versus: str) -> Answer | None:
+def _node(
+    asked: SuggestionRequest,
+    tree: AttributedCycles | None,
+    leaves: Sequence[CauseCycles],
+    versus: str,
+) -> Answer | None:
     if tree is None:
         return _expected_node(asked)
     heavy = _heaviest(leaves)
     if heavy is None or heavy[1] < LARGE * asked.now:
         return None
     leaf, cycles = heavy
-    statement = leaf.name(Level.STATEMENT)
-    head = f"{leaf.name(Level.NODE)} of {asked.kernels.get(statement, statement)} sets the pace:"
+    statement = leaf.name(AttributionLevel.STATEMENT)
+    kernel = asked.kernels.get(statement, statement)
+    head = f"{leaf.name(AttributionLevel.NODE)} of {kernel} sets the pace:"
     rest = f"it works for {cycles:,} of the {asked.now:,.0f} cycles"
     return Answer(Cause.NODE, head, f"{rest}{f', {versus}' if versus else ''}.")
 
 
-def _expected_node(asked: Asked) -> Answer | None:
+def _expected_node(asked: SuggestionRequest) -> Answer | None:
     """Without an explained run, by the estimate."""
     if not asked.estimate.regions:
         return None
@@ -218,17 +234,18 @@ def _expected_node(asked: Asked) -> Answer | None:
     return Answer(Cause.NODE, head, told)
 
 
-def _largest(asked: Asked, leaves: Sequence[Leaf], versus: str) -> str:
+def _largest(asked: SuggestionRequest, leaves: Sequence[CauseCycles], versus: str) -> str:
     """What is largest though it is not large."""
     heavy = _heaviest(leaves)
     if heavy is None:
         return "no node is expected to do much more than the others."
     share = f"{heavy[1] / asked.now:.0%}".replace("%", " %") if asked.now else "0 %"
-    told = f"the busiest node of the path, {heavy[0].name(Level.NODE)}, works for {share} of it"
+    node = heavy[0].name(AttributionLevel.NODE)
+    told = f"the busiest node of the path, {node}, works for {share} of it"
     return f"{told}{f'; {versus}' if versus else ''}."
 
 
-def _with_traffic(found: Answer, asked: Asked, unfused: float | None) -> Answer:
+def _with_traffic(found: Answer, asked: SuggestionRequest, unfused: float | None) -> Answer:
     """With what fusion saves of memory traffic, where something is fused."""
     moved = asked.estimate.bytes if asked.record is None else asked.record.bytes
     if unfused is None or found.cause is Cause.RECOMPUTED or moved >= unfused * 0.95:
@@ -238,18 +255,20 @@ def _with_traffic(found: Answer, asked: Asked, unfused: float | None) -> Answer:
     return Answer(found.cause, found.head, f"{found.rest} {saved}")
 
 
-def _heaviest(leaves: Sequence[Leaf]) -> tuple[Leaf, int] | None:
+def _heaviest(leaves: Sequence[CauseCycles]) -> tuple[CauseCycles, int] | None:
     """The node that works most on the path, and for how many cycles."""
-    return next(iter(_by_node(x for x in leaves if x.names.get(Level.CAUSE) in _WORK)), None)
+    return next(
+        iter(_by_node(x for x in leaves if x.names.get(AttributionLevel.CAUSE) in _WORK)), None
+    )
 
 
-def _by_node(leaves: Iterator[Leaf]) -> list[tuple[Leaf, int]]:
+def _by_node(leaves: Iterator[CauseCycles]) -> list[tuple[CauseCycles, int]]:
     cycles: dict[tuple[str, int | None], int] = {}
-    first: dict[tuple[str, int | None], Leaf] = {}
+    first: dict[tuple[str, int | None], CauseCycles] = {}
     for leaf in leaves:
-        if Level.NODE not in leaf.names:
+        if AttributionLevel.NODE not in leaf.names:
             continue
-        key = (leaf.name(Level.REGION), leaf.node)
+        key = (leaf.name(AttributionLevel.REGION), leaf.node)
         cycles[key] = cycles.get(key, 0) + leaf.cycles
         first.setdefault(key, leaf)
     return sorted(((first[k], n) for k, n in cycles.items()), key=lambda x: -x[1])

@@ -14,7 +14,7 @@ from enum import Enum
 from typing import Any
 
 from fuseloom.dataflow.compilation import Compilation, CompiledRegion
-from fuseloom.dataflow.sim.explain.critical import Why
+from fuseloom.dataflow.sim.explain.critical import PathCause
 from fuseloom.dataflow.why.spots import spots
 from fuseloom.results.record import RegionRecord, RunRecord
 
@@ -23,11 +23,11 @@ SMALLER = "smaller parts"
 EARLIER = "before what the log holds"
 UNEXPLAINED = "not explained"
 RESHAPED = "reshaped in memory"
-CAUSES = (*(why.value for why in Why), SMALLER, EARLIER, UNEXPLAINED, RESHAPED)
+CAUSES = (*(why.value for why in PathCause), SMALLER, EARLIER, UNEXPLAINED, RESHAPED)
 """What cycles may be spent on."""
 
 
-class Level(Enum):
+class AttributionLevel(Enum):
     """What a part of a run is."""
 
     RUN = "run"
@@ -39,7 +39,7 @@ class Level(Enum):
 
 
 @dataclass(frozen=True)
-class Part:
+class AttributedCycles:
     """Cycles of a run, and the parts that they are the sum of.
 
     Attributes
@@ -47,28 +47,30 @@ class Part:
     name : str
         Of the region, statement, index, node or cause.
     cycles : int
-    parts : tuple of Part
+    parts : tuple of AttributedCycles
         Smaller ones of the next level, the largest first; regions in the order they ran.  Where
         less is known, causes alone.
     node : int or None
         Number of a node in its region's graph.
     """
 
-    level: Level
+    level: AttributionLevel
     name: str
     cycles: int
-    parts: tuple[Part, ...] = ()
+    parts: tuple[AttributedCycles, ...] = ()
     node: int | None = None
 
-    def leaves(self) -> Iterator[Leaf]:
+    def leaves(self) -> Iterator[CauseCycles]:
         """Every cause with where it belongs."""
         yield from self._below({}, None)
 
-    def _below(self, names: Mapping[Level, str], node: int | None) -> Iterator[Leaf]:
+    def _below(
+        self, names: Mapping[AttributionLevel, str], node: int | None
+    ) -> Iterator[CauseCycles]:
         names = {**names, self.level: self.name}
         node = self.node if self.node is not None else node
         if not self.parts:
-            yield Leaf(names, self.cycles, node)
+            yield CauseCycles(names, self.cycles, node)
         for part in self.parts:
             yield from part._below(names, node)
 
@@ -84,22 +86,23 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Leaf:
+class CauseCycles:
     """Cycles of one cause, and where they belong by level, as far as that is known."""
 
-    names: Mapping[Level, str]
+    names: Mapping[AttributionLevel, str]
     cycles: int
     node: int | None = None
 
-    def name(self, level: Level) -> str:
+    def name(self, level: AttributionLevel) -> str:
         """What it is part of at a level; in angle brackets where that is not known."""
         if level in self.names:
             return self.names[level]
-        return f"‹{self.names[Level.REGION]}: {self.names.get(Level.CAUSE, UNEXPLAINED)}›"
+        cause = self.names.get(AttributionLevel.CAUSE, UNEXPLAINED)
+        return f"‹{self.names[AttributionLevel.REGION]}: {cause}›"
 
 
 @dataclass
-class _Tally:
+class _CycleTally:
     """Cycles by where they belong, while they are counted."""
 
     cycles: dict[tuple[str, str, int, str, str], int] = field(default_factory=dict)
@@ -108,7 +111,7 @@ class _Tally:
         self.cycles[key] = self.cycles.get(key, 0) + cycles
 
 
-def attribution(run: RunRecord, compilation: Compilation) -> Part:
+def attribution(run: RunRecord, compilation: Compilation) -> AttributedCycles:
     """Where each cycle of a run went.
 
     Parameters
@@ -120,7 +123,7 @@ def attribution(run: RunRecord, compilation: Compilation) -> Part:
 
     Returns
     -------
-    Part
+    AttributedCycles
         Of level ``RUN``; its cycles are those of the run, and every part is the sum of its own.
 
     Raises
@@ -135,19 +138,24 @@ def attribution(run: RunRecord, compilation: Compilation) -> Part:
         for record, compiled in zip(run.regions, compilation.regions, strict=True)
     ]
     regions += [
-        Part(Level.REGION, s.out.tensor, 0, (Part(Level.CAUSE, RESHAPED, 0),))
+        AttributedCycles(
+            AttributionLevel.REGION,
+            s.out.tensor,
+            0,
+            (AttributedCycles(AttributionLevel.CAUSE, RESHAPED, 0),),
+        )
         for s in compilation.program.live
         if not s.op.fuses
     ]
-    return Part(Level.RUN, run.name, run.cycles, tuple(regions))
+    return AttributedCycles(AttributionLevel.RUN, run.name, run.cycles, tuple(regions))
 
 
-def _region(record: RegionRecord, compiled: CompiledRegion) -> Part:
+def _region(record: RegionRecord, compiled: CompiledRegion) -> AttributedCycles:
     path = record.path
     if path is None or path["cycles"] != record.cycles:
-        alone = (Part(Level.CAUSE, UNEXPLAINED, record.cycles),)
-        return Part(Level.REGION, record.name, record.cycles, alone)
-    tally, belongs = _Tally(), spots(compiled)
+        alone = (AttributedCycles(AttributionLevel.CAUSE, UNEXPLAINED, record.cycles),)
+        return AttributedCycles(AttributionLevel.REGION, record.name, record.cycles, alone)
+    tally, belongs = _CycleTally(), spots(compiled)
     labels = [n.label or f"{n.op} {n.id}" for n in compiled.graph.nodes]
     told: dict[int, int] = {}
 
@@ -164,39 +172,45 @@ def _region(record: RegionRecord, compiled: CompiledRegion) -> Part:
         if more > 0:
             add(int(name), SMALLER, more)
             left -= more
-    rest = [Part(Level.CAUSE, EARLIER, path["start"])] if path["start"] else []
-    rest += [Part(Level.CAUSE, SMALLER, left)] if left else []
-    return Part(Level.REGION, record.name, record.cycles, (*_statements(tally), *rest))
+    rest = (
+        [AttributedCycles(AttributionLevel.CAUSE, EARLIER, path["start"])] if path["start"] else []
+    )
+    rest += [AttributedCycles(AttributionLevel.CAUSE, SMALLER, left)] if left else []
+    return AttributedCycles(
+        AttributionLevel.REGION, record.name, record.cycles, (*_statements(tally), *rest)
+    )
 
 
-def _statements(tally: _Tally) -> tuple[Part, ...]:
+def _statements(tally: _CycleTally) -> tuple[AttributedCycles, ...]:
     """The tree of what was counted, from its leaves."""
     causes = [
-        ((statement, index, (node, label)), Part(Level.CAUSE, cause, cycles))
+        ((statement, index, (node, label)), AttributedCycles(AttributionLevel.CAUSE, cause, cycles))
         for (statement, index, node, label, cause), cycles in tally.cycles.items()
     ]
     nodes = [
-        (key[:2], Part(Level.NODE, key[2][1], _sum(parts), parts, key[2][0]))
+        (key[:2], AttributedCycles(AttributionLevel.NODE, key[2][1], _sum(parts), parts, key[2][0]))
         for key, parts in _grouped(causes).items()
     ]
     indices = [
-        (key[:1], Part(Level.INDEX, key[1], _sum(parts), parts))
+        (key[:1], AttributedCycles(AttributionLevel.INDEX, key[1], _sum(parts), parts))
         for key, parts in _grouped(nodes).items()
     ]
     statements = [
-        ((), Part(Level.STATEMENT, key[0], _sum(parts), parts))
+        ((), AttributedCycles(AttributionLevel.STATEMENT, key[0], _sum(parts), parts))
         for key, parts in _grouped(indices).items()
     ]
     return _grouped(statements).get((), ())
 
 
-def _grouped(parts: Sequence[tuple[Any, Part]]) -> dict[Any, tuple[Part, ...]]:
+def _grouped(
+    parts: Sequence[tuple[Any, AttributedCycles]],
+) -> dict[Any, tuple[AttributedCycles, ...]]:
     """Parts by their key, the largest first."""
-    groups: dict[Any, list[Part]] = {}
+    groups: dict[Any, list[AttributedCycles]] = {}
     for key, part in parts:
         groups.setdefault(key, []).append(part)
     return {key: tuple(sorted(g, key=lambda p: -p.cycles)) for key, g in groups.items()}
 
 
-def _sum(parts: Sequence[Part]) -> int:
+def _sum(parts: Sequence[AttributedCycles]) -> int:
     return sum(part.cycles for part in parts)

@@ -6,7 +6,12 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
-from fuseloom.dataflow.why.attribution import UNEXPLAINED, Leaf, Level, Part
+from fuseloom.dataflow.why.attribution import (
+    UNEXPLAINED,
+    AttributedCycles,
+    AttributionLevel,
+    CauseCycles,
+)
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,7 @@ class Difference:
         }
 
 
-def difference(a: Part, b: Part) -> Difference:
+def difference(a: AttributedCycles, b: AttributedCycles) -> Difference:
     """What run ``b`` takes more than run ``a``, as they were attributed.
 
     Statements go by the tensor that they assign, nodes by their statement, index and label, causes
@@ -79,30 +84,38 @@ def difference(a: Part, b: Part) -> Difference:
     then the others.
     """
 
-    def by(key: Callable[[Leaf], Hashable], name: Callable[[Leaf], tuple[str, str]]) -> Any:
+    def by(
+        key: Callable[[CauseCycles], Hashable], name: Callable[[CauseCycles], tuple[str, str]]
+    ) -> Any:
         return _changes(a, b, key, name)
 
     return Difference(
         a.cycles,
         b.cycles,
-        by(lambda x: x.name(Level.STATEMENT), lambda x: (x.name(Level.STATEMENT), "")),
         by(
-            lambda x: tuple(x.name(y) for y in (Level.STATEMENT, Level.INDEX, Level.NODE)),
-            lambda x: (x.name(Level.NODE), x.names.get(Level.STATEMENT, "")),
+            lambda x: x.name(AttributionLevel.STATEMENT),
+            lambda x: (x.name(AttributionLevel.STATEMENT), ""),
+        ),
+        by(
+            lambda x: tuple(
+                x.name(y)
+                for y in (AttributionLevel.STATEMENT, AttributionLevel.INDEX, AttributionLevel.NODE)
+            ),
+            lambda x: (x.name(AttributionLevel.NODE), x.names.get(AttributionLevel.STATEMENT, "")),
         ),
         by(lambda x: _cause(x), lambda x: (_cause(x), "")),
     )
 
 
-def _cause(leaf: Leaf) -> str:
-    return leaf.names.get(Level.CAUSE, UNEXPLAINED)
+def _cause(leaf: CauseCycles) -> str:
+    return leaf.names.get(AttributionLevel.CAUSE, UNEXPLAINED)
 
 
 def _changes(
-    a: Part,
-    b: Part,
-    key: Callable[[Leaf], Hashable],
-    name: Callable[[Leaf], tuple[str, str]],
+    a: AttributedCycles,
+    b: AttributedCycles,
+    key: Callable[[CauseCycles], Hashable],
+    name: Callable[[CauseCycles], tuple[str, str]],
 ) -> tuple[Change, ...]:
     cycles: tuple[dict[Hashable, int], dict[Hashable, int]] = {}, {}
     names: dict[Hashable, tuple[str, str]] = {}

@@ -23,7 +23,7 @@ LANES = 2
 """Lanes that an index is dealt to."""
 
 
-class Kind(Enum):
+class EditKind(Enum):
     """What a change is."""
 
     CUT = "cut"
@@ -38,14 +38,14 @@ class Kind(Enum):
     @property
     def hardware(self) -> bool:
         """Whether it needs other hardware than there is."""
-        return self in (Kind.LANES, Kind.CHANNELS, Kind.NODE)
+        return self in (EditKind.LANES, EditKind.CHANNELS, EditKind.NODE)
 
 
 @dataclass(frozen=True)
-class Draft:
+class ScheduleDraft:
     """A schedule with one change, not yet compiled."""
 
-    kind: Kind
+    kind: EditKind
     text: str
     schedule: Schedule
 
@@ -55,7 +55,7 @@ def drafts(
     kernels: Mapping[str, str],
     cycles: Sequence[tuple[str, float]],
     heavy: Sequence[str] = (),
-) -> Iterator[Draft]:
+) -> Iterator[ScheduleDraft]:
     """Changes to a schedule, those that are likely to help most first.
 
     Parameters
@@ -69,7 +69,7 @@ def drafts(
 
     Yields
     ------
-    Draft
+    ScheduleDraft
         Regions change their orders only where one was named for them.
     """
     base = _Base.of(compilation, kernels)
@@ -115,15 +115,15 @@ class _Base:
             if one not in self.kernels or self.kernels.get(other) != self.kernels[one]:
                 yield k
 
-    def cut(self, region: CompiledRegion, at: int) -> Draft:
+    def cut(self, region: CompiledRegion, at: int) -> ScheduleDraft:
         """The region cut before the statement at a position."""
         first, last = _ends(region)
         parts = [(first, self.live[at - 1]), (self.live[at], last)]
         fusions = tuple(Fuse(a, b) for a, b in parts if a != b)
         text = f"Cut before {self.name(self.live[at])}"
-        return Draft(Kind.CUT, text, self._without(region, fusions=fusions))
+        return ScheduleDraft(EditKind.CUT, text, self._without(region, fusions=fusions))
 
-    def factored(self) -> Iterator[Draft]:
+    def factored(self) -> Iterator[ScheduleDraft]:
         """Products that were merged into one, one after another again."""
         for merged in self.given.of(Global):
             if merged.region is None:
@@ -135,9 +135,9 @@ class _Base:
             schedule = self._without(region, fusions=self._fusion(region))
             settings = tuple(s for s in schedule.settings if s != merged)
             text = f"Compute {self.name(first)} and {self.name(last)} one after another"
-            yield Draft(Kind.FACTOR, text, replace(schedule, settings=settings))
+            yield ScheduleDraft(EditKind.FACTOR, text, replace(schedule, settings=settings))
 
-    def joined(self, cycles: Mapping[str, float]) -> Iterator[Draft]:
+    def joined(self, cycles: Mapping[str, float]) -> Iterator[ScheduleDraft]:
         """Two neighbouring regions fused, those that take most cycles first."""
         pairs = sorted(pairwise(self.regions), key=lambda p: -sum(cycles.get(r.name, 0) for r in p))
         for one, other in pairs:
@@ -145,9 +145,11 @@ class _Base:
             if self.live.index(end) + 1 != self.live.index(begin):
                 continue
             text = f"Fuse {self.name(end)} and {self.name(begin)}"
-            yield Draft(Kind.JOIN, text, self._without(one, other, fusions=(Fuse(first, last),)))
+            yield ScheduleDraft(
+                EditKind.JOIN, text, self._without(one, other, fusions=(Fuse(first, last),))
+            )
 
-    def reordered(self, region: CompiledRegion) -> Iterator[Draft]:
+    def reordered(self, region: CompiledRegion) -> Iterator[ScheduleDraft]:
         """A region under its best order, where the schedule names one."""
         wished = {o.first for o in self.given.orders if o.last is None}
         mine = _names(region)
@@ -156,9 +158,9 @@ class _Base:
         schedule = self._without(region, fusions=self._fusion(region))
         orders = tuple(o for o in schedule.orders if o.last is not None or o.first not in mine)
         text = f"Another order of {self._title(region)}"
-        yield Draft(Kind.ORDER, text, replace(schedule, orders=orders))
+        yield ScheduleDraft(EditKind.ORDER, text, replace(schedule, orders=orders))
 
-    def located(self, region: CompiledRegion) -> Iterator[Draft]:
+    def located(self, region: CompiledRegion) -> Iterator[ScheduleDraft]:
         """A region whose levels may be looked up, where the schedule says that they are not."""
         if region.region.options.locate and not region.region.options.scanned:
             return
@@ -167,9 +169,9 @@ class _Base:
         off = (r for r in self.regions if r is not region and not r.region.options.locate)
         settings += [Locate(False, Span(*_ends(r))) for r in off]
         text = f"Look up what {self._title(region)} scans"
-        yield Draft(Kind.LOCATE, text, replace(schedule, settings=tuple(settings)))
+        yield ScheduleDraft(EditKind.LOCATE, text, replace(schedule, settings=tuple(settings)))
 
-    def dealt(self, region: CompiledRegion) -> Iterator[Draft]:
+    def dealt(self, region: CompiledRegion) -> Iterator[ScheduleDraft]:
         """The outermost index of a region in lanes, where none is."""
         if region.region.options.lanes:
             return
@@ -178,7 +180,7 @@ class _Base:
             lanes = Parallel(index, LANES, Span(first, last))
             schedule = replace(self.schedule, settings=(*self.schedule.settings, lanes))
             text = f"{index} of {self._title(region)} in {LANES} lanes"
-            yield Draft(Kind.LANES, text, schedule)
+            yield ScheduleDraft(EditKind.LANES, text, schedule)
 
     def _title(self, region: CompiledRegion) -> str:
         first, last = (self.name(x) for x in _ends(region))

@@ -79,7 +79,7 @@ class Promise:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class PromiseVerdict:
     """Whether a promise was kept.
 
     Attributes
@@ -94,7 +94,7 @@ class Verdict:
     text: str
 
 
-def held(promise: Promise, record: RunRecord) -> Verdict:
+def held(promise: Promise, record: RunRecord) -> PromiseVerdict:
     """What a run says of a promise.
 
     An estimate is held to by a run that takes no more cycles than the upper end of its interval;
@@ -102,13 +102,15 @@ def held(promise: Promise, record: RunRecord) -> Verdict:
     """
     cycles = record.cycles
     if cycles < promise.least - _SLACK:
-        return Verdict(False, f"below its bound of {promise.least:,.0f} cycles: the bound is wrong")
+        return PromiseVerdict(
+            False, f"below its bound of {promise.least:,.0f} cycles: the bound is wrong"
+        )
     if promise.estimated is None:
-        return Verdict(True, "held")
+        return PromiseVerdict(True, "held")
     if cycles <= max(promise.high or 0.0, promise.estimated) + _SLACK:
-        return Verdict(True, "held")
+        return PromiseVerdict(True, "held")
     missed = cycles / promise.estimated - 1.0 if promise.estimated else 1.0
-    return Verdict(False, f"missed by {missed:.0%}".replace("%", " %"))
+    return PromiseVerdict(False, f"missed by {missed:.0%}".replace("%", " %"))
 
 
 def bound(estimate: Estimate) -> float:

@@ -16,7 +16,7 @@ from typing import Any
 from fuseloom.dataflow.compilation import Compilation, CompiledRegion
 from fuseloom.dataflow.compiled_before import CompiledBefore
 from fuseloom.dataflow.compiler import compile_program
-from fuseloom.dataflow.cost import Estimate, Known, Mode
+from fuseloom.dataflow.cost import Estimate, EstimateContext, EstimateMode
 from fuseloom.dataflow.cost.estimate import estimate_region
 from fuseloom.dataflow.cost.numbers import RegionEstimate
 from fuseloom.dataflow.fusion.directives import (
@@ -115,7 +115,7 @@ class Recomputation:
 
 def recomputation(
     compilation: Compilation,
-    known: Known,
+    known: EstimateContext,
     estimate: Estimate | None = None,
     results: Mapping[str, EngineResult] | None = None,
 ) -> tuple[Recomputation, ...]:
@@ -123,7 +123,7 @@ def recomputation(
 
     Parameters
     ----------
-    known : Known
+    known : EstimateContext
         The program's data.
     estimate : Estimate, optional
         That of the compilation, if it is there already.
@@ -151,7 +151,7 @@ def recomputation(
             needed = alone.needed(tensor)
             if made is None or needed is None:
                 continue
-            exact = guess.mode is Mode.EXACT and alone.exact
+            exact = guess.mode is EstimateMode.EXACT and alone.exact
             one = Recomputation(
                 tensor, region.name, made, needed, measured=result is not None, exact=exact
             )
@@ -223,7 +223,7 @@ def _made(region: CompiledRegion, tensor: str, counts: Counts) -> float | None:
 class _Alone:
     """What statements compute as regions of their own."""
 
-    def __init__(self, compilation: Compilation, known: Known) -> None:
+    def __init__(self, compilation: Compilation, known: EstimateContext) -> None:
         self.known = known
         source = compilation.source or compilation.program
         self.compilation = unfused(source, compilation.schedule)
@@ -239,7 +239,7 @@ class _Alone:
             if name in self.regions and not self.known.patterns.knows(name):
                 self.needed(name)
         estimate = estimate_region(region, self.known)
-        self.exact &= estimate.mode is Mode.EXACT
+        self.exact &= estimate.mode is EstimateMode.EXACT
         return _made(region, tensor, _expected(estimate))
 
 
@@ -259,7 +259,7 @@ def unfused(source: Program, schedule: Schedule) -> Compilation:
 
 
 def _explained(
-    found: Recomputation, region: CompiledRegion, columns: Sequence[Column], known: Known
+    found: Recomputation, region: CompiledRegion, columns: Sequence[Column], known: EstimateContext
 ) -> Recomputation:
     """With what it is computed once for, and how many rows that are."""
     found = replace(found, instances=len(columns))

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from fuseloom.dataflow.compilation import Compilation
-from fuseloom.dataflow.cost.estimate import Known
+from fuseloom.dataflow.cost.estimate import EstimateContext
 from fuseloom.dataflow.sim.program_runs import Run
 from fuseloom.dataflow.why.recomputation import Recomputation, recomputation
 from fuseloom.display import shown, table, tag
 
 
 @dataclass(frozen=True)
-class Recomputed:
+class RecomputedIntermediates:
     """Intermediates that may be computed more than once, in the order of the program.
 
     Attributes
@@ -58,7 +58,7 @@ def _amount(one: Recomputation) -> str:
 
 def recomputed(
     compilation: Compilation, data: Mapping[str, Any], run: Run | None = None
-) -> Recomputed:
+) -> RecomputedIntermediates:
     """What is computed more than once, and why.
 
     Parameters
@@ -83,6 +83,6 @@ def recomputed(
     T3: 156 rows where 34 rows are needed, 4.6 times over
     H: 156 rows where 34 rows are needed, 4.6 times over
     """
-    known = Known.of(compilation.program, data)
+    known = EstimateContext.of(compilation.program, data)
     results = None if run is None else {r.name: r.result for r in run.regions}
-    return Recomputed(recomputation(compilation, known, results=results))
+    return RecomputedIntermediates(recomputation(compilation, known, results=results))

@@ -18,7 +18,7 @@ from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.cost import Estimate, estimate
 from fuseloom.dataflow.orders import best_orders
 from fuseloom.dataflow.sim.machine import Machine
-from fuseloom.dataflow.why.edits import Draft, Kind, drafts
+from fuseloom.dataflow.why.edits import EditKind, ScheduleDraft, drafts
 from fuseloom.dataflow.why.promises import Promise, bound
 from fuseloom.errors import FuseloomError
 from fuseloom.program.storage import StoredTensor
@@ -33,7 +33,7 @@ _EFFORT = 1e6
 _BEFORE = CompiledBefore(most=20_000)
 """What changes before these have compiled."""
 
-__all__ = ["Asked", "Kind", "Suggestion", "suggestions"]
+__all__ = ["EditKind", "Suggestion", "SuggestionRequest", "suggestions"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Suggestion:
     promise : Promise
     """
 
-    kind: Kind
+    kind: EditKind
     text: str
     promise: Promise
     schedule: str | None = field(default=None, repr=False)
@@ -74,7 +74,7 @@ class Suggestion:
 
 
 @dataclass(frozen=True)
-class Asked:
+class SuggestionRequest:
     """What changes are looked for to.
 
     Attributes
@@ -108,7 +108,7 @@ class Asked:
 
 
 def suggestions(
-    asked: Asked,
+    asked: SuggestionRequest,
     *,
     seconds: float = SECONDS,
     most: int = 6,
@@ -150,11 +150,11 @@ def _ranked(found: Sequence[Suggestion]) -> list[Suggestion]:
     return [found[k] for k in (*sorted(front), *ranked[len(front) :])]
 
 
-def _regions(asked: Asked) -> Iterator[tuple[Any, Any]]:
+def _regions(asked: SuggestionRequest) -> Iterator[tuple[Any, Any]]:
     return zip(asked.compilation.regions, asked.estimate.regions, strict=True)
 
 
-def _helps(asked: Asked, made: Suggestion) -> bool:
+def _helps(asked: SuggestionRequest, made: Suggestion) -> bool:
     expected = made.promise.estimated
     return expected is not None and expected < asked.estimate.cycles * (1.0 - GAIN)
 
@@ -162,14 +162,14 @@ def _helps(asked: Asked, made: Suggestion) -> bool:
 def _chosen(found: Sequence[Suggestion], most: int) -> list[Suggestion]:
     """What needs no hardware first; of each kind with hardware the best one only."""
     free = [s for s in found if not s.kind.hardware]
-    dear: dict[Kind, Suggestion] = {}
+    dear: dict[EditKind, Suggestion] = {}
     for suggestion in found:
         if suggestion.kind.hardware:
             dear.setdefault(suggestion.kind, suggestion)
     return [*free[: max(1, most - len(dear))], *dear.values()][:most]
 
 
-def _judged(asked: Asked, draft: Draft, seen: set[str]) -> Suggestion | None:
+def _judged(asked: SuggestionRequest, draft: ScheduleDraft, seen: set[str]) -> Suggestion | None:
     """A change compiled and estimated; None if it is illegal, or has been looked at."""
     source = asked.compilation.source or asked.compilation.program
     machine = asked.machine
@@ -185,13 +185,13 @@ def _judged(asked: Asked, draft: Draft, seen: set[str]) -> Suggestion | None:
         return None
 
 
-def _promise(asked: Asked, made: Compilation, machine: Machine) -> Promise:
+def _promise(asked: SuggestionRequest, made: Compilation, machine: Machine) -> Promise:
     expected = estimate(made, asked.data, machine=machine)
     high = expected.high if expected.high < inf else None
     return Promise(asked.now, bound(expected), expected.cycles, high)
 
 
-def _channels(asked: Asked) -> Iterator[Suggestion]:
+def _channels(asked: SuggestionRequest) -> Iterator[Suggestion]:
     """Channels with more room, where the machine has a bound."""
     room = asked.machine.channel_capacity
     if room is None:
@@ -201,10 +201,10 @@ def _channels(asked: Asked) -> Iterator[Suggestion]:
         promise = _promise(asked, asked.compilation, machine)
     except FuseloomError:
         return
-    yield Suggestion(Kind.CHANNELS, f"Channels of {room * 4:,} tokens", promise, None, machine)
+    yield Suggestion(EditKind.CHANNELS, f"Channels of {room * 4:,} tokens", promise, None, machine)
 
 
-def _faster(asked: Asked) -> Iterator[Suggestion]:
+def _faster(asked: SuggestionRequest) -> Iterator[Suggestion]:
     """The node whose double speed could gain most."""
     record = asked.record
     if record is None or not record.explained:
@@ -216,4 +216,4 @@ def _faster(asked: Asked) -> Iterator[Suggestion]:
     if guess["gain"] < GAIN * record.cycles:
         return
     promise = Promise(record.cycles, record.cycles - guess["gain"])
-    yield Suggestion(Kind.NODE, f"{guess['label']} twice as fast", promise)
+    yield Suggestion(EditKind.NODE, f"{guess['label']} twice as fast", promise)

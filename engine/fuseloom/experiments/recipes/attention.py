@@ -9,50 +9,60 @@ from fuseloom.experiments.accounting import ATTENTION
 from fuseloom.experiments.claims import Got
 from fuseloom.experiments.configuration import Configuration
 from fuseloom.experiments.recipe import (
-    Mode,
+    AccountingMode,
+    ExperimentSize,
     Panel,
     Recipe,
-    Results,
+    RecipeResults,
     Series,
-    Size,
     Value,
     attempt,
     expected_of,
 )
 
-LANES = {Size.FULL: (1, 2, 4, 8, 16, 32, 64), Size.SMALL: (1, 2, 4, 8), Size.SMOKE: (1, 2, 4)}
+LANES = {
+    ExperimentSize.FULL: (1, 2, 4, 8, 16, 32, 64),
+    ExperimentSize.SMALL: (1, 2, 4, 8),
+    ExperimentSize.SMOKE: (1, 2, 4),
+}
 PLACES = {"h2": "parallel h by 2", "h4": "parallel h by 4", "i2": "parallel i by 2",
           "i4": "parallel i by 4", "h4i4": "parallel h by 4; parallel i by 4"}  # fmt: skip
 """Lanes for heads (level 1 of the published script), rows of queries (level 2), and both."""
-BLOCKS = {Size.FULL: (16, 32, 64), Size.SMALL: (16, 32), Size.SMOKE: (4, 8)}
+BLOCKS = {
+    ExperimentSize.FULL: (16, 32, 64),
+    ExperimentSize.SMALL: (16, 32),
+    ExperimentSize.SMOKE: (4, 8),
+}
 _SHAPES = {
-    Size.FULL: (("sequence", 1024), ("heads", 12), ("features", 64)),
-    Size.SMALL: (("sequence", 256), ("heads", 4), ("features", 32)),
-    Size.SMOKE: (("sequence", 32), ("heads", 4), ("features", 8)),
+    ExperimentSize.FULL: (("sequence", 1024), ("heads", 12), ("features", 64)),
+    ExperimentSize.SMALL: (("sequence", 256), ("heads", 4), ("features", 32)),
+    ExperimentSize.SMOKE: (("sequence", 32), ("heads", 4), ("features", 8)),
 }
 
 
-def attention(size: Size, mode: Mode, block: int, settings: str = "") -> Configuration:
+def attention(
+    size: ExperimentSize, mode: AccountingMode, block: int, settings: str = ""
+) -> Configuration:
     """Fused attention with BigBird's mask in blocks."""
     chosen = "; ".join(x for x in (ATTENTION[mode], settings) if x)
     return Configuration("heads", "", (*_SHAPES[size], ("block", block)), "full", chosen)
 
 
-def _widest(size: Size) -> int:
+def _widest(size: ExperimentSize) -> int:
     return BLOCKS[size][-1]
 
 
 # Lanes ------------------------------------------------------------------------------------------
 
 
-def _lanes(size: Size, mode: Mode) -> Mapping[str, Configuration]:
+def _lanes(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Configuration]:
     return {
         str(n): attention(size, mode, _widest(size), f"parallel i by {n}" if n > 1 else "")
         for n in LANES[size]
     }
 
 
-def _places(size: Size, mode: Mode) -> Mapping[str, Configuration]:
+def _places(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Configuration]:
     found = {"1": attention(size, mode, _widest(size))}
     for name, settings in PLACES.items():
         found[name] = attention(size, mode, _widest(size), settings)
@@ -63,15 +73,17 @@ def _speed_up(label: str, ideal: float = 1.0) -> Value:
     return lambda results: Got(results.speed_up("1", label) / ideal)
 
 
-def _lane_values(size: Size, mode: Mode) -> Mapping[str, Value]:
+def _lane_values(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Value]:
     return {f"16a.lanes.{n}": _speed_up(str(n), n) for n in LANES[size][1:]}
 
 
-def _place_values(size: Size, mode: Mode) -> Mapping[str, Value]:
+def _place_values(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Value]:
     return {f"16b.{name}": _speed_up(name) for name in PLACES}
 
 
-def _lane_panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
+def _lane_panels(
+    results: RecipeResults, size: ExperimentSize, mode: AccountingMode
+) -> tuple[Panel, ...]:
     lanes = LANES[size]
     ours = tuple(attempt(results.speed_up, "1", str(n)) for n in lanes)
     ideal = tuple(float(n) for n in lanes)
@@ -80,7 +92,9 @@ def _lane_panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
     return (Panel("Lanes for rows of queries", "lines", series, "lanes", "speed-up", "xy"),)
 
 
-def _place_panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
+def _place_panels(
+    results: RecipeResults, size: ExperimentSize, mode: AccountingMode
+) -> tuple[Panel, ...]:
     names = tuple(PLACES)
     ours = tuple(attempt(results.speed_up, "1", name) for name in names)
     told = tuple(expected_of(f"16b.{name}", size) for name in names)
@@ -91,7 +105,7 @@ def _place_panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]
 # Blocks -----------------------------------------------------------------------------------------
 
 
-def _blocks(size: Size, mode: Mode) -> Mapping[str, Configuration]:
+def _blocks(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Configuration]:
     found = {}
     for block in BLOCKS[size]:
         found[f"scalar.{block}"] = attention(size, mode, block)
@@ -103,21 +117,23 @@ def _gain(block: int) -> Value:
     return lambda results: Got(results.speed_up(f"scalar.{block}", f"blocked.{block}"))
 
 
-def _block_values(size: Size, mode: Mode) -> Mapping[str, Value]:
+def _block_values(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Value]:
     found: dict[str, Value] = {f"17.block.{block}": _gain(block) for block in BLOCKS[size]}
     found["17.rises"] = _rises(size)
     return found
 
 
-def _rises(size: Size) -> Value:
-    def least(results: Results) -> Got:
+def _rises(size: ExperimentSize) -> Value:
+    def least(results: RecipeResults) -> Got:
         gains = [_gain(block)(results).value for block in BLOCKS[size]]
         return Got(min(after / before for before, after in pairwise(gains)))
 
     return least
 
 
-def _block_panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
+def _block_panels(
+    results: RecipeResults, size: ExperimentSize, mode: AccountingMode
+) -> tuple[Panel, ...]:
     blocks = BLOCKS[size]
     names = tuple(str(block) for block in blocks)
     ours = tuple(attempt(results.speed_up, f"scalar.{b}", f"blocked.{b}") for b in blocks)
@@ -132,9 +148,9 @@ def _recipe(
     id_: str,
     title: str,
     text: str,
-    configurations: Callable[[Size, Mode], Mapping[str, Configuration]],
-    values: Callable[[Size, Mode], Mapping[str, Value]],
-    panels: Callable[[Results, Size, Mode], tuple[Panel, ...]],
+    configurations: Callable[[ExperimentSize, AccountingMode], Mapping[str, Configuration]],
+    values: Callable[[ExperimentSize, AccountingMode], Mapping[str, Value]],
+    panels: Callable[[RecipeResults, ExperimentSize, AccountingMode], tuple[Panel, ...]],
 ) -> Recipe:
     return Recipe(id_, title, text, configurations, values, panels)
 

@@ -10,13 +10,13 @@ from fuseloom.experiments.accounting import SCANS, graphs, on_graph
 from fuseloom.experiments.claims import Got
 from fuseloom.experiments.configuration import Configuration
 from fuseloom.experiments.recipe import (
+    AccountingMode,
+    ExperimentSize,
     MissingError,
-    Mode,
     Panel,
     Recipe,
-    Results,
+    RecipeResults,
     Series,
-    Size,
     Value,
     attempt,
     expected_of,
@@ -43,20 +43,20 @@ def merged(pair: tuple[str, str]) -> str:
     return "; ".join(["fuse x..Y", *(part for part in parts if part)])
 
 
-def _tried(size: Size) -> tuple[tuple[str, str], ...]:
+def _tried(size: ExperimentSize) -> tuple[tuple[str, str], ...]:
     """The hand merges of a size: of the smallest one the extremes."""
-    return (RUN, ("product", "product")) if size is Size.SMOKE else merges()
+    return (RUN, ("product", "product")) if size is ExperimentSize.SMOKE else merges()
 
 
 def _name(pair: tuple[str, str]) -> str:
     return "+".join(kind or "none" for kind in pair)
 
 
-def _data(size: Size) -> str:
-    return "collab" if size is Size.FULL else graphs("gcn", size)[0]
+def _data(size: ExperimentSize) -> str:
+    return "collab" if size is ExperimentSize.FULL else graphs("gcn", size)[0]
 
 
-def _configurations(size: Size, mode: Mode) -> Mapping[str, Configuration]:
+def _configurations(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Configuration]:
     data = _data(size)
     found = {x: on_graph("gcn", data, x, size, mode) for x in ("unfused", "partial")}
     base = on_graph("gcn", data, "", size, mode)
@@ -67,14 +67,14 @@ def _configurations(size: Size, mode: Mode) -> Mapping[str, Configuration]:
     return found
 
 
-def _best(results: Results) -> float:
+def _best(results: RecipeResults) -> float:
     there = [_name(pair) for pair in merges() if _name(pair) in results]
     if not there:
         raise MissingError("no hand merge was run")
     return min(results[name].cycles for name in there)
 
 
-def _values(size: Size, mode: Mode) -> Mapping[str, Value]:
+def _values(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Value]:
     return {
         "4b.total": lambda r: Got(r["unfused"].cycles / r["partial"].cycles),
         "4b.rewrite": lambda r: Got(r["unfused"].cycles / _best(r)),
@@ -83,7 +83,9 @@ def _values(size: Size, mode: Mode) -> Mapping[str, Value]:
     }
 
 
-def _panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
+def _panels(
+    results: RecipeResults, size: ExperimentSize, mode: AccountingMode
+) -> tuple[Panel, ...]:
     names = tuple(_name(pair) for pair in _tried(size))
     speed = tuple(attempt(results.speed_up, "unfused", x) for x in (*names, "partial"))
     told = (*(None for _ in names), expected_of("4b.total", size))
@@ -112,12 +114,14 @@ REWRITES = Recipe(
 _SPARSE = (("density", 0.5), ("filled", 0.3))
 
 
-def _spaces(size: Size, mode: Mode) -> Mapping[str, Configuration]:
-    base = Configuration("nested", "ikjl", _SPARSE, "", SCANS if mode is Mode.PAPER else "")
+def _spaces(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Configuration]:
+    base = Configuration(
+        "nested", "ikjl", _SPARSE, "", SCANS if mode is AccountingMode.PAPER else ""
+    )
     return {x: base.scheduled(preset) for x, preset in (("factored", "full"), ("global", "global"))}
 
 
-def _space_values(size: Size, mode: Mode) -> Mapping[str, Value]:
+def _space_values(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Value]:
     return {
         "5.cycles": lambda r: Got(r["global"].cycles / r["factored"].cycles),
         "5.flops": lambda r: Got(r["global"].flops / r["factored"].flops),
@@ -142,7 +146,9 @@ def graphs_of_spaces() -> dict[str, str]:
     return {name: str(found.regions[0].graph) for name, found in made.items()}
 
 
-def _space_panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
+def _space_panels(
+    results: RecipeResults, size: ExperimentSize, mode: AccountingMode
+) -> tuple[Panel, ...]:
     names = ("factored", "global")
     series = tuple(
         Series(what, names, tuple(attempt(results.number, x, what) for x in names), "ours", names)

@@ -8,13 +8,13 @@ from fuseloom.experiments.accounting import ATTENTION, LOOK_UPS, SCANS, graphs, 
 from fuseloom.experiments.claims import Got, published
 from fuseloom.experiments.configuration import Configuration, Orders
 from fuseloom.experiments.recipe import (
+    AccountingMode,
+    ExperimentSize,
     MissingError,
-    Mode,
     Panel,
     Recipe,
-    Results,
+    RecipeResults,
     Series,
-    Size,
     Value,
     attempt,
     expected_of,
@@ -23,16 +23,24 @@ from fuseloom.experiments.recipe import (
 MODELS = ("gcn", "graphsage")
 LEVELS = ("unfused", "partial", "full")
 DECODERS = 12
-BLOCKS = {Size.FULL: (16, 32, 64), Size.SMALL: (16,), Size.SMOKE: (4,)}
+BLOCKS = {
+    ExperimentSize.FULL: (16, 32, 64),
+    ExperimentSize.SMALL: (16,),
+    ExperimentSize.SMOKE: (4,),
+}
 _DECODER = {
-    Size.FULL: {"sequence": 1024, "width": 768, "heads": 12, "inner": 3072},
-    Size.SMALL: {"sequence": 128, "width": 96, "heads": 3, "inner": 384},
-    Size.SMOKE: {"sequence": 16, "width": 16, "heads": 2, "inner": 32},
+    ExperimentSize.FULL: {"sequence": 1024, "width": 768, "heads": 12, "inner": 3072},
+    ExperimentSize.SMALL: {"sequence": 128, "width": 96, "heads": 3, "inner": 384},
+    ExperimentSize.SMOKE: {"sequence": 16, "width": 16, "heads": 2, "inner": 32},
 }
 _IMAGES = {
-    Size.FULL: {"imagenet": (50_176, 256), "luna16": (262_144, 512), "nih": (1_048_576, 512)},
-    Size.SMALL: {"imagenet": (2_048, 64)},
-    Size.SMOKE: {"imagenet": (128, 16)},
+    ExperimentSize.FULL: {
+        "imagenet": (50_176, 256),
+        "luna16": (262_144, 512),
+        "nih": (1_048_576, 512),
+    },
+    ExperimentSize.SMALL: {"imagenet": (2_048, 64)},
+    ExperimentSize.SMOKE: {"imagenet": (128, 16)},
 }
 ATTENDING = ("S1", "S2", "P1", "Z1", "x1", "O1")
 """How the names of regions begin that compute attention, in one decoder or two."""
@@ -40,7 +48,7 @@ HEAVY = ("gcn.mag", "graphsage.mag", "gcn.collab.full", "graphsage.collab.full",
 """Beyond the budget of an hour and a half, or of some gigabytes."""
 
 
-def configurations(size: Size, mode: Mode) -> Mapping[str, Configuration]:
+def configurations(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Configuration]:
     """Every bar of the figure; those of a decoder in parts."""
     found = {}
     for model in MODELS:
@@ -48,7 +56,7 @@ def configurations(size: Size, mode: Mode) -> Mapping[str, Configuration]:
             for level in LEVELS:
                 made = on_graph(model, data, level, size, mode)
                 found[f"{model}.{data}.{level}"] = _full_on_large(made, mode)
-    settings = SCANS if mode is Mode.PAPER else ""
+    settings = SCANS if mode is AccountingMode.PAPER else ""
     for label, (inputs, hidden) in _IMAGES[size].items():
         options = (("inputs", inputs), ("hidden", hidden))
         for level in LEVELS:
@@ -58,24 +66,31 @@ def configurations(size: Size, mode: Mode) -> Mapping[str, Configuration]:
     return {**found, **_decoders(size, settings, mode)}
 
 
-def _full_on_large(made: Configuration, mode: Mode) -> Configuration:
+def _full_on_large(made: Configuration, mode: AccountingMode) -> Configuration:
     """On Collab the published full fusion scans rows of the adjacency matrix: N² cycles.
 
     On MAG it does not: two-hop paths by features are its cycles to 0.1 %.
     """
     looked_up = {"collab": "off", "mag": "on"}.get(made.data)
-    if mode is Mode.OURS or made.preset != "full" or made.workload != "gcn" or looked_up is None:
+    if (
+        mode is AccountingMode.OURS
+        or made.preset != "full"
+        or made.workload != "gcn"
+        or looked_up is None
+    ):
         return made
     first = f"order T1..Y: i,k,k',p,n,m; locate T1..Y: A'.k {looked_up}"
     return made.scheduled("full", f"{LOOK_UPS}; {first}")
 
 
-def _decoders(size: Size, settings: str, mode: Mode) -> dict[str, Configuration]:
+def _decoders(
+    size: ExperimentSize, settings: str, mode: AccountingMode
+) -> dict[str, Configuration]:
     """Two decoders fused, one unfused; attention alone for each size of blocks."""
     sizes = tuple(_DECODER[size].items())
     widest = BLOCKS[size][-1]
     # ranking a decoder's orders takes seconds, whatever its size
-    orders = Orders.FIRST if size is Size.SMOKE else Orders.BEST
+    orders = Orders.FIRST if size is ExperimentSize.SMOKE else Orders.BEST
     found = {
         f"gpt3.{level}": Configuration(
             "gpt3", "bigbird", (*sizes, ("layers", layers), ("block", widest)), level, settings,
@@ -99,7 +114,7 @@ def _decoders(size: Size, settings: str, mode: Mode) -> dict[str, Configuration]
 # GPT-3 ------------------------------------------------------------------------------------------
 
 
-def decoder_totals(results: Results, block: int) -> dict[str, float]:
+def decoder_totals(results: RecipeResults, block: int) -> dict[str, float]:
     """Cycles of twelve decoders from those of their subsets, at each level of fusion.
 
     Queries, keys and values are projected one after another, as the published totals have it: the
@@ -122,7 +137,7 @@ def decoder_totals(results: Results, block: int) -> dict[str, float]:
 # Numbers ----------------------------------------------------------------------------------------
 
 
-def cycles(results: Results, bar: str, level: str, size: Size) -> float:
+def cycles(results: RecipeResults, bar: str, level: str, size: ExperimentSize) -> float:
     """Cycles of a bar: as run, with what the published accounting adds.
 
     SAGE's first addition runs on nodes x features in the published files, not on the hidden layer:
@@ -135,14 +150,14 @@ def cycles(results: Results, bar: str, level: str, size: Size) -> float:
     return found + width(data, size) if (kind, level) == ("graphsage", "unfused") else found
 
 
-def bars(size: Size) -> tuple[str, ...]:
+def bars(size: ExperimentSize) -> tuple[str, ...]:
     """The groups of bars, from left to right."""
     found = [f"{model}.{data}" for model in MODELS for data in graphs(model, size)]
     found += [f"images.{label}" for label in _IMAGES[size]]
     return (*found, *(f"gpt3.{block}" for block in BLOCKS[size]))
 
 
-def values(size: Size, mode: Mode) -> Mapping[str, Value]:
+def values(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Value]:
     """Cycles, and ratios of cycles; busiest nodes where identities are known."""
     found: dict[str, Value] = {}
 
@@ -168,11 +183,11 @@ def _busiest(bar: str) -> Value:
     return lambda results: Got(results[f"{bar}.full"].busiest)
 
 
-def _ratio(results: Results, bar: str, level: str, size: Size) -> float:
+def _ratio(results: RecipeResults, bar: str, level: str, size: ExperimentSize) -> float:
     return cycles(results, bar, "unfused", size) / cycles(results, bar, level, size)
 
 
-def _graph_bars(results: Results, size: Size, levels: tuple[str, ...]) -> list[str]:
+def _graph_bars(results: RecipeResults, size: ExperimentSize, levels: tuple[str, ...]) -> list[str]:
     """Bars of graphs whose levels have all been run.
 
     Raises
@@ -187,7 +202,7 @@ def _graph_bars(results: Results, size: Size, levels: tuple[str, ...]) -> list[s
     return found
 
 
-def _full_slower(results: Results, size: Size) -> float:
+def _full_slower(results: RecipeResults, size: ExperimentSize) -> float:
     """The share of the graphs on which full fusion takes longer than partial fusion."""
     there = _graph_bars(results, size, ("partial", "full"))
     slower = [
@@ -198,7 +213,7 @@ def _full_slower(results: Results, size: Size) -> float:
     return len(slower) / len(there)
 
 
-def _partial_near(results: Results, size: Size) -> float:
+def _partial_near(results: RecipeResults, size: ExperimentSize) -> float:
     """How many of the graphs' partial ratios are within 20 % of the published ones."""
     near = 0
     for bar in _graph_bars(results, size, ("unfused", "partial")):
@@ -209,13 +224,13 @@ def _partial_near(results: Results, size: Size) -> float:
     return float(near)
 
 
-def panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
+def panels(results: RecipeResults, size: ExperimentSize, mode: AccountingMode) -> tuple[Panel, ...]:
     """Speed-up over unfused, ours beside the paper's, a plot for each model."""
     groups = {"GCN": "gcn.", "GraphSAGE": "graphsage.", "Autoencoder": "images.", "GPT-3": "gpt3."}
     return tuple(_panel(results, title, start, size) for title, start in groups.items())
 
 
-def _panel(results: Results, title: str, start: str, size: Size) -> Panel:
+def _panel(results: RecipeResults, title: str, start: str, size: ExperimentSize) -> Panel:
     mine = [bar for bar in bars(size) if bar.startswith(start)]
     names = tuple(bar.removeprefix(start) for bar in mine)
     series = []
@@ -229,9 +244,9 @@ def _panel(results: Results, title: str, start: str, size: Size) -> Panel:
     return Panel(title, "bars", tuple(series), "", "speed-up over unfused", log)
 
 
-def heavy(size: Size, mode: Mode) -> frozenset[str]:
+def heavy(size: ExperimentSize, mode: AccountingMode) -> frozenset[str]:
     """What is run on request only."""
-    if size is not Size.FULL:
+    if size is not ExperimentSize.FULL:
         return frozenset()
     every = configurations(size, mode)
     return frozenset(label for label in every if label.startswith(HEAVY))

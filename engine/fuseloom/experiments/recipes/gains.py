@@ -8,13 +8,13 @@ from fuseloom.experiments.accounting import ATTENTION, LOOK_UPS, SCANS
 from fuseloom.experiments.claims import Got
 from fuseloom.experiments.configuration import Configuration, Orders
 from fuseloom.experiments.recipe import (
-    Mode,
+    AccountingMode,
+    ExperimentSize,
     Panel,
     Recipe,
+    RecipeResults,
     Result,
-    Results,
     Series,
-    Size,
     Value,
     attempt,
 )
@@ -42,16 +42,16 @@ def _stepped(bar: str) -> bool:
     return not bar.startswith("gpt3")
 
 
-def _bars(size: Size) -> tuple[str, ...]:
+def _bars(size: ExperimentSize) -> tuple[str, ...]:
     """The pairs of Fig. 12; of the smallest ones a graph and a decoder."""
     every = fusion.bars(size)
-    return (every[0], every[-1]) if size is Size.SMOKE else every
+    return (every[0], every[-1]) if size is ExperimentSize.SMOKE else every
 
 
-def _configurations(size: Size, mode: Mode) -> Mapping[str, Configuration]:
+def _configurations(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Configuration]:
     found: dict[str, Configuration] = {}
-    published = fusion.configurations(size, Mode.PAPER)
-    ours = fusion.configurations(size, Mode.OURS)
+    published = fusion.configurations(size, AccountingMode.PAPER)
+    ours = fusion.configurations(size, AccountingMode.OURS)
     for label, configuration in published.items():
         found[f"paper.{label}"] = configuration
     for bar in _bars(size):
@@ -72,16 +72,16 @@ def _configurations(size: Size, mode: Mode) -> Mapping[str, Configuration]:
             for label in ("gpt3.full", f"heads.{block}.full"):
                 found[label] = ours[label]
             base = ours[f"heads.{block}.full"]
-            scores = base.scheduled("full", ATTENTION[Mode.PAPER])
+            scores = base.scheduled("full", ATTENTION[AccountingMode.PAPER])
             found[f"mask.{block}.before"] = scores.estimated()
             found[f"mask.{block}.after"] = base.estimated()
     return found
 
 
-class _Theirs(Results):
+class _Theirs(RecipeResults):
     """The published side's results, by the labels that Fig. 12 has for them."""
 
-    def __init__(self, results: Results) -> None:
+    def __init__(self, results: RecipeResults) -> None:
         super().__init__({})
         self._all = results
 
@@ -92,7 +92,7 @@ class _Theirs(Results):
         return f"paper.{label}" in self._all
 
 
-def _decoders(results: Results, block: int) -> float:
+def _decoders(results: RecipeResults, block: int) -> float:
     """Twelve decoders fused wholly, with queries, keys and values side by side."""
     fused = results["gpt3.full"]
     count = fusion.DECODERS
@@ -104,7 +104,7 @@ def _decoders(results: Results, block: int) -> float:
     )
 
 
-def share(results: Results, bar: str, size: Size) -> float:
+def share(results: RecipeResults, bar: str, size: ExperimentSize) -> float:
     """Our cycles by the fewest of the published side's levels of fusion."""
     theirs = _Theirs(results)
     least = min(fusion.cycles(theirs, bar, level, size) for level in fusion.LEVELS)
@@ -113,7 +113,7 @@ def share(results: Results, bar: str, size: Size) -> float:
     return _decoders(results, int(bar.partition(".")[2])) / least
 
 
-def _values(size: Size, mode: Mode) -> Mapping[str, Value]:
+def _values(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Value]:
     def value(bar: str) -> Value:
         return lambda results: Got(share(results, bar, size))
 
@@ -122,7 +122,7 @@ def _values(size: Size, mode: Mode) -> Mapping[str, Value]:
     return found
 
 
-def gains(results: Results, bar: str) -> dict[str, float | None]:
+def gains(results: RecipeResults, bar: str) -> dict[str, float | None]:
     """By how much each step makes a bar faster than the step before it."""
     names = [f"step.{bar}.{step}" for step in STEPS]
     found = {
@@ -138,7 +138,9 @@ def gains(results: Results, bar: str) -> dict[str, float | None]:
     return found
 
 
-def _panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
+def _panels(
+    results: RecipeResults, size: ExperimentSize, mode: AccountingMode
+) -> tuple[Panel, ...]:
     bars = _bars(size)
     ours = tuple(attempt(share, results, bar, size) for bar in bars)
     labels = tuple(f"{bar}.{_own(bar)}" for bar in bars)
@@ -159,8 +161,8 @@ def _panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
                   text="\n".join(lines)))  # fmt: skip
 
 
-def _heavy(size: Size, mode: Mode) -> frozenset[str]:
-    mine = fusion.heavy(size, Mode.PAPER)
+def _heavy(size: ExperimentSize, mode: AccountingMode) -> frozenset[str]:
+    mine = fusion.heavy(size, AccountingMode.PAPER)
     every = _configurations(size, mode)
     return (mine | {f"paper.{label}" for label in mine}) & frozenset(every)
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fuseloom.dataflow.fusion.pog import Origin, build_pog
+from fuseloom.dataflow.fusion.pog import EdgeOrigin, build_pog
 from fuseloom.dataflow.fusion.view_builder import build_views
 from fuseloom.experiments.accounting import SCANS
 from fuseloom.experiments.claims import Got, number
 from fuseloom.experiments.configuration import Configuration, Orders
 from fuseloom.experiments.recipe import (
+    AccountingMode,
+    ExperimentSize,
     MissingError,
-    Mode,
     Panel,
     Recipe,
-    Results,
+    RecipeResults,
     Series,
-    Size,
     Value,
     nothing,
 )
@@ -31,9 +31,9 @@ UNBUILT = "iklj"
 """It computes T again inside its own reduction."""
 
 
-def _configurations(size: Size, mode: Mode) -> Mapping[str, Configuration]:
-    chosen = SOME if size is Size.SMOKE else tuple(x for x in SWEPT if x != UNBUILT)
-    settings = SCANS if mode is Mode.PAPER else ""
+def _configurations(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Configuration]:
+    chosen = SOME if size is ExperimentSize.SMOKE else tuple(x for x in SWEPT if x != UNBUILT)
+    settings = SCANS if mode is AccountingMode.PAPER else ""
     return {
         order: Configuration(
             "nested",
@@ -47,20 +47,20 @@ def _configurations(size: Size, mode: Mode) -> Mapping[str, Configuration]:
     }
 
 
-def _spread(results: Results) -> Got:
+def _spread(results: RecipeResults) -> Got:
     found = [results[label].cycles for label, _ in results.items()]
     if not found:
         raise MissingError("no order was run")
     return Got(max(found) / min(found))
 
 
-def _best(results: Results) -> Got:
+def _best(results: RecipeResults) -> Got:
     """Which place ``ikjl`` has among all, 1 being the fewest cycles."""
     mine = results["ikjl"].cycles
     return Got(1.0 + sum(results[label].cycles < mine for label, _ in results.items()))
 
 
-def _values(size: Size, mode: Mode) -> Mapping[str, Value]:
+def _values(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Value]:
     return {
         "18.spread": _spread,
         "18.spread_looked_up": _spread,
@@ -69,7 +69,9 @@ def _values(size: Size, mode: Mode) -> Mapping[str, Value]:
     }
 
 
-def _panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
+def _panels(
+    results: RecipeResults, size: ExperimentSize, mode: AccountingMode
+) -> tuple[Panel, ...]:
     labels = tuple(label for label, _ in results.items())
     worst = max((result.cycles for _, result in results.items()), default=0.0)
     ours = tuple(worst / result.cycles for _, result in results.items())
@@ -114,7 +116,7 @@ def count_orders(model: str, *, constrained: bool) -> int:
     roots, extents = build_views(program, program.statements, program.outputs, merge=False)
     products = {s.out.tensor: s.indices for s in program.statements if s.op is Op.MUL and s.reduced}
     wishes = products if constrained else {}
-    origins = [Origin.USER] if constrained else []
+    origins = [EdgeOrigin.USER] if constrained else []
     return build_pog(program, roots, extents, wishes, origins=origins).count()
 
 
@@ -122,7 +124,7 @@ def _counted(model: str, constrained: bool) -> Value:
     return lambda results: Got(float(count_orders(model, constrained=constrained)))
 
 
-def _counts(size: Size, mode: Mode) -> Mapping[str, Value]:
+def _counts(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Value]:
     return {
         f"table4.{model}.{'constrained' if tied else 'free'}": _counted(model, tied)
         for model in _MODELS
@@ -130,7 +132,9 @@ def _counts(size: Size, mode: Mode) -> Mapping[str, Value]:
     }
 
 
-def _count_panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
+def _count_panels(
+    results: RecipeResults, size: ExperimentSize, mode: AccountingMode
+) -> tuple[Panel, ...]:
     lines = [f"{'model':12}{'any order':>26}{'products as they read':>26}"]
     for model in _MODELS:
         free, tied = (count_orders(model, constrained=x) for x in (False, True))

@@ -6,34 +6,34 @@ from collections.abc import Mapping
 
 from fuseloom.experiments.claims import Got
 from fuseloom.experiments.recipe import (
+    AccountingMode,
+    ExperimentSize,
     Measure,
     MissingError,
-    Mode,
     Panel,
     Recipe,
-    Results,
+    RecipeResults,
     Series,
-    Size,
     Value,
     nothing,
 )
 
 TARGET = "fuseloom.experiments.measures:roofline"
 _GRAPHS = {
-    Size.FULL: ("cora", "cora_ml", "dblp", "collab"),
-    Size.SMALL: ("cora", "dblp"),
-    Size.SMOKE: ("karate",),
+    ExperimentSize.FULL: ("cora", "cora_ml", "dblp", "collab"),
+    ExperimentSize.SMALL: ("cora", "dblp"),
+    ExperimentSize.SMOKE: ("karate",),
 }
 HIDDEN = 16
 
 
-def _measures(size: Size, mode: Mode) -> Mapping[str, Measure]:
-    request = {"hidden": HIDDEN, "elements": 2**20 if size is Size.SMOKE else 2**25,
-               "edge": 256 if size is Size.SMOKE else 2048}  # fmt: skip
+def _measures(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Measure]:
+    request = {"hidden": HIDDEN, "elements": 2**20 if size is ExperimentSize.SMOKE else 2**25,
+               "edge": 256 if size is ExperimentSize.SMOKE else 2048}  # fmt: skip
     return {name: Measure(TARGET, {"graph": name, **request}) for name in _GRAPHS[size]}
 
 
-def _found(results: Results, size: Size) -> list[tuple[str, Mapping[str, float]]]:
+def _found(results: RecipeResults, size: ExperimentSize) -> list[tuple[str, Mapping[str, float]]]:
     made = []
     for name in _GRAPHS[size]:
         try:
@@ -45,22 +45,24 @@ def _found(results: Results, size: Size) -> list[tuple[str, Mapping[str, float]]
     return made
 
 
-def _mean(what: str, size: Size) -> Value:
-    def mean(results: Results) -> Got:
+def _mean(what: str, size: ExperimentSize) -> Value:
+    def mean(results: RecipeResults) -> Got:
         shares = [one[what] for _, one in _found(results, size)]
         return Got(100.0 * sum(shares) / len(shares))
 
     return mean
 
 
-def _values(size: Size, mode: Mode) -> Mapping[str, Value]:
+def _values(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Value]:
     return {
         "1.arithmetic": _mean("arithmetic_share", size),
         "1.sparse": _mean("sparse_share", size),
     }
 
 
-def _panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
+def _panels(
+    results: RecipeResults, size: ExperimentSize, mode: AccountingMode
+) -> tuple[Panel, ...]:
     found = _found(results, size)
     names = tuple(name for name, _ in found)
     bars = {

@@ -7,19 +7,28 @@ from collections.abc import Mapping
 from fuseloom.experiments.accounting import SCANS
 from fuseloom.experiments.claims import Got
 from fuseloom.experiments.configuration import Configuration
-from fuseloom.experiments.recipe import Mode, Panel, Recipe, Results, Series, Size, Value, attempt
+from fuseloom.experiments.recipe import (
+    AccountingMode,
+    ExperimentSize,
+    Panel,
+    Recipe,
+    RecipeResults,
+    Series,
+    Value,
+    attempt,
+)
 from fuseloom.models.datasets import PATTERNS
 
 LEVELS = ("unfused", "partial", "full")
 SPARSITIES = {
-    Size.FULL: (0.5, 0.6, 0.7, 0.8, 0.9, 0.95),
-    Size.SMALL: (0.8, 0.95),
-    Size.SMOKE: (0.8, 0.95),
+    ExperimentSize.FULL: (0.5, 0.6, 0.7, 0.8, 0.9, 0.95),
+    ExperimentSize.SMALL: (0.8, 0.95),
+    ExperimentSize.SMOKE: (0.8, 0.95),
 }
 _SIZES = {
-    Size.FULL: (("nodes", 500), ("features", 128)),
-    Size.SMALL: (("nodes", 200), ("features", 64)),
-    Size.SMOKE: (("nodes", 40), ("features", 16)),
+    ExperimentSize.FULL: (("nodes", 500), ("features", 128)),
+    ExperimentSize.SMALL: (("nodes", 200), ("features", 64)),
+    ExperimentSize.SMOKE: (("nodes", 40), ("features", 16)),
 }
 SIMULATED = 0.8
 """Full fusion is simulated from this sparsity on; below, it takes some 10⁹ cycles."""
@@ -29,12 +38,12 @@ def _label(pattern: str, sparsity: float, level: str) -> str:
     return f"{pattern}.{round(100 * sparsity)}.{level}"
 
 
-def _patterns(size: Size) -> tuple[str, ...]:
-    return ("power-law",) if size is Size.SMOKE else tuple(PATTERNS)
+def _patterns(size: ExperimentSize) -> tuple[str, ...]:
+    return ("power-law",) if size is ExperimentSize.SMOKE else tuple(PATTERNS)
 
 
-def _configurations(size: Size, mode: Mode) -> Mapping[str, Configuration]:
-    settings = SCANS if mode is Mode.PAPER else ""
+def _configurations(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Configuration]:
+    settings = SCANS if mode is AccountingMode.PAPER else ""
     found = {}
     for pattern in _patterns(size):
         for sparsity in SPARSITIES[size]:
@@ -45,20 +54,20 @@ def _configurations(size: Size, mode: Mode) -> Mapping[str, Configuration]:
     return found
 
 
-def _heavy(size: Size, mode: Mode) -> frozenset[str]:
+def _heavy(size: ExperimentSize, mode: AccountingMode) -> frozenset[str]:
     below = [x for x in SPARSITIES[size] if x < SIMULATED]
     return frozenset(_label(p, x, "full") for p in PATTERNS for x in below)
 
 
-def _speed_up(results: Results, pattern: str, sparsity: float, level: str) -> float:
+def _speed_up(results: RecipeResults, pattern: str, sparsity: float, level: str) -> float:
     unfused = results[_label(pattern, sparsity, "unfused")].cycles
     return unfused / results[_label(pattern, sparsity, level)].cycles
 
 
-def _values(size: Size, mode: Mode) -> Mapping[str, Value]:
+def _values(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Value]:
     patterns, span = _patterns(size), SPARSITIES[size]
 
-    def gain(results: Results) -> Got:
+    def gain(results: RecipeResults) -> Got:
         """The least by which the partial speed-up grows from the densest graph to the sparsest."""
         ratios = [
             _speed_up(results, p, span[-1], "partial") / _speed_up(results, p, span[0], "partial")
@@ -66,10 +75,10 @@ def _values(size: Size, mode: Mode) -> Mapping[str, Value]:
         ]
         return Got(min(ratios))
 
-    def slow(results: Results) -> Got:
+    def slow(results: RecipeResults) -> Got:
         return Got(max(_speed_up(results, p, x, "full") for p in patterns for x in span))
 
-    def structured(results: Results) -> Got:
+    def structured(results: RecipeResults) -> Got:
         """How much more a pattern gains than uniform graphs, at most."""
         return Got(
             max(
@@ -89,7 +98,9 @@ def _values(size: Size, mode: Mode) -> Mapping[str, Value]:
     return found
 
 
-def _panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
+def _panels(
+    results: RecipeResults, size: ExperimentSize, mode: AccountingMode
+) -> tuple[Panel, ...]:
     made = []
     x = tuple(round(100 * sparsity) for sparsity in SPARSITIES[size])
     for level in LEVELS[1:]:

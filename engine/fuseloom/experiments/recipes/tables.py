@@ -12,13 +12,13 @@ from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.dataflow.samml.primitive import Family
 from fuseloom.experiments.claims import Got
 from fuseloom.experiments.recipe import (
+    AccountingMode,
+    ExperimentSize,
     Measure,
     MissingError,
-    Mode,
     Panel,
     Recipe,
-    Results,
-    Size,
+    RecipeResults,
     Value,
     nothing,
 )
@@ -76,11 +76,13 @@ Stardust        no                    yes      IIF        dataflow
 Custard         no                    yes      IIF        dataflow"""
 
 
-def _capable(results: Results) -> Got:
+def _capable(results: RecipeResults) -> Got:
     return Got(sum(c.shown() for c in CAPABILITIES) / len(CAPABILITIES))
 
 
-def _capability_panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
+def _capability_panels(
+    results: RecipeResults, size: ExperimentSize, mode: AccountingMode
+) -> tuple[Panel, ...]:
     lines = [f"{c.title:46}{'yes' if c.shown() else 'NO':6}{c.tests}" for c in CAPABILITIES]
     return (Panel("Here", "text", text="\n".join(lines)),
             Panel("Others, as the paper has them", "text", text=PRIOR))  # fmt: skip
@@ -101,14 +103,18 @@ TABLE_1 = Recipe(
 
 DATA = "fuseloom.experiments.measures:describe"
 _SETS = {
-    Size.FULL: ("cora", "cora_ml", "dblp", "collab", "mag"),
-    Size.SMALL: ("cora", "cora_ml", "dblp"),
-    Size.SMOKE: ("karate",),
+    ExperimentSize.FULL: ("cora", "cora_ml", "dblp", "collab", "mag"),
+    ExperimentSize.SMALL: ("cora", "cora_ml", "dblp"),
+    ExperimentSize.SMOKE: ("karate",),
 }
-_MASKS = {Size.FULL: (16, 32, 64), Size.SMALL: (16, 32, 64), Size.SMOKE: (16, 32, 64)}
+_MASKS = {
+    ExperimentSize.FULL: (16, 32, 64),
+    ExperimentSize.SMALL: (16, 32, 64),
+    ExperimentSize.SMOKE: (16, 32, 64),
+}
 
 
-def _sets(size: Size, mode: Mode) -> Mapping[str, Measure]:
+def _sets(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Measure]:
     found = {name: Measure(DATA, {"graph": name}) for name in _SETS[size]}
     found |= {f"mask{n}": Measure(DATA, {"mask": n, "tokens": 1024}) for n in _MASKS[size]}
     return found
@@ -118,11 +124,13 @@ def _sparsity(label: str) -> Value:
     return lambda results: Got(float(results.measured(label)["sparsity"]))
 
 
-def _set_values(size: Size, mode: Mode) -> Mapping[str, Value]:
+def _set_values(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Value]:
     return {f"table2.{label}": _sparsity(label) for label in _sets(size, mode)}
 
 
-def _set_panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
+def _set_panels(
+    results: RecipeResults, size: ExperimentSize, mode: AccountingMode
+) -> tuple[Panel, ...]:
     lines = [f"{'data':32}{'rows':>12}{'stored':>14}{'empty, %':>12}  from"]
     for label in _sets(size, mode):
         try:
@@ -159,7 +167,7 @@ def neighbours() -> Compilation:
     return compile_program(graphsage(nodes=6, features=5, hidden=4, classes=3).program, SAGE)
 
 
-def _table_values(size: Size, mode: Mode) -> Mapping[str, Value]:
+def _table_values(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Value]:
     return {
         "9.rows": lambda results: Got(float(len(_neighbours().table.rows))),
         "9.reductions": lambda results: Got(float(_reductions(_neighbours().graph))),
@@ -179,7 +187,9 @@ def _reductions(graph: Graph) -> int:
     )
 
 
-def _table_panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
+def _table_panels(
+    results: RecipeResults, size: ExperimentSize, mode: AccountingMode
+) -> tuple[Panel, ...]:
     found = _neighbours()
     return (Panel("Fusion table", "text", text=str(found.table)),
             Panel("Its graph", "text", text=str(found.graph)))  # fmt: skip

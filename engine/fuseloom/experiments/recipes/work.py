@@ -8,12 +8,12 @@ from fuseloom.experiments.accounting import LOOK_UPS, graphs, on_graph
 from fuseloom.experiments.claims import Got
 from fuseloom.experiments.configuration import Configuration
 from fuseloom.experiments.recipe import (
-    Mode,
+    AccountingMode,
+    ExperimentSize,
     Panel,
     Recipe,
-    Results,
+    RecipeResults,
     Series,
-    Size,
     Value,
     attempt,
     expected_of,
@@ -35,11 +35,11 @@ COLLAB_CLASSES = 68
 """As the published counts of Collab's second layer ask for; the data set has none."""
 
 
-def _data(size: Size) -> tuple[str, ...]:
-    return ("cora_ml", "dblp", "collab") if size is Size.FULL else graphs("gcn", size)
+def _data(size: ExperimentSize) -> tuple[str, ...]:
+    return ("cora_ml", "dblp", "collab") if size is ExperimentSize.FULL else graphs("gcn", size)
 
 
-def _configurations(size: Size, mode: Mode) -> Mapping[str, Configuration]:
+def _configurations(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Configuration]:
     found = {}
     for data in _data(size):
         base = on_graph("gcn", data, "", size, mode)
@@ -47,8 +47,8 @@ def _configurations(size: Size, mode: Mode) -> Mapping[str, Configuration]:
         if data == "collab":
             options["classes"] = COLLAB_CLASSES
         for name, cuts in LEVELS.items():
-            settings = f"{cuts}; {LOOK_UPS}" if mode is Mode.PAPER else cuts
-            if name == "full" and mode is Mode.PAPER:
+            settings = f"{cuts}; {LOOK_UPS}" if mode is AccountingMode.PAPER else cuts
+            if name == "full" and mode is AccountingMode.PAPER:
                 settings += "; order T1..Y: i,k,k',p,n,m"
                 # what is scanned again and again is counted once there; on this graph it would be
                 # most of all words
@@ -59,11 +59,11 @@ def _configurations(size: Size, mode: Mode) -> Mapping[str, Configuration]:
     return found
 
 
-def _share(results: Results, data: str, level: str, what: str) -> float:
+def _share(results: RecipeResults, data: str, level: str, what: str) -> float:
     return results.number(f"{data}.{level}", what) / results.number(f"{data}.unfused", what)
 
 
-def _values(size: Size, mode: Mode) -> Mapping[str, Value]:
+def _values(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Value]:
     found: dict[str, Value] = {}
 
     def total(data: str, level: str, what: str) -> Value:
@@ -90,7 +90,9 @@ def _values(size: Size, mode: Mode) -> Mapping[str, Value]:
     return found
 
 
-def _panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
+def _panels(
+    results: RecipeResults, size: ExperimentSize, mode: AccountingMode
+) -> tuple[Panel, ...]:
     made = []
     for data in _data(size):
         names = tuple(LEVELS)
@@ -102,7 +104,7 @@ def _panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
                 told = [
                     expected_of(f"14.{data}.{name}_{w}_share", size) for w in ("words", "flops")
                 ]
-                if level == "unfused" and size is Size.FULL:
+                if level == "unfused" and size is ExperimentSize.FULL:
                     told = [1.0, 1.0]
                 mine = [attempt(_share, results, data, level, w) for w in ("words", "flops")]
                 points.append(mine if whose == "ours" else told)
@@ -114,8 +116,8 @@ def _panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
     return tuple(made)
 
 
-def _heavy(size: Size, mode: Mode) -> frozenset[str]:
-    return frozenset({"collab.full"}) if size is Size.FULL else frozenset()
+def _heavy(size: ExperimentSize, mode: AccountingMode) -> frozenset[str]:
+    return frozenset({"collab.full"}) if size is ExperimentSize.FULL else frozenset()
 
 
 WORK = Recipe(
@@ -138,26 +140,28 @@ WORK = Recipe(
 _TABLE_LEVELS = ("unfused", "partial")
 
 
-def _pairs(size: Size) -> dict[str, dict[str, Configuration]]:
+def _pairs(size: ExperimentSize) -> dict[str, dict[str, Configuration]]:
     """Runs by model and label; of a decoder those of Fig. 12, which has it in parts."""
-    data = "collab" if size is Size.FULL else graphs("gcn", size)[0]
-    sage = "collab" if size is Size.FULL else graphs("graphsage", size)[0]
-    fig12 = fusion.configurations(size, Mode.PAPER)
+    data = "collab" if size is ExperimentSize.FULL else graphs("gcn", size)[0]
+    sage = "collab" if size is ExperimentSize.FULL else graphs("graphsage", size)[0]
+    fig12 = fusion.configurations(size, AccountingMode.PAPER)
     parts = ("gpt3.unfused", "gpt3.full", *_attention(size).values())
     return {
-        "gcn": {x: on_graph("gcn", data, x, size, Mode.PAPER) for x in _TABLE_LEVELS},
-        "graphsage": {x: on_graph("graphsage", sage, x, size, Mode.PAPER) for x in _TABLE_LEVELS},
+        "gcn": {x: on_graph("gcn", data, x, size, AccountingMode.PAPER) for x in _TABLE_LEVELS},
+        "graphsage": {
+            x: on_graph("graphsage", sage, x, size, AccountingMode.PAPER) for x in _TABLE_LEVELS
+        },
         "gpt3": {label: fig12[label] for label in parts},
     }
 
 
-def _attention(size: Size) -> dict[str, str]:
+def _attention(size: ExperimentSize) -> dict[str, str]:
     """Labels of attention in the smallest blocks, by level of fusion."""
     block = fusion.BLOCKS[size][0]
     return {level: f"heads.{block}.{level}" for level in ("unfused", "full")}
 
 
-def _estimates(size: Size, mode: Mode) -> Mapping[str, Configuration]:
+def _estimates(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Configuration]:
     found = {}
     for model, levels in _pairs(size).items():
         for level, configuration in levels.items():
@@ -166,7 +170,9 @@ def _estimates(size: Size, mode: Mode) -> Mapping[str, Configuration]:
     return found
 
 
-def _total(results: Results, size: Size, model: str, level: str, what: str, how: str = "") -> float:
+def _total(
+    results: RecipeResults, size: ExperimentSize, model: str, level: str, what: str, how: str = ""
+) -> float:
     """A number of a model at a level of fusion; a decoder's attention is that of its blocks."""
     if model != "gpt3":
         return results.number(f"{model}.{level}{how}", what)
@@ -177,7 +183,7 @@ def _total(results: Results, size: Size, model: str, level: str, what: str, how:
     return float(others + times * mine)
 
 
-def _error(results: Results, size: Size, model: str, what: str) -> float:
+def _error(results: RecipeResults, size: ExperimentSize, model: str, what: str) -> float:
     """Mean relative error of the estimate over a model's levels of fusion, in per cent."""
     errors = []
     for level in ("unfused", "full") if model == "gpt3" else _TABLE_LEVELS:
@@ -186,7 +192,7 @@ def _error(results: Results, size: Size, model: str, what: str) -> float:
     return 100.0 * sum(errors) / len(errors)
 
 
-def _errors(size: Size, mode: Mode) -> Mapping[str, Value]:
+def _errors(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Value]:
     def value(model: str, what: str) -> Value:
         return lambda results: Got(_error(results, size, model, what))
 
@@ -197,7 +203,9 @@ def _errors(size: Size, mode: Mode) -> Mapping[str, Value]:
     }
 
 
-def _error_panels(results: Results, size: Size, mode: Mode) -> tuple[Panel, ...]:
+def _error_panels(
+    results: RecipeResults, size: ExperimentSize, mode: AccountingMode
+) -> tuple[Panel, ...]:
     lines = [f"{'model':12}{'FLOPs':>12}{'bytes':>12}{'cycles':>12}"]
     for model in _pairs(size):
         found = [

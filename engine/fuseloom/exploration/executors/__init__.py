@@ -8,16 +8,23 @@
 
 from fuseloom.exploration.executors.drive import Summary, Task, keep_runs
 from fuseloom.exploration.executors.in_process import InProcess
-from fuseloom.exploration.executors.job import Answer, Executor, Fate, Job, JobLimits, Progress
+from fuseloom.exploration.executors.job import (
+    Executor,
+    Job,
+    JobLimits,
+    JobResult,
+    JobStatus,
+    Progress,
+)
 from fuseloom.exploration.executors.local import LocalProcesses
 
 __all__ = [
-    "Answer",
     "Executor",
-    "Fate",
     "InProcess",
     "Job",
     "JobLimits",
+    "JobResult",
+    "JobStatus",
     "LocalProcesses",
     "Progress",
     "Summary",

@@ -33,7 +33,7 @@ except ImportError:
     ) from None
 
 from fuseloom.exploration.executors.dask_worker import LOOK, Processes, carry_out, given
-from fuseloom.exploration.executors.job import Answer, Fate, Job, Progress
+from fuseloom.exploration.executors.job import Job, JobResult, JobStatus, Progress
 from fuseloom.exploration.executors.local import TRIES
 from fuseloom.exploration.store.identity import engine_version
 from fuseloom.program import regular_files
@@ -76,7 +76,7 @@ class DaskWorkers:
         self._name = f"fuseloom-{uuid.uuid4().hex[:12]}"
         self._numbers = 0
         self._open: dict[str, _Open] = {}
-        self._answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[JobResult] = queue.SimpleQueue()
         self._done: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._files: dict[str, Any] = {}
         self._counted = -_COUNT
@@ -116,12 +116,12 @@ class DaskWorkers:
         found = self._open.pop(key, None)
         if found is None:
             return
-        self._answers.put(Answer(key, Fate.CANCELLED, None, "it was cancelled"))
+        self._answers.put(JobResult(key, JobStatus.CANCELLED, None, "it was cancelled"))
         if found.future is not None and not self._lost:
             with contextlib.suppress(Exception):
                 found.future.cancel()
 
-    def next(self) -> Answer | None:
+    def next(self) -> JobResult | None:
         """Wait for the next answer; None if there is no job left.
 
         Raises
@@ -240,7 +240,7 @@ class DaskWorkers:
             self._files[name] = self._client.submit(given, content, key=name, pure=True)
         return self._files[name]
 
-    def _taken(self, key: str) -> Answer | None:
+    def _taken(self, key: str) -> JobResult | None:
         """The answer of a job that is said to have ended; None if it has not."""
         found = self._open.get(key)
         future = None if found is None else found.future
@@ -252,12 +252,12 @@ class DaskWorkers:
             except Exception:  # its worker was lost with it: it is begun again
                 return None
             del self._open[key]
-            return Answer(
-                key, Fate(value["fate"]), value["value"], value["reason"], value["seconds"]
+            return JobResult(
+                key, JobStatus(value["fate"]), value["value"], value["reason"], value["seconds"]
             )
         return self._failed(found, future) if future.status == "error" else None
 
-    def _failed(self, found: _Open, future: Future[Any]) -> Answer | None:
+    def _failed(self, found: _Open, future: Future[Any]) -> JobResult | None:
         """What to do about a task that Dask could not carry out."""
         try:
             problem = future.exception(timeout=_CONNECT)
@@ -271,7 +271,7 @@ class DaskWorkers:
                 return None
             del self._open[found.job.key]
             told = "several Dask workers were lost while they were at it"
-            return Answer(found.job.key, Fate.QUARANTINED, None, told)
+            return JobResult(found.job.key, JobStatus.QUARANTINED, None, told)
         raise FuseloomError(
             f"the Dask workers at {self._address} cannot do this: {_short(problem)}",
             hint="they need the same version of Fuseloom, in the same Python",

@@ -17,7 +17,7 @@ from typing import Any
 from distributed import Reschedule, WorkerPlugin, get_worker
 
 from fuseloom.errors import FuseloomError
-from fuseloom.exploration.executors.job import Answer, Fate, Job, JobLimits, Progress
+from fuseloom.exploration.executors.job import Job, JobLimits, JobResult, JobStatus, Progress
 from fuseloom.exploration.executors.local import LocalProcesses
 from fuseloom.exploration.store.identity import engine_version
 from fuseloom.program import regular_files
@@ -91,7 +91,7 @@ class _Process:
         self._key = ""
         self._executor = LocalProcesses(1, self._hear)
 
-    def do(self, job: Job, report: Progress, unwanted: Callable[[], bool]) -> Answer:
+    def do(self, job: Job, report: Progress, unwanted: Callable[[], bool]) -> JobResult:
         """Do a job; it is cancelled when it turns out that nobody wants it any more."""
         self.jobs += 1
         self._report, self._key = report, job.key
@@ -156,7 +156,7 @@ def carry_out(payload: Mapping[str, Any], files: Mapping[str, bytes]) -> dict[st
     with worker.plugins[payload["plugin"]].process() as process:
         job = Job(payload["key"], payload["target"], request, limits)
         answer = process.do(job, report, unwanted)
-    if answer.fate is Fate.CANCELLED:  # nobody wants it, or this worker closes
+    if answer.fate is JobStatus.CANCELLED:  # nobody wants it, or this worker closes
         raise Reschedule
     return {
         "fate": answer.fate.value, "value": answer.value, "reason": answer.reason,

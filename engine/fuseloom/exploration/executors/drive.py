@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fuseloom.errors import RecordError, StoreError
-from fuseloom.exploration.executors.job import Answer, Executor, Fate, Job, JobLimits
+from fuseloom.exploration.executors.job import Executor, Job, JobLimits, JobResult, JobStatus
 from fuseloom.exploration.store.identity import RunIdentity
 from fuseloom.exploration.store.runs import Lease, Outcome, RunLabel, State
 from fuseloom.exploration.store.store import RunStore
@@ -99,7 +99,7 @@ def keep_runs(
             mine = leases.pop(answer.key, None)
             if mine is None:  # of an earlier call, which was ended
                 continue
-            if answer.fate is Fate.CANCELLED:
+            if answer.fate is JobStatus.CANCELLED:
                 store.release(mine)
                 continue
             outcome = outcome_of(answer)
@@ -137,9 +137,9 @@ class _Coming(Iterator[tuple[Task, Lease]]):
         raise StopIteration
 
 
-def outcome_of(answer: Answer) -> Outcome:
+def outcome_of(answer: JobResult) -> Outcome:
     """What is kept of an answer."""
-    if answer.fate is not Fate.DONE:
+    if answer.fate is not JobStatus.DONE:
         return Outcome(State(answer.fate.value), None, answer.reason, answer.seconds)
     try:
         return Outcome.of(RunRecord.from_dict(answer.value))

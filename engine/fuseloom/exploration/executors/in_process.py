@@ -5,7 +5,14 @@ from __future__ import annotations
 import time
 from collections import deque
 
-from fuseloom.exploration.executors.job import Answer, Fate, Job, Progress, fate_of, target_of
+from fuseloom.exploration.executors.job import (
+    Job,
+    JobResult,
+    JobStatus,
+    Progress,
+    fate_of,
+    target_of,
+)
 
 
 class InProcess:
@@ -35,7 +42,7 @@ class InProcess:
         """End a job, also the one that runs, when it next reports."""
         self._cancelled.add(key)
 
-    def next(self) -> Answer | None:
+    def next(self) -> JobResult | None:
         """Do the next job; None if there is none."""
         if not self._jobs:
             return None
@@ -45,7 +52,7 @@ class InProcess:
         finally:
             self._cancelled.discard(job.key)
 
-    def _done(self, job: Job) -> Answer:
+    def _done(self, job: Job) -> JobResult:
         began = time.monotonic()
         late = f"more than {job.limits.wall:g} s of time" if job.limits.wall else ""
 
@@ -58,18 +65,18 @@ class InProcess:
             return not (over() or job.key in self._cancelled)
 
         if job.key in self._cancelled:
-            return Answer(job.key, Fate.CANCELLED, reason="it was cancelled")
+            return JobResult(job.key, JobStatus.CANCELLED, reason="it was cancelled")
         try:
             value = target_of(job.target)(job.request, report)
         except Exception as problem:
             seconds = time.monotonic() - began
             if job.key in self._cancelled:
-                return Answer(job.key, Fate.CANCELLED, None, "it was cancelled", seconds)
+                return JobResult(job.key, JobStatus.CANCELLED, None, "it was cancelled", seconds)
             if over():
-                return Answer(job.key, Fate.LIMIT, None, late, seconds)
+                return JobResult(job.key, JobStatus.LIMIT, None, late, seconds)
             fate, reason = fate_of(problem)
-            return Answer(job.key, fate, None, reason, seconds)
-        return Answer(job.key, Fate.DONE, value, "", time.monotonic() - began)
+            return JobResult(job.key, fate, None, reason, seconds)
+        return JobResult(job.key, JobStatus.DONE, value, "", time.monotonic() - began)
 
     def close(self) -> None:
         """Give up what has not been begun."""

@@ -22,8 +22,8 @@ Progress = Callable[[str, float, str], None]
 """Called with a job's key, the share of it that is done and what it does now; from any thread."""
 
 
-class Fate(Enum):
-    """How a job ended; all but the last are states of runs (:mod:`fuseloom.exploration.store`), too."""
+class JobStatus(Enum):
+    """How a job ended; all but the last are also states of a stored run."""
 
     DONE = "done"
     REFUSED = "refused"
@@ -81,7 +81,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Answer:
+class JobResult:
     """How a job ended.
 
     Attributes
@@ -95,7 +95,7 @@ class Answer:
     """
 
     key: str
-    fate: Fate
+    fate: JobStatus
     value: Any = field(default=None, repr=False)
     reason: str = ""
     seconds: float = 0.0
@@ -114,7 +114,7 @@ class Executor(Protocol):
     def cancel(self, key: str) -> None:
         """End a job, wherever it is; its answer says so, unless it has ended otherwise before."""
 
-    def next(self) -> Answer | None:
+    def next(self) -> JobResult | None:
         """Wait for the next answer; None if there is no job left."""
 
     def close(self) -> None:
@@ -142,7 +142,7 @@ def target_of(name: str) -> Target:
     return made
 
 
-def fate_of(problem: Exception) -> tuple[Fate, str]:
+def fate_of(problem: Exception) -> tuple[JobStatus, str]:
     """How a job ended that raised this, and why, on one line."""
     outcome = Outcome.of_error(problem)
-    return Fate(outcome.state.value), outcome.reason
+    return JobStatus(outcome.state.value), outcome.reason

@@ -21,7 +21,7 @@ from typing import Any
 
 from fuseloom import interpreter
 from fuseloom.errors import DataError, FuseloomError
-from fuseloom.exploration.executors.job import Answer, Fate, Job, Progress
+from fuseloom.exploration.executors.job import Job, JobResult, JobStatus, Progress
 
 _BOOT = "import sys; from fuseloom.exploration.executors.worker import main; main(int(sys.argv[1]))"
 GRACE = 0.5
@@ -54,9 +54,9 @@ class LocalProcesses:
         self._waiting: deque[Job] = deque()
         self._alone: deque[Job] = deque()
         self._deaths: dict[str, int] = {}
-        self._answers: deque[Answer] = deque()
+        self._answers: deque[JobResult] = deque()
         self._cancels: deque[str] = deque()
-        self._processes: list[_Worker] = []
+        self._processes: list[_WorkerProcess] = []
         self._stillborn = self._killed_early = 0
         self._selector = selectors.DefaultSelector()
         self._bell, self._rope = os.pipe()
@@ -91,7 +91,7 @@ class LocalProcesses:
         with contextlib.suppress(OSError):
             os.write(self._rope, b".")
 
-    def next(self) -> Answer | None:
+    def next(self) -> JobResult | None:
         """Wait for the next answer; None if there is no job left.
 
         Raises
@@ -166,7 +166,7 @@ class LocalProcesses:
         return True
 
     def _start(self) -> None:
-        worker = _Worker()
+        worker = _WorkerProcess()
         self._processes.append(worker)
         self._selector.register(worker.output, selectors.EVENT_READ, worker)
 
@@ -175,7 +175,7 @@ class LocalProcesses:
         ends = [w.deadline for w in self._processes if w.deadline is not None]
         return max(min([_LOOK, *(end - time.monotonic() for end in ends)]), 0.0)
 
-    def _hear(self, worker: _Worker) -> None:
+    def _hear(self, worker: _WorkerProcess) -> None:
         """Take what a worker has sent; if it has ended, that."""
         received = worker.receive()
         reports = []
@@ -188,7 +188,7 @@ class LocalProcesses:
             elif "fate" in message:
                 self._deaths.pop(worker.job.key, None)
                 value = message.get("value")
-                self._answer(worker, Fate(message["fate"]), message["reason"], value)
+                self._answer(worker, JobStatus(message["fate"]), message["reason"], value)
             else:
                 reports.append(message)
         if not received:
@@ -197,9 +197,11 @@ class LocalProcesses:
             for message in reports:  # in the end, since it may raise
                 self._progress(message["key"], message["share"], message["text"])
 
-    def _answer(self, worker: _Worker, fate: Fate, reason: str, value: Any = None) -> None:
+    def _answer(
+        self, worker: _WorkerProcess, fate: JobStatus, reason: str, value: Any = None
+    ) -> None:
         job = worker.end()
-        self._answers.append(Answer(job.key, fate, value, reason, worker.seconds))
+        self._answers.append(JobResult(job.key, fate, value, reason, worker.seconds))
 
     def _enforce(self) -> None:
         """Kill workers whose job has had its time; notice those that end without a word."""
@@ -213,7 +215,7 @@ class LocalProcesses:
                 while worker in self._processes:
                     self._hear(worker)
 
-    def _bury(self, worker: _Worker) -> None:
+    def _bury(self, worker: _WorkerProcess) -> None:
         """A worker has ended: answer for its job, or begin that once more."""
         self._selector.unregister(worker.output)
         self._processes.remove(worker)
@@ -233,22 +235,26 @@ class LocalProcesses:
         if job is None:
             return
         if worker.cancelled:
-            self._answer(worker, Fate.CANCELLED, "it was cancelled")
+            self._answer(worker, JobStatus.CANCELLED, "it was cancelled")
         elif worker.late:
-            self._answer(worker, Fate.LIMIT, f"more than {job.limits.wall:g} s of time")
+            self._answer(worker, JobStatus.LIMIT, f"more than {job.limits.wall:g} s of time")
         elif code == -signal.SIGXCPU:
-            self._answer(worker, Fate.LIMIT, f"more than {job.limits.cpu or 0:g} s of CPU time")
+            self._answer(
+                worker, JobStatus.LIMIT, f"more than {job.limits.cpu or 0:g} s of CPU time"
+            )
         else:
             self._died(worker, job, _ending(code), words)
             return
         self._deaths.pop(job.key, None)
 
-    def _died(self, worker: _Worker, job: Job, ending: str, words: str) -> None:
+    def _died(self, worker: _WorkerProcess, job: Job, ending: str, words: str) -> None:
         deaths = self._deaths.get(job.key, 0) + 1
         if deaths >= TRIES:
             self._deaths.pop(job.key, None)
             told = f"{ending}: {words}" if words else ending
-            self._answer(worker, Fate.QUARANTINED, f"it has killed {deaths} workers, by {told}")
+            self._answer(
+                worker, JobStatus.QUARANTINED, f"it has killed {deaths} workers, by {told}"
+            )
             return
         self._deaths[job.key] = deaths
         worker.end()
@@ -265,10 +271,12 @@ class LocalProcesses:
                 for job in [job for job in jobs if job.key == key]:
                     jobs.remove(job)
                     self._deaths.pop(key, None)
-                    self._answers.append(Answer(key, Fate.CANCELLED, None, "it was cancelled"))
+                    self._answers.append(
+                        JobResult(key, JobStatus.CANCELLED, None, "it was cancelled")
+                    )
 
 
-class _Worker:
+class _WorkerProcess:
     """A worker process as its driver sees it."""
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ import time
 from typing import Any, TextIO
 
 from fuseloom.errors import CancelledError
-from fuseloom.exploration.executors.job import Fate, fate_of, target_of
+from fuseloom.exploration.executors.job import JobStatus, fate_of, target_of
 from fuseloom.exploration.limiting import end_with, leave_signals, limited
 
 PERIOD = 0.1
@@ -30,14 +30,14 @@ def main(parent: int) -> None:
     # what libraries print must not land between the answers
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    worker = _Worker(answers)
+    worker = _JobWorker(answers)
     threading.Thread(target=worker.listen, daemon=True).start()
     worker.tell({"ready": os.getpid()})
     while True:
         worker.do(worker.jobs.get())
 
 
-class _Worker:
+class _JobWorker:
     def __init__(self, answers: TextIO) -> None:
         self.jobs: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self.cancelled: set[str] = set()
@@ -79,7 +79,7 @@ class _Worker:
                 self.tell({"key": key, "share": float(share), "text": str(text)[:200]})
             return key not in self.cancelled
 
-        value, fate, reason = None, Fate.DONE, ""
+        value, fate, reason = None, JobStatus.DONE, ""
         try:
             target = target_of(message["target"])
             with limited(message["cpu"], message["memory"]):
@@ -89,7 +89,7 @@ class _Worker:
         except Exception as problem:
             fate, reason = fate_of(problem)
             if key in self.cancelled:
-                fate, reason = Fate.CANCELLED, "it was cancelled"
+                fate, reason = JobStatus.CANCELLED, "it was cancelled"
             elif isinstance(problem, MemoryError):
                 reason = "more memory than it may have"
         self.cancelled.discard(key)

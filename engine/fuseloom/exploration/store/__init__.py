@@ -13,11 +13,11 @@ from fuseloom.exploration.store.lease import Holder
 from fuseloom.exploration.store.location import default_path
 from fuseloom.exploration.store.reader import Alike, RunReader, Subject
 from fuseloom.exploration.store.runs import Lease, Outcome, RunLabel, State, StoredRun
-from fuseloom.exploration.store.store import Collected, RunStore
+from fuseloom.exploration.store.store import CollectedGarbage, RunStore
 
 __all__ = [
     "Alike",
-    "Collected",
+    "CollectedGarbage",
     "Holder",
     "Lease",
     "Outcome",

@@ -36,7 +36,7 @@ _BATCH = 200
 
 
 @dataclass(frozen=True)
-class Collected:
+class CollectedGarbage:
     """What was thrown away, or would be: runs, and bytes they took, about."""
 
     runs: int
@@ -244,7 +244,7 @@ class RunStore:
 
     def collect(
         self, older: float | None = None, larger: int | None = None, *, dry_run: bool = False
-    ) -> Collected:
+    ) -> CollectedGarbage:
         """Throw finished runs away, and leases whose process is gone.
 
         Parameters
@@ -259,7 +259,7 @@ class RunStore:
         """
         chosen = self._garbage(older, larger)
         if dry_run:
-            return Collected(len(chosen), sum(row["size"] for row in chosen))
+            return CollectedGarbage(len(chosen), sum(row["size"] for row in chosen))
         runs = size = 0
         for at in range(0, len(chosen), _BATCH):
             with self._database.write() as database:
@@ -274,7 +274,7 @@ class RunStore:
             with self._database.write() as database:
                 forget_programs(database)
             self._database.shrink()
-        return Collected(runs, size)
+        return CollectedGarbage(runs, size)
 
     def _garbage(self, older: float | None, larger: int | None) -> list[sqlite3.Row]:
         sql = "SELECT key, change, state, earlier, changed, holder, size FROM runs ORDER BY changed"

@@ -26,7 +26,7 @@ from fuseloom.exploration.store.runs import (
     StoredRun,
 )
 from fuseloom.program import regular_files
-from fuseloom.results.document import Kind, content_of, document, from_text, to_text
+from fuseloom.results.document import DocumentKind, content_of, document, from_text, to_text
 from fuseloom.results.fields import Fields
 from fuseloom.results.record import RunRecord
 
@@ -103,7 +103,9 @@ def export_runs(runs: Iterable[StoredRun], path: Path) -> int:
     rows = [run.to_dict() for run in runs]
     match ending:
         case ".json":
-            content = (to_text(document(Kind.RUNS, {"total": len(rows), "runs": rows}))).encode()
+            content = (
+                to_text(document(DocumentKind.RUNS, {"total": len(rows), "runs": rows}))
+            ).encode()
         case ".csv":
             content = _flat(rows).to_csv(index=False).encode()
         case _:
@@ -188,7 +190,7 @@ def _arrow() -> Any:
 
 
 def _json_rows(text: str) -> list[Any]:
-    given = Fields.of(content_of(Kind.RUNS, from_text(text)), "runs", ("total", "runs"))
+    given = Fields.of(content_of(DocumentKind.RUNS, from_text(text)), "runs", ("total", "runs"))
     rows = [item for item, _ in given.items("runs")]
     given.require("total", len(rows), "the number of runs")
     return rows

@@ -6,8 +6,8 @@
     explore(space, simulate=True).frame
 """
 
-from fuseloom.exploration.sweep.explored import Explored, Row
-from fuseloom.exploration.sweep.space import Base, Given, Space
+from fuseloom.exploration.sweep.explored import Explored, ExploredRow
+from fuseloom.exploration.sweep.space import Base, ProgramWithData, Space
 from fuseloom.exploration.sweep.sweep import Status, explore
 
-__all__ = ["Base", "Explored", "Given", "Row", "Space", "Status", "explore"]
+__all__ = ["Base", "Explored", "ExploredRow", "ProgramWithData", "Space", "Status", "explore"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fuseloom.display import Content, Markup, bar, shown, table, tag
-from fuseloom.exploration.sweep.explored import SHOWN, Explored, Row
+from fuseloom.exploration.sweep.explored import SHOWN, Explored, ExploredRow
 
 
 def explored_html(found: Explored) -> Markup:
@@ -26,7 +26,7 @@ def explored_html(found: Explored) -> Markup:
     )
 
 
-def _cells(row: Row, found: Explored, most: float) -> list[Content]:
+def _cells(row: ExploredRow, found: Explored, most: float) -> list[Content]:
     cycles = bar(row.cycles / most, f"{row.cycles:,}") if row.cycles is not None else ""
     state = "" if row.state is None else row.state.value
     return [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fuseloom.display.shows import Shows
 from fuseloom.exploration.store import Outcome, State
 from fuseloom.results.document import finite
-from fuseloom.results.text_table import Align, Column, text_table
+from fuseloom.results.text_table import Align, TextColumn, text_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +23,7 @@ _FIGURES = {"cycles": "Int64", "estimated": "Float64", "flops": "Float64", "byte
 
 
 @dataclass
-class Row:
+class ExploredRow:
     """A configuration and what came of it.
 
     Attributes
@@ -107,7 +107,7 @@ class Explored(Shows, html="fuseloom.exploration.sweep.display:explored_html"):
     """
 
     axes: Mapping[str, Sequence[str]]
-    rows: tuple[Row, ...] = field(repr=False)
+    rows: tuple[ExploredRow, ...] = field(repr=False)
     complete: bool
     new: Mapping[str, int]
     store: Path
@@ -115,11 +115,11 @@ class Explored(Shows, html="fuseloom.exploration.sweep.display:explored_html"):
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[ExploredRow]:
         return iter(self.rows)
 
     @property
-    def best(self) -> Row | None:
+    def best(self) -> ExploredRow | None:
         """The row with the fewest cycles, simulated ones before estimated ones."""
         done = [r for r in self.rows if r.cycles is not None and r.ok is not False]
         known = done or [r for r in self.rows if r.estimated is not None and r.cycles is None]
@@ -131,7 +131,7 @@ class Explored(Shows, html="fuseloom.exploration.sweep.display:explored_html"):
         return all(row.ok is not False for row in self.rows)
 
     @property
-    def ranked(self) -> list[Row]:
+    def ranked(self) -> list[ExploredRow]:
         """The rows with the fewest cycles first, those without any last."""
         return sorted(self.rows, key=lambda row: row.figure)
 
@@ -168,16 +168,16 @@ class Explored(Shows, html="fuseloom.exploration.sweep.display:explored_html"):
         """A table of the rows with the fewest cycles."""
         rows = self.ranked[:shown]
         columns = [
-            *(Column(name, len(name), Align.LEFT) for name in self.axes),
-            Column("estimated", 14), Column("cycles", 14), Column("bytes", 14),
-            Column("state", 10, Align.LEFT), Column("", 0, Align.LEFT),
+            *(TextColumn(name, len(name), Align.LEFT) for name in self.axes),
+            TextColumn("estimated", 14), TextColumn("cycles", 14), TextColumn("bytes", 14),
+            TextColumn("state", 10, Align.LEFT), TextColumn("", 0, Align.LEFT),
         ]  # fmt: skip
         lines = text_table(columns, [self._cells(row) for row in rows])
         if len(self.rows) > len(rows):
             lines.append(f"showing {len(rows):,} of {len(self.rows):,} configurations")
         return lines
 
-    def _cells(self, row: Row) -> list[str]:
+    def _cells(self, row: ExploredRow) -> list[str]:
         about = row.reason
         return [
             *(_short(row.values[name]) for name in self.axes),

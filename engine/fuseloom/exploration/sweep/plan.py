@@ -26,7 +26,7 @@ from fuseloom.dataflow.what_if import with_size
 from fuseloom.errors import FuseloomError, ScheduleError
 from fuseloom.exploration.executors import JobLimits, Task
 from fuseloom.exploration.store import Outcome, RunIdentity, RunLabel, data_hash
-from fuseloom.exploration.sweep.space import SIZES, Given, Space
+from fuseloom.exploration.sweep.space import SIZES, ProgramWithData, Space
 from fuseloom.models import load_labelled
 from fuseloom.program.tensor_files import write_tensors
 from fuseloom.program.types import Program
@@ -41,10 +41,10 @@ _KEPT = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
+class SweepSubject:
     """A program with its data, as a sweep needs them."""
 
-    given: Given
+    given: ProgramWithData
     tensors: Path
 
     @cached_property
@@ -77,7 +77,7 @@ class Plan:
 
     values: Mapping[str, str]
     refused: Outcome | None = None
-    subject: Subject | None = field(default=None, repr=False)
+    subject: SweepSubject | None = field(default=None, repr=False)
     compiled: Compilation | None = field(default=None, repr=False)
     machine: Machine = field(default_factory=Machine.default)
     asked: str | None = None
@@ -188,17 +188,17 @@ class Planner:
 
     def _load(
         self, model: str | None, data: str | None, seed: int, sizes: tuple[tuple[str, Any], ...]
-    ) -> Subject:
+    ) -> SweepSubject:
         base = self._space.base
         if model is None:
-            assert isinstance(base.of, Given)
-            return Subject(base.of, self._folder)
+            assert isinstance(base.of, ProgramWithData)
+            return SweepSubject(base.of, self._folder)
         loaded = load_labelled(model, data, seed, base.data_dir, **dict(sizes))
         source = DataSource(loaded.label, loaded.origin, loaded.standin, loaded.options)
-        given = Given(
+        given = ProgramWithData(
             loaded.model.program, loaded.data, model, loaded.label, loaded.model.presets, source
         )
-        return Subject(given, self._folder)
+        return SweepSubject(given, self._folder)
 
     def _machine(self, point: Mapping[str, str]) -> tuple[Machine, bool]:
         base, machine = self._space.base, self._space.base.machine
@@ -219,7 +219,7 @@ class Planner:
             case tokens:
                 return replace(machine, channel_capacity=int(tokens)), False
 
-    def _schedule(self, point: Mapping[str, str], given: Given) -> Schedule:
+    def _schedule(self, point: Mapping[str, str], given: ProgramWithData) -> Schedule:
         base = self._space.base
         if "schedule" in point:
             text = self._space.schedules[point["schedule"]]
@@ -249,7 +249,7 @@ class Planner:
         return replace(schedule, settings=settings)
 
     def _cut(
-        self, point: dict[str, str], schedule: Schedule, given: Given
+        self, point: dict[str, str], schedule: Schedule, given: ProgramWithData
     ) -> Iterator[tuple[dict[str, str], Schedule]]:
         """The schedule with every choice of cuts that the point asks for."""
         if point.get("cuts") != "all":
@@ -309,7 +309,7 @@ class Planner:
         return found
 
     def _compile(
-        self, subject: Subject, schedule: str, order: str, machine: Machine
+        self, subject: SweepSubject, schedule: str, order: str, machine: Machine
     ) -> Compilation:
         compiled = compile_program(subject.given.program, schedule, before=self._before)
         if order == "best" and len(compiled.regions) <= MOST_RANKED:

@@ -50,7 +50,7 @@ SIZES = tuple(
 
 
 @dataclass(frozen=True)
-class Given:
+class ProgramWithData:
     """A program with its data.
 
     Attributes
@@ -71,7 +71,7 @@ class Given:
     @classmethod
     def of(
         cls, program: Program, data: Mapping[str, Any], presets: Mapping[str, str] | None = None
-    ) -> Given:
+    ) -> ProgramWithData:
         """A program and arrays of any kind that :func:`fuseloom.program.check_data` takes.
 
         Raises
@@ -88,7 +88,7 @@ class Base:
 
     Attributes
     ----------
-    of : str or Given
+    of : str or ProgramWithData
         The name of a model, or a program with its data; ``data``, ``data_dir``, ``sizes`` and
         ``seed`` go with a name.
     preset, schedule : str or None
@@ -107,7 +107,7 @@ class Base:
     [15353.715791875857, 8005.715791875856]
     """
 
-    of: str | Given = "gcn"
+    of: str | ProgramWithData = "gcn"
     data: str | None = None
     data_dir: Path | None = None
     sizes: Mapping[str, Any] = field(default_factory=dict)

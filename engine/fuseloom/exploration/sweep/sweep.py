@@ -27,7 +27,7 @@ from fuseloom.exploration.executors import (
     keep_runs,
 )
 from fuseloom.exploration.store import Outcome, RunStore, State
-from fuseloom.exploration.sweep.explored import Explored, Row
+from fuseloom.exploration.sweep.explored import Explored, ExploredRow
 from fuseloom.exploration.sweep.plan import Plan, Planner
 from fuseloom.exploration.sweep.space import Space
 
@@ -134,7 +134,9 @@ def explore(
     if simulate is not True and simulate is not False and simulate < 1:
         raise DataError(f"{simulate:,} configurations are to be simulated", hint="at least 1")
     job = JobLimits(wall=time_limit, memory=memory_limit)
-    wishes = Wishes(simulate, estimated, limit, limits or Limits(), job, check, frozenset(again))
+    wishes = SweepRequest(
+        simulate, estimated, limit, limits or Limits(), job, check, frozenset(again)
+    )
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fuseloom-")))
         if not isinstance(store, RunStore):
@@ -150,7 +152,7 @@ def explore(
 
 
 @dataclass(frozen=True)
-class Wishes:
+class SweepRequest:
     """What is to be done with each configuration; as :func:`explore` has them."""
 
     simulate: bool | int
@@ -176,13 +178,18 @@ class _Sweep:
     """A sweep under way."""
 
     def __init__(
-        self, space: Space, wishes: Wishes, planner: Planner, store: RunStore, progress: Told | None
+        self,
+        space: Space,
+        wishes: SweepRequest,
+        planner: Planner,
+        store: RunStore,
+        progress: Told | None,
     ) -> None:
         self._space, self._wishes, self._store, self._progress = space, wishes, store, progress
         self._plans = planner.plans()
-        self._rows: list[Row] = []
-        self._best_planned: dict[str, tuple[Row, Plan]] = {}
-        self._by_key: dict[str, list[Row]] = {}
+        self._rows: list[ExploredRow] = []
+        self._best_planned: dict[str, tuple[ExploredRow, Plan]] = {}
+        self._by_key: dict[str, list[ExploredRow]] = {}
         self._new: set[str] = set()
         self._done, self._total = 0, min(space.size, wishes.limit) if space.counted else None
         self._best: float | None = None
@@ -205,22 +212,22 @@ class _Sweep:
             if self.ended:
                 return
 
-    def _chosen(self) -> dict[str, tuple[Row, Plan]]:
+    def _chosen(self) -> dict[str, tuple[ExploredRow, Plan]]:
         """As many as are to be simulated, those with the fewest expected cycles."""
         pairs = sorted(self._best_planned.items(), key=lambda item: item[1][0].estimated or 0.0)
         return dict(pairs[: self._wishes.simulate])
 
-    def _keep_estimate(self, row: Row, plan: Plan) -> None:
+    def _keep_estimate(self, row: ExploredRow, plan: Plan) -> None:
         assert plan.identity is not None
         row.state = State.ESTIMATED
         label = plan.label(row.estimated)
         if self._store.put(plan.identity, Outcome(State.ESTIMATED), label):
             self._new.add(plan.identity.key)
 
-    def _taken(self) -> Iterator[tuple[Row, Plan]]:
+    def _taken(self) -> Iterator[tuple[ExploredRow, Plan]]:
         """The configurations, each with a row that has what is known of it."""
         for plan in islice(self._plans, self._wishes.limit):
-            row = Row(plan.values)
+            row = ExploredRow(plan.values)
             self._rows.append(row)
             identity = plan.identity
             if identity is not None:
@@ -237,7 +244,7 @@ class _Sweep:
             yield row, plan
         self._truncated = next(self._plans, None) is not None
 
-    def _recall(self, row: Row) -> None:
+    def _recall(self, row: ExploredRow) -> None:
         """Take over what the store knows of a run."""
         assert row.key is not None
         run = self._store.get(row.key)
@@ -248,7 +255,7 @@ class _Sweep:
         if run.finished and run.state is not State.ESTIMATED:
             row.take(Outcome(run.state, run.record, run.reason, run.seconds))
 
-    def _refuse(self, row: Row, plan: Plan, outcome: Outcome) -> None:
+    def _refuse(self, row: ExploredRow, plan: Plan, outcome: Outcome) -> None:
         if row.state is None or row.state is State.ESTIMATED:
             row.take(outcome)
             identity = plan.identity
@@ -268,7 +275,7 @@ class _Sweep:
         tasks = self._tasks(pairs)
         keep_runs(self._store, executor, tasks, again=self._wishes.again, told=self._told)
 
-    def _tasks(self, pairs: Iterator[tuple[Row, Plan]]) -> Iterator[Task]:
+    def _tasks(self, pairs: Iterator[tuple[ExploredRow, Plan]]) -> Iterator[Task]:
         for row, plan in pairs:
             if self.ended:
                 return
@@ -278,7 +285,7 @@ class _Sweep:
             else:
                 yield task
 
-    def _task(self, row: Row, plan: Plan) -> Task | None:
+    def _task(self, row: ExploredRow, plan: Plan) -> Task | None:
         """What is to be simulated; None if nothing is."""
         wishes = self._wishes
         undone = row.state in (None, State.ESTIMATED, State.LEASED) or row.state in wishes.again
@@ -305,7 +312,7 @@ class _Sweep:
 
     # How it goes --------------------------------------------------------------------------------
 
-    def _count(self, row: Row, text: str) -> None:
+    def _count(self, row: ExploredRow, text: str) -> None:
         self._done += 1
         if row.figure != float("inf") and row.ok is not False:
             self._best = row.figure if self._best is None else min(self._best, row.figure)

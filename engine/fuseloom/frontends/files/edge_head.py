@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, replace
 
 from fuseloom.errors import DataError
-from fuseloom.frontends.files.lines import Block, Lines
+from fuseloom.frontends.files.lines import LineBlock, Lines
 from fuseloom.frontends.files.tensor import Floats
 
 DELIMITERS = (",", "\t", ";", "|")
@@ -41,7 +41,7 @@ FIELD = re.compile(r'"(?:[^"]|"")*"|\S+')
 
 
 @dataclass(frozen=True)
-class Fields:
+class EdgeFields:
     """Which field of a line is what, counted from 0.
 
     Attributes
@@ -86,9 +86,9 @@ class Head:
     ----------
     delimiter : str or None
         White space where it is None.
-    fields : Fields or None
+    fields : EdgeFields or None
         None where there is no edge.
-    blocks : tuple of Block
+    blocks : tuple of LineBlock
         Edges that were looked at.
     braces : bool
         Whether lines end with attributes in braces, as NetworkX writes them.
@@ -107,8 +107,8 @@ class Head:
     """
 
     delimiter: str | None = None
-    fields: Fields | None = None
-    blocks: tuple[Block, ...] = ()
+    fields: EdgeFields | None = None
+    blocks: tuple[LineBlock, ...] = ()
     braces: bool = False
     named: bool = False
     konect: str = ""
@@ -146,7 +146,7 @@ def read_head(lines: Lines, named: bool | None, *, headed: bool | None = None) -
     first, *others = (split(text, delimiter) for text in texts)
     heading = _is_heading(first, others) if headed is None else headed
     edges = others if heading else [first]
-    kept = tuple(Block(number, [line]) for number, line in held[1 if heading else 0 :])
+    kept = tuple(LineBlock(number, [line]) for number, line in held[1 if heading else 0 :])
     head = replace(head, delimiter=delimiter, blocks=kept, braces=braces)
     if not edges:
         return head
@@ -285,24 +285,24 @@ def _plain(name: str) -> str:
     return name.lower().strip().lstrip("#~").replace(" ", "_").replace("-", "_")
 
 
-def fields_of(names: list[str]) -> Fields | None:
+def fields_of(names: list[str]) -> EdgeFields | None:
     """Which column of a table is what; None where there is no telling."""
     return _named_fields(names, len(names))
 
 
-def _counted(count: int) -> Fields | None:
+def _counted(count: int) -> EdgeFields | None:
     """By their number: from, to, weight, time."""
     match count:
         case 2:
-            return Fields(2)
+            return EdgeFields(2)
         case 3:
-            return Fields(3, weight=2)
+            return EdgeFields(3, weight=2)
         case 4:
-            return Fields(4, weight=2, time=3)
+            return EdgeFields(4, weight=2, time=3)
     return None
 
 
-def _named_fields(heading: list[str], count: int) -> Fields | None:
+def _named_fields(heading: list[str], count: int) -> EdgeFields | None:
     """By the names of a heading; by their number where it does not name the ends."""
     names = [_plain(name) for name in heading]
     if len(names) != count:
@@ -321,7 +321,7 @@ def _named_fields(heading: list[str], count: int) -> Fields | None:
         weight = 2
     known = {source, target, weight, time}
     unread = tuple(heading[k] or f"field {k + 1}" for k in range(count) if k not in known)
-    return Fields(count, (source, target), weight, time, unread)
+    return EdgeFields(count, (source, target), weight, time, unread)
 
 
 def no_edges(path: object) -> DataError:

@@ -15,7 +15,7 @@ from fuseloom.errors import DataError
 from fuseloom.frontends.files.edge_head import (
     COMMENTS,
     QUOTE,
-    Fields,
+    EdgeFields,
     Head,
     check_quotes,
     is_number,
@@ -23,7 +23,7 @@ from fuseloom.frontends.files.edge_head import (
     without_braces,
 )
 from fuseloom.frontends.files.limits import MAX_ENTRIES
-from fuseloom.frontends.files.lines import Block
+from fuseloom.frontends.files.lines import LineBlock
 from fuseloom.frontends.files.tensor import Floats
 from fuseloom.program.levels import Ints
 
@@ -59,7 +59,7 @@ class Edges:
         return DataError(message, hint=hint, source=self.source, line=line)
 
 
-def read_edge_rows(path: Path, blocks: Iterable[Block], head: Head, weighted: bool) -> Edges:
+def read_edge_rows(path: Path, blocks: Iterable[LineBlock], head: Head, weighted: bool) -> Edges:
     """All edges; blank lines and comments are skipped.
 
     Raises
@@ -83,7 +83,11 @@ def read_edge_rows(path: Path, blocks: Iterable[Block], head: Head, weighted: bo
 
 
 def _parts(
-    path: Path, blocks: Iterable[Block], head: Head, fields: Fields, weight: int | bool | None
+    path: Path,
+    blocks: Iterable[LineBlock],
+    head: Head,
+    fields: EdgeFields,
+    weight: int | bool | None,
 ) -> Iterator[Edges]:
     column = None if weight is None or weight is False else int(weight)
     total = 0
@@ -114,7 +118,7 @@ Columns = tuple[Any, Any, Floats | None]
 
 
 def fast_columns(
-    texts: Sequence[bytes], delimiter: str | None, fields: Fields, weight: int | None
+    texts: Sequence[bytes], delimiter: str | None, fields: EdgeFields, weight: int | None
 ) -> Columns | None:
     """All lines at once, or None where one of them needs a closer look."""
     kinds: list[Any] = ["U1"] * fields.count
@@ -150,7 +154,7 @@ def _columns(table: list[tuple[Any, Any, float]], named: bool, weight: int | Non
 
 
 def _row(
-    path: str, line: int, text: bytes, head: Head, fields: Fields, weight: int | None
+    path: str, line: int, text: bytes, head: Head, fields: EdgeFields, weight: int | None
 ) -> tuple[Any, Any, float]:
     check_quotes(path, line, text)
     given = split(text, head.delimiter)

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from fuseloom.errors import DataError
-from fuseloom.frontends.files.lines import Block, Lines
-from fuseloom.frontends.files.table import Rows, read_rows
+from fuseloom.frontends.files.lines import LineBlock, Lines
+from fuseloom.frontends.files.table import TableRows, read_rows
 from fuseloom.frontends.files.tensor import CoordinateTensor, Duplicates, check_shape
 from fuseloom.program.levels import shape_text
 from fuseloom.program.limits import MAX_DIMENSION, MAX_RANK
@@ -58,7 +58,7 @@ def read_frostt(
     if heading.shape is not None:
         check_shape(heading.shape, str(path))
     width = len(held[heading.lines][1].split()) if len(held) > heading.lines else 2
-    kept = [Block(number, [line]) for number, line in held[heading.lines :]]
+    kept = [LineBlock(number, [line]) for number, line in held[heading.lines :]]
     rank = width - 1
     if len(held) == heading.lines or not 1 <= rank <= MAX_RANK:
         raise DataError(
@@ -93,7 +93,7 @@ def read_frostt(
     )  # fmt: skip
 
 
-def _base(rows: Rows, rank: int) -> int:
+def _base(rows: TableRows, rank: int) -> int:
     """0 if a coordinate is 0 (or less, which the reader refuses); else 1."""
     return int(rows.values[:, :rank].min() > 0)
 

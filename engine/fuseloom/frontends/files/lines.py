@@ -17,7 +17,7 @@ MARK = codecs.BOM_UTF8
 
 
 @dataclass(frozen=True)
-class Block:
+class LineBlock:
     """Some whole lines of a file, without their ends.
 
     Attributes
@@ -30,7 +30,7 @@ class Block:
     lines: list[bytes]
 
 
-def blocks(path: Path) -> Iterator[Block]:
+def blocks(path: Path) -> Iterator[LineBlock]:
     """The lines of a text file, packed or not, a few MiB at a time.
 
     Lines end with LF or CR LF, or with CR alone in a file that has no LF at its start.  A byte
@@ -55,11 +55,11 @@ def blocks(path: Path) -> Iterator[Block]:
                 raise _too_long(path, number + whole.count(b"\n") + len(end))
             rest = tail
             if end:
-                block = Block(number, whole.split(b"\n"))
+                block = LineBlock(number, whole.split(b"\n"))
                 number += len(block.lines)
                 yield block
     if rest:
-        yield Block(number, [rest])
+        yield LineBlock(number, [rest])
 
 
 def check_text(path: Path, start: bytes) -> None:
@@ -92,7 +92,7 @@ class Lines:
         self.path = path
         self.number = 0
         self._blocks = blocks(path)
-        self._block = Block(1, [])
+        self._block = LineBlock(1, [])
         self._next = 0
 
     def take(self) -> bytes | None:
@@ -106,10 +106,10 @@ class Lines:
         self._next += 1
         return self._block.lines[self._next - 1]
 
-    def rest(self) -> Iterator[Block]:
+    def rest(self) -> Iterator[LineBlock]:
         """Everything that was not taken."""
         if self._next < len(self._block.lines):
-            yield Block(self._block.first + self._next, self._block.lines[self._next :])
+            yield LineBlock(self._block.first + self._next, self._block.lines[self._next :])
         yield from self._blocks
 
     def error(self, message: str, hint: str) -> DataError:

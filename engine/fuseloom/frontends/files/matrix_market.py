@@ -12,7 +12,7 @@ import numpy as np
 from fuseloom.errors import DataError
 from fuseloom.frontends.files.limits import MAX_ENTRIES
 from fuseloom.frontends.files.lines import Lines
-from fuseloom.frontends.files.table import Rows, lines_text, read_rows
+from fuseloom.frontends.files.table import TableRows, lines_text, read_rows
 from fuseloom.frontends.files.tensor import CoordinateTensor, Duplicates, Floats, check_shape
 from fuseloom.program.levels import Ints
 
@@ -84,7 +84,7 @@ def read_matrix_market(path: str | Path) -> CoordinateTensor:
     return _unfolded(rows, coords, values, shape, symmetry)
 
 
-def _check_integers(rows: Rows, *, signed: bool) -> None:
+def _check_integers(rows: TableRows, *, signed: bool) -> None:
     values = rows.values[:, -1]
     fractions = np.flatnonzero(~np.isfinite(values) | (values != np.floor(values)))
     if len(fractions):
@@ -163,7 +163,7 @@ def _stored(rows: int, columns: int, symmetry: str) -> int:
             return rows * columns
 
 
-def _array(rows: Rows, shape: tuple[int, int], symmetry: str) -> CoordinateTensor:
+def _array(rows: TableRows, shape: tuple[int, int], symmetry: str) -> CoordinateTensor:
     """Column by column; of a symmetric matrix the lower triangle."""
     n, m = shape
     if symmetry == "general":
@@ -182,12 +182,12 @@ def _array(rows: Rows, shape: tuple[int, int], symmetry: str) -> CoordinateTenso
         )
         coords = coords[: len(values)]
     kept = values != 0
-    lines = Rows(rows.source, rows.values[kept], rows.lines[kept], notes)
+    lines = TableRows(rows.source, rows.values[kept], rows.lines[kept], notes)
     return _unfolded(lines, coords[kept], values[kept], shape, symmetry)
 
 
 def _unfolded(
-    rows: Rows, coords: Ints, values: Floats, shape: tuple[int, int], symmetry: str
+    rows: TableRows, coords: Ints, values: Floats, shape: tuple[int, int], symmetry: str
 ) -> CoordinateTensor:
     """With the triangle that a symmetric file leaves out."""
     lines, notes = rows.lines, rows.notes
@@ -209,7 +209,7 @@ def _unfolded(
         coords = np.concatenate([coords, coords[~diagonal][:, ::-1]])
         values = np.concatenate([values, sign * values[~diagonal]])
         lines = np.concatenate([lines, lines[~diagonal]])
-    both = Rows(rows.source, values[:, None], lines)
+    both = TableRows(rows.source, values[:, None], lines)
     return CoordinateTensor.of(
         coords, values, shape, str(rows.source),
         duplicates=Duplicates.SUM, place=both.error, notes=notes, exact=True,

@@ -196,10 +196,10 @@ def _zstd(path: Path) -> tuple[Callable[[IO[bytes]], Any], type[BaseException]]:
             f"{path} is packed by zstd, which needs the package zstandard",
             hint="pip install zstandard, or unpack it with zstd -d",
         ) from None
-    return lambda plain: nullcontext(_Frames(library, plain)), library.ZstdError
+    return lambda plain: nullcontext(_ZstdFrames(library, plain)), library.ZstdError
 
 
-class _Frames:
+class _ZstdFrames:
     """Frames of zstd by the package zstandard, whose own reader does not tell a cut file."""
 
     def __init__(self, library: Any, plain: IO[bytes]) -> None:

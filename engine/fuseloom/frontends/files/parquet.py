@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fuseloom.errors import DataError
-from fuseloom.frontends.files.edge_head import Fields, Head, fields_of, no_edges
+from fuseloom.frontends.files.edge_head import EdgeFields, Head, fields_of, no_edges
 from fuseloom.frontends.files.edge_list import adjacency
 from fuseloom.frontends.files.edge_rows import Edges
 from fuseloom.frontends.files.limits import FREE_UNPACKING, MAX_ENTRIES
@@ -85,7 +85,7 @@ def read_parquet(
 
 
 def _edges(
-    path: str, columns: list[Any], fields: Fields, names: list[str], named: bool | None
+    path: str, columns: list[Any], fields: EdgeFields, names: list[str], named: bool | None
 ) -> Edges:
     lines = np.arange(1, len(columns[0]) + 1, dtype=np.int64)
     edges = Edges(path, ([], []), None, lines)

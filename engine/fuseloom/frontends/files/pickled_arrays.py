@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from fuseloom.errors import DataError
 from fuseloom.frontends.files.limits import MAX_DENSE
-from fuseloom.frontends.files.pickles import Call, Known
+from fuseloom.frontends.files.pickles import PermittedName, PickledCall
 
 
 def array_of(call: Any, origin: str) -> npt.NDArray[Any]:
@@ -22,11 +22,16 @@ def array_of(call: Any, origin: str) -> npt.NDArray[Any]:
         If it describes none of numbers, or its shape does not fit its data.
     """
     match call:
-        case Call(
-            Known.RECONSTRUCT, _, (int(), tuple(shape), Call(Known.DTYPE) as kind, order, data)
+        case PickledCall(
+            PermittedName.RECONSTRUCT,
+            _,
+            (int(), tuple(shape), PickledCall(PermittedName.DTYPE) as kind, order, data),
         ):
             pass
-        case Call(Known.FROM_BUFFER, (data, Call(Known.DTYPE) as kind, tuple(shape), order)):
+        case PickledCall(
+            PermittedName.FROM_BUFFER,
+            (data, PickledCall(PermittedName.DTYPE) as kind, tuple(shape), order),
+        ):
             order = order == "F"
         case _:
             raise _unlike(origin, "an array")
@@ -53,7 +58,7 @@ def csr_parts(call: Any, origin: str) -> dict[str, npt.NDArray[Any]]:
     DataError
         If it describes none.
     """
-    if not isinstance(call, Call) or call.function is not Known.CSR:
+    if not isinstance(call, PickledCall) or call.function is not PermittedName.CSR:
         raise _unlike(origin, "a csr matrix")
     state = call.state
     if not isinstance(state, dict) or not all(p in state for p in ("data", "indices", "indptr")):
@@ -66,7 +71,7 @@ def csr_parts(call: Any, origin: str) -> dict[str, npt.NDArray[Any]]:
     return {**parts, "shape": np.array(sizes)}
 
 
-def _dtype(call: Call, origin: str) -> np.dtype[Any]:
+def _dtype(call: PickledCall, origin: str) -> np.dtype[Any]:
     """A dtype of real numbers."""
     code = call.arguments[0] if call.arguments else None
     order = call.state[1] if isinstance(call.state, tuple) and len(call.state) > 1 else "<"
@@ -80,7 +85,10 @@ def _dtype(call: Call, origin: str) -> np.dtype[Any]:
 def _integer(given: Any) -> Any:
     """A whole number that numpy kept as a scalar; anything else as it is."""
     match given:
-        case Call(Known.SCALAR, (Call(Known.DTYPE) as kind, bytes() | str() as data)):
+        case PickledCall(
+            PermittedName.SCALAR,
+            (PickledCall(PermittedName.DTYPE) as kind, bytes() | str() as data),
+        ):
             content = data.encode("latin-1", "replace") if isinstance(data, str) else data
             dtype = _dtype(kind, "scalar")
             if dtype.kind in "iu" and len(content) == dtype.itemsize:

@@ -2,7 +2,7 @@
 
 A pickle is a program for a stack machine that may call any function.  This one runs the part of
 the machine that builds plain data, and only notes which of a few known functions would be called
-with what (:class:`Call`): no function is looked up, imported or called.  Everything else is
+with what (:class:`PickledCall`): no function is looked up, imported or called.  Everything else is
 refused.  Source: the ``pickletools`` module of Python, which describes the operations.
 """
 
@@ -23,7 +23,7 @@ from fuseloom.frontends.files.packed import size_of
 from fuseloom.program import regular_files
 
 
-class Known(Enum):
+class PermittedName(Enum):
     """Functions and classes that a pickle may name."""
 
     RECONSTRUCT = "numpy._core.multiarray._reconstruct"
@@ -43,29 +43,35 @@ class Known(Enum):
 
 _GLOBALS = MappingProxyType(
     {
-        **{(f"numpy.{c}.multiarray", "_reconstruct"): Known.RECONSTRUCT for c in ("core", "_core")},
-        **{(f"numpy.{c}.multiarray", "scalar"): Known.SCALAR for c in ("core", "_core")},
-        **{(f"numpy.{c}.numeric", "_frombuffer"): Known.FROM_BUFFER for c in ("core", "_core")},
-        ("numpy", "ndarray"): Known.NDARRAY,
-        ("numpy", "dtype"): Known.DTYPE,
-        ("scipy.sparse.csr", "csr_matrix"): Known.CSR,
-        ("scipy.sparse._csr", "csr_matrix"): Known.CSR,
-        ("scipy.sparse", "csr_matrix"): Known.CSR,
-        ("collections", "defaultdict"): Known.DEFAULTDICT,
-        ("_codecs", "encode"): Known.ENCODE,
-        ("copy_reg", "_reconstructor"): Known.NEW,
-        ("copyreg", "_reconstructor"): Known.NEW,
+        **{
+            (f"numpy.{core}.{module}", name): permitted
+            for core in ("core", "_core")
+            for module, name, permitted in (
+                ("multiarray", "_reconstruct", PermittedName.RECONSTRUCT),
+                ("multiarray", "scalar", PermittedName.SCALAR),
+                ("numeric", "_frombuffer", PermittedName.FROM_BUFFER),
+            )
+        },
+        ("numpy", "ndarray"): PermittedName.NDARRAY,
+        ("numpy", "dtype"): PermittedName.DTYPE,
+        ("scipy.sparse.csr", "csr_matrix"): PermittedName.CSR,
+        ("scipy.sparse._csr", "csr_matrix"): PermittedName.CSR,
+        ("scipy.sparse", "csr_matrix"): PermittedName.CSR,
+        ("collections", "defaultdict"): PermittedName.DEFAULTDICT,
+        ("_codecs", "encode"): PermittedName.ENCODE,
+        ("copy_reg", "_reconstructor"): PermittedName.NEW,
+        ("copyreg", "_reconstructor"): PermittedName.NEW,
         **{(b, k.value): k for b in ("__builtin__", "builtins") for k in
-           (Known.LIST, Known.INT, Known.OBJECT, Known.BYTES)},
+           (PermittedName.LIST, PermittedName.INT, PermittedName.OBJECT, PermittedName.BYTES)},
     }
 )  # fmt: skip
 
 
 @dataclass(eq=False)
-class Call:
+class PickledCall:
     """What a pickle would have called, and the state it would have set afterwards."""
 
-    function: Known
+    function: PermittedName
     arguments: tuple[Any, ...]
     state: Any = None
 
@@ -93,11 +99,11 @@ def parse_pickle(content: bytes, origin: str) -> Any:
             for step, (operation, argument, position) in enumerate(pickletools.genops(content)):
                 where = position
                 if step > MAX_PICKLE_STEPS:
-                    raise _RefusedError(f"more than {MAX_PICKLE_STEPS:,} operations")
+                    raise _RefusedPickleError(f"more than {MAX_PICKLE_STEPS:,} operations")
                 if operation.name == "STOP":
                     return machine.pop()
                 machine.run(operation.name, argument)
-    except _RefusedError as problem:
+    except _RefusedPickleError as problem:
         raise DataError(
             f"{origin}, byte {where}: {problem}",
             hint="nothing was executed; only arrays, csr matrices, lists and dictionaries are read",
@@ -111,7 +117,7 @@ def parse_pickle(content: bytes, origin: str) -> Any:
     raise DataError(f"{origin} does not end", hint="the file may be cut short")
 
 
-class _RefusedError(Exception):
+class _RefusedPickleError(Exception):
     """An operation that plain data do not need."""
 
 
@@ -160,7 +166,7 @@ class _Machine:
 
         Raises
         ------
-        _RefusedError
+        _RefusedPickleError
             If it is none that plain data need.
         """
         if name in _PUSH:
@@ -175,7 +181,7 @@ class _Machine:
         else:
             operation = getattr(self, f"_{name.lower()}", None)
             if operation is None:
-                raise _RefusedError(f"the operation {name} is not allowed")
+                raise _RefusedPickleError(f"the operation {name} is not allowed")
             operation(argument)
 
     def _proto(self, _: Any) -> None:
@@ -237,9 +243,9 @@ class _Machine:
 
     def _newobj(self, _: Any) -> None:
         arguments, kind = self.pop(), self.pop()
-        if kind is not Known.CSR or arguments != ():
-            raise _RefusedError(f"an object of {_shown(kind)} is not allowed")
-        self.stack.append(Call(kind, ()))
+        if kind is not PermittedName.CSR or arguments != ():
+            raise _RefusedPickleError(f"an object of {_shown(kind)} is not allowed")
+        self.stack.append(PickledCall(kind, ()))
 
     def _reduce(self, _: Any) -> None:
         arguments, function = self.pop(), self.pop()
@@ -248,11 +254,11 @@ class _Machine:
         self.stack.append(_called(function, arguments))
 
     def _build(self, _: Any) -> None:
-        state, target = self.pop(), self.top(Call)
+        state, target = self.pop(), self.top(PickledCall)
         if target.state is not None or target.function not in (
-            Known.RECONSTRUCT, Known.DTYPE, Known.CSR
+            PermittedName.RECONSTRUCT, PermittedName.DTYPE, PermittedName.CSR
         ):  # fmt: skip
-            raise _RefusedError("this state is not allowed")
+            raise _RefusedPickleError("this state is not allowed")
         target.state = state
 
 
@@ -261,37 +267,37 @@ def _fill(target: dict[Any, Any], items: list[Any]) -> None:
         raise ValueError("a key without a value")
     for key, value in zip(items[::2], items[1::2], strict=True):
         if not isinstance(key, int | str) and not _scalar(key):
-            raise _RefusedError("a key that is neither a whole number nor a string")
+            raise _RefusedPickleError("a key that is neither a whole number nor a string")
         target[key] = value
 
 
-def _named(module: Any, name: Any) -> Known:
+def _named(module: Any, name: Any) -> PermittedName:
     texts = isinstance(module, str) and isinstance(name, str)
     if not texts or (module, name) not in _GLOBALS:
-        raise _RefusedError(f"the name {str(module)[:60]}.{str(name)[:60]} is not allowed")
+        raise _RefusedPickleError(f"the name {str(module)[:60]}.{str(name)[:60]} is not allowed")
     return _GLOBALS[module, name]
 
 
 def _scalar(thing: Any) -> bool:
-    return isinstance(thing, Call) and thing.function is Known.SCALAR
+    return isinstance(thing, PickledCall) and thing.function is PermittedName.SCALAR
 
 
 def _shown(thing: Any) -> str:
-    return thing.value if isinstance(thing, Known) else type(thing).__name__
+    return thing.value if isinstance(thing, PermittedName) else type(thing).__name__
 
 
 def _called(function: Any, arguments: tuple[Any, ...]) -> Any:
     match function, arguments:
-        case Known.ENCODE, (str(text), "latin1" | "latin-1"):
+        case PermittedName.ENCODE, (str(text), "latin1" | "latin-1"):
             return text.encode("latin-1")
-        case Known.BYTES, ():  # how the second protocol writes no bytes at all
+        case PermittedName.BYTES, ():  # how the second protocol writes no bytes at all
             return b""
-        case Known.DEFAULTDICT, () | (Known.LIST | Known.INT,):
+        case PermittedName.DEFAULTDICT, () | (PermittedName.LIST | PermittedName.INT,):
             return {}
-        case Known.NEW, (Known.CSR, Known.OBJECT, None):
-            return Call(Known.CSR, ())
-        case Known.RECONSTRUCT, (Known.NDARRAY, *_):
-            return Call(Known.RECONSTRUCT, arguments)
-        case Known.DTYPE | Known.FROM_BUFFER | Known.SCALAR, _:
-            return Call(function, arguments)
-    raise _RefusedError(f"a call of {_shown(function)} is not allowed here")
+        case PermittedName.NEW, (PermittedName.CSR, PermittedName.OBJECT, None):
+            return PickledCall(PermittedName.CSR, ())
+        case PermittedName.RECONSTRUCT, (PermittedName.NDARRAY, *_):
+            return PickledCall(PermittedName.RECONSTRUCT, arguments)
+        case PermittedName.DTYPE | PermittedName.FROM_BUFFER | PermittedName.SCALAR, _:
+            return PickledCall(function, arguments)
+    raise _RefusedPickleError(f"a call of {_shown(function)} is not allowed here")

@@ -15,7 +15,7 @@ from numpy.lib.recfunctions import structured_to_unstructured
 
 from fuseloom.errors import DataError
 from fuseloom.frontends.files.limits import MAX_DENSE, MAX_ENTRIES
-from fuseloom.frontends.files.lines import Block
+from fuseloom.frontends.files.lines import LineBlock
 from fuseloom.program.levels import Ints
 
 Floats = npt.NDArray[np.float64]
@@ -26,7 +26,7 @@ FORTRAN = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)[dD][+-]?[0-9]+")
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class TableRows:
     """Rows of a table.
 
     Attributes
@@ -72,7 +72,7 @@ class Rows:
 
 
 @dataclass
-class Shape:
+class TableShape:
     """What the rows of a table look like, and what was found on the way.
 
     Attributes
@@ -125,7 +125,7 @@ def lines_text(numbers: Sequence[int]) -> str:
 
 def read_rows(
     path: Path,
-    blocks: Iterable[Block],
+    blocks: Iterable[LineBlock],
     *,
     columns: int | None = None,
     whole: int = 0,
@@ -135,7 +135,7 @@ def read_rows(
     comment: bytes | tuple[bytes, ...] = b"#",
     limit: int = MAX_ENTRIES,
     excess: str = "use a smaller tensor",
-) -> Rows:
+) -> TableRows:
     """All rows of a table; blank lines and those that start with ``comment`` are skipped.
 
     Parameters
@@ -160,23 +160,23 @@ def read_rows(
     DataError
         Names line and field: not a number, not finite, wrong number of fields, too many rows.
     """
-    shape = Shape(columns, whole, spare, delimiter, finite)
+    shape = TableShape(columns, whole, spare, delimiter, finite)
     parts = list(_parts(path, blocks, shape, comment, limit, excess))
     if not parts:
-        return Rows(path, np.zeros((0, columns or 0)), np.zeros(0, dtype=np.int64))
+        return TableRows(path, np.zeros((0, columns or 0)), np.zeros(0, dtype=np.int64))
     values = np.concatenate([part.values for part in parts])
     lines = np.concatenate([part.lines for part in parts])
-    return Rows(path, values, lines, shape.notes())
+    return TableRows(path, values, lines, shape.notes())
 
 
 def _parts(
     path: Path,
-    blocks: Iterable[Block],
-    shape: Shape,
+    blocks: Iterable[LineBlock],
+    shape: TableShape,
     comment: bytes | tuple[bytes, ...],
     limit: int,
     excess: str,
-) -> Iterator[Rows]:
+) -> Iterator[TableRows]:
     count = 0
     for block in blocks:
         kept = [
@@ -195,11 +195,11 @@ def _parts(
                 hint=excess,
             )
         values = _parsed(path, numbers, texts, columns, shape)
-        yield Rows(path, values, np.array(numbers, dtype=np.int64))
+        yield TableRows(path, values, np.array(numbers, dtype=np.int64))
 
 
 def _parsed(
-    path: Path, numbers: tuple[int, ...], texts: tuple[bytes, ...], columns: int, shape: Shape
+    path: Path, numbers: tuple[int, ...], texts: tuple[bytes, ...], columns: int, shape: TableShape
 ) -> Floats:
     kinds = [("", np.int64)] * shape.whole + [("", np.float64)] * (columns - shape.whole)
     try:
@@ -223,7 +223,7 @@ def _parsed(
     return np.array([_row(path, number, text, columns, shape) for number, text in rows])
 
 
-def _row(path: Path, number: int, text: bytes, columns: int, shape: Shape) -> list[float]:
+def _row(path: Path, number: int, text: bytes, columns: int, shape: TableShape) -> list[float]:
     """One row, field by field: the slow way, which can say what is wrong."""
     fields = text.split(shape.delimiter)
     if len(fields) > columns and shape.spare:
@@ -239,7 +239,7 @@ def _row(path: Path, number: int, text: bytes, columns: int, shape: Shape) -> li
     return [_number(path, number, k, field, shape) for k, field in enumerate(fields, 1)]
 
 
-def _number(path: Path, line: int, place: int, field: bytes, shape: Shape) -> float:
+def _number(path: Path, line: int, place: int, field: bytes, shape: TableShape) -> float:
     shown = field.strip()[:40].decode("latin-1")
     value: float | None
     try:

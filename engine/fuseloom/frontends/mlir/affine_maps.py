@@ -7,12 +7,12 @@ from typing import TypeAlias
 from fuseloom.errors import FuseloomError
 from fuseloom.frontends.mlir.cursor import integer, refuse
 from fuseloom.frontends.mlir.literals import LiteralReader
-from fuseloom.frontends.mlir.syntax import AffineMap, Encoding, Result, Sum, Trait, Type
+from fuseloom.frontends.mlir.syntax import AffineMap, Result, SparseEncoding, Sum, Trait, Type
 from fuseloom.frontends.mlir.tokens import Token
 from fuseloom.program.formats import suggestion
 from fuseloom.program.limits import MAX_NESTING
 
-Alias: TypeAlias = AffineMap | tuple[AffineMap, ...] | Encoding | Trait | FuseloomError | None
+Alias: TypeAlias = AffineMap | tuple[AffineMap, ...] | SparseEncoding | Trait | FuseloomError | None
 """What a ``#name`` stands for: None for an attribute the subset has no use for, an error for one
 that cannot be read, which counts where the alias is used."""
 

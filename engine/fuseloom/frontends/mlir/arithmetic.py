@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from fuseloom.frontends.mlir.choices import combined, compared, difference, is_condition, selected
+from fuseloom.frontends.mlir.constants import evaluate
 from fuseloom.frontends.mlir.expressions import (
     Node,
     Num,
@@ -25,7 +26,6 @@ from fuseloom.frontends.mlir.expressions import (
     smallest,
     sub,
 )
-from fuseloom.frontends.mlir.known import evaluate
 from fuseloom.frontends.mlir.syntax import Type
 from fuseloom.program.formats import suggestion
 from fuseloom.program.limits import MAX_NESTING

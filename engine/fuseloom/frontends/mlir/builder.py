@@ -23,18 +23,18 @@ from fuseloom.frontends.mlir.expressions import refuse_meaning
 from fuseloom.frontends.mlir.imported import ImportedMlir
 from fuseloom.frontends.mlir.lookups import Origins
 from fuseloom.frontends.mlir.selected import Selected
-from fuseloom.frontends.mlir.sizes import Product, Reach, choose
+from fuseloom.frontends.mlir.sizes import Reach, SizeProduct, choose
 from fuseloom.frontends.mlir.syntax import is_integer
-from fuseloom.frontends.mlir.values import Data, Size, View
+from fuseloom.frontends.mlir.values import ConstantTensor, DimensionSize, View
 from fuseloom.program.formats import Format, LevelFormat, suggestion
 from fuseloom.program.limits import MAX_STATEMENTS
 from fuseloom.program.relations import Relation
-from fuseloom.program.syntax import Place
+from fuseloom.program.syntax import SourcePlace
 from fuseloom.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
 from fuseloom.program.verify import Checker
 
 
-class Builder:
+class MlirBuilder:
     """Inputs and statements in the order in which they are met.
 
     Attributes
@@ -60,27 +60,29 @@ class Builder:
     ) -> None:
         self.shapes = shapes or {}
         self.choosing = choosing
-        self.reaches: list[tuple[str | None, Reach | Product]] = []
-        self.counts: dict[str, Size] = {}
-        self.counted: dict[str, Place] = {}
+        self.reaches: list[tuple[str | None, Reach | SizeProduct]] = []
+        self.counts: dict[str, DimensionSize] = {}
+        self.counted: dict[str, SourcePlace] = {}
         self.open: list[str] = []
         self.checks: list[tuple[str, Callable[[], None]]] = []
         self.notes: list[str] = []
         self.left: list[FuseloomError] = []
-        self._relations: dict[tuple[Relation, tuple[int, ...]], tuple[str, tuple[Size, ...]]] = {}
+        self._relations: dict[
+            tuple[Relation, tuple[int, ...]], tuple[str, tuple[DimensionSize, ...]]
+        ] = {}
         self.inputs: dict[str, Input] = {}
         self.made: list[Made] = []
         self.region = 0
         self._taken: set[str] = set()
         self._lacking: set[str] = set()
         self._counts: dict[str, int] = {}
-        self._views: dict[int, tuple[Data, View]] = {}
+        self._views: dict[int, tuple[ConstantTensor, View]] = {}
         self._origins = Origins()
-        self._selections: dict[tuple[int, int], tuple[str, Size]] = {}
+        self._selections: dict[tuple[int, int], tuple[str, DimensionSize]] = {}
 
     def may_lack(self, value: object) -> bool:
         """Whether a tensor may lack elements: a sparse one, or what is computed of such."""
-        if isinstance(value, Data):
+        if isinstance(value, ConstantTensor):
             return value.format is not None and not value.format.all_dense
         return isinstance(value, View) and self._lacks(value.tensor)
 
@@ -110,9 +112,9 @@ class Builder:
     def argument(
         self,
         name: str,
-        sizes: tuple[Size, ...],
+        sizes: tuple[DimensionSize, ...],
         fmt: Format | None,
-        place: Place,
+        place: SourcePlace,
         origin: tuple[str, int] | None,
         where: str | None = None,
         notes: tuple[str, ...] = (),
@@ -133,7 +135,7 @@ class Builder:
         return View(made, tuple(range(len(sizes))), sizes)
 
     def made_tensor(
-        self, name: str, relation: Relation, sizes: tuple[Size, ...], place: Place
+        self, name: str, relation: Relation, sizes: tuple[DimensionSize, ...], place: SourcePlace
     ) -> str:
         """The input that holds ones where a relation holds."""
         key = relation, tuple(size.identity for size in sizes)
@@ -145,7 +147,7 @@ class Builder:
             self._relations[key] = made, sizes  # which keeps the sizes, and so their identity
         return self._relations[key][0]
 
-    def selection(self, places: str, extent: Size, place: Place) -> str:
+    def selection(self, places: str, extent: DimensionSize, place: SourcePlace) -> str:
         """The input that says which places of a dimension a tensor holds."""
         made = {m.statement.out.tensor: m for m in self.made}
         given = self.inputs.get(places)
@@ -160,7 +162,7 @@ class Builder:
             self._selections[key] = name, extent  # which keeps the size, and so its identity
         return self._selections[key][0]
 
-    def constant(self, data: Data) -> View:
+    def constant(self, data: ConstantTensor) -> View:
         """The input that a constant tensor is."""
         if id(data) not in self._views:
             name = self.name(data.name)
@@ -177,8 +179,8 @@ class Builder:
         op: Op,
         operands: Sequence[Access],
         indices: tuple[str, ...],
-        sizes: tuple[Size, ...],
-        place: Place,
+        sizes: tuple[DimensionSize, ...],
+        place: SourcePlace,
         *,
         constant: float | None = None,
         axis: str | None = None,
@@ -234,7 +236,7 @@ class Builder:
         for wanted, check in self.checks:
             if wanted in every:
                 check()
-        places: dict[tuple[str | int, ...], Place] = {}
+        places: dict[tuple[str | int, ...], SourcePlace] = {}
         tensors = [
             Tensor(
                 n,
@@ -282,21 +284,25 @@ class Builder:
             MappingProxyType(selected.indices),
         )
 
-    def count(self, name: str, place: Place) -> Size:
+    def count(self, name: str, place: SourcePlace) -> DimensionSize:
         """The number that an index among the arguments is: the size of something."""
-        size = Size()
+        size = DimensionSize()
         self.counts[name] = size
         self.counted[name] = place
         self.open.append(name)
         self._counted(self.shapes, name, place)
         return size
 
-    def _counted(self, shapes: Mapping[str, Sequence[int]], name: str, place: Place) -> None:
+    def _counted(self, shapes: Mapping[str, Sequence[int]], name: str, place: SourcePlace) -> None:
         """Make an index what the shapes say it is."""
         shape = shapes.get(name)
         if shape is None:
             return
-        if len(shape) != 1 or not shape[0] >= 0 or not self.counts[name].equate(Size(shape[0])):
+        if (
+            len(shape) != 1
+            or not shape[0] >= 0
+            or not self.counts[name].equate(DimensionSize(shape[0]))
+        ):
             raise refuse_meaning(
                 f"%{name} is an index, its shape is given as {tuple(shape)}",
                 f"shapes={{{name!r}: (4,)}} says what it is",
@@ -356,7 +362,7 @@ class Builder:
                     found.place,
                 )
             for axis, (size, n) in enumerate(zip(found.sizes, shape, strict=True)):
-                if not size.equate(Size(int(n))):
+                if not size.equate(DimensionSize(int(n))):
                     raise refuse_meaning(
                         f"dimension {axis} of {name} is {size.value}, the shape given for it "
                         f"says {n}",
@@ -364,7 +370,9 @@ class Builder:
                         found.place,
                     )
 
-    def shape(self, name: str, sizes: tuple[Size, ...], place: Place) -> tuple[int, ...]:
+    def shape(
+        self, name: str, sizes: tuple[DimensionSize, ...], place: SourcePlace
+    ) -> tuple[int, ...]:
         """Sizes as numbers.
 
         Raises
@@ -387,7 +395,7 @@ class Builder:
         return tuple(size.value or 0 for size in sizes)
 
 
-def unknown(what: str, name: str, known: Sequence[str], place: Place) -> ProgramError:
+def unknown(what: str, name: str, known: Sequence[str], place: SourcePlace) -> ProgramError:
     """The error for a name that nothing defines."""
     hint = suggestion(name, list(known)) if known else "define it first"
     return refuse_meaning(f"{what} is not defined", hint, place)

@@ -48,11 +48,11 @@ def compared(predicate: str | None, a: Node, b: Node, whole: bool) -> Node:
         word = "eq"
     if word in ("ne", "eq"):
         found = _made(DIFFERS, a, b)
-        return found if word == "ne" else opposite(found)
+        return found if word == "ne" else not_(found)
     if word in _STRICT:
         return _made(GREATER, *((b, a) if _STRICT[word] else (a, b)))
     if word in _LOOSE:
-        return opposite(_made(GREATER, *((b, a) if _LOOSE[word] else (a, b))))
+        return not_(_made(GREATER, *((b, a) if _LOOSE[word] else (a, b))))
     raise Unsupported(
         f"the comparison {predicate!r}"[:80], "use eq, ne, lt, le, gt or ge, e.g. cmpf ogt"
     )
@@ -64,10 +64,10 @@ def _made(name: str, a: Node, b: Node) -> Node:
     return raw(name, a, b)
 
 
-def opposite(condition: Node) -> Node:
+def not_(condition: Node) -> Node:
     """1 where a condition is 0.
 
-    >>> opposite(Num(1.0))
+    >>> not_(Num(1.0))
     Num(value=0.0, size=1, depth=1)
     """
     if isinstance(condition, Num):
@@ -127,7 +127,7 @@ def combined(name: str, a: Node, b: Node) -> Node:
                 return y if true else Num(0.0)
             if name == "or":
                 return Num(1.0) if true else y
-            return opposite(y) if true else y
+            return not_(y) if true else y
     return raw(name, a, b)
 
 
@@ -162,7 +162,7 @@ def _choice(condition: Node, yes: Node, no: Node) -> Node:
     if no == Num(0.0):
         second: Node | None = None
     elif is_known(condition):
-        second = mul(opposite(condition), no)
+        second = mul(not_(condition), no)
     elif isinstance(no, Num):
         second = shifted(scaled(condition, -no.value), no.value)
     else:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from fuseloom.errors import FuseloomError
 from fuseloom.frontends.mlir.expressions import refuse_meaning
-from fuseloom.frontends.mlir.values import Data, Size
+from fuseloom.frontends.mlir.values import ConstantTensor, DimensionSize
 from fuseloom.program.formats import Format
 from fuseloom.program.limits import MAX_NAME_CHARS
 from fuseloom.program.parser import parse_relation
 from fuseloom.program.relations import Relation
 from fuseloom.program.storage import StoredTensor
-from fuseloom.program.syntax import Place
+from fuseloom.program.syntax import SourcePlace
 from fuseloom.program.types import Op, Program, Statement, Tensor
 from fuseloom.program.verify import RESERVED
 
@@ -31,11 +31,11 @@ class Input:
         The tensor whose elements are the places that a selection selects.
     """
 
-    sizes: tuple[Size, ...]
+    sizes: tuple[DimensionSize, ...]
     format: Format
-    place: Place
+    place: SourcePlace
     argument: tuple[str, int] | None = None
-    data: Data | None = None
+    data: ConstantTensor | None = None
     where: str | None = None
     made: Relation | None = None
     notes: tuple[str, ...] = ()
@@ -65,9 +65,9 @@ class Made:
     statement: Statement
     region: int
     order: tuple[str, ...]
-    sizes: tuple[Size, ...]
+    sizes: tuple[DimensionSize, ...]
     format: Format | None
-    place: Place
+    place: SourcePlace
 
     @property
     def wish(self) -> tuple[str, ...]:
@@ -83,7 +83,7 @@ def plain(wanted: str) -> str:
     return f"{base}_" if base in RESERVED else base
 
 
-def tensor_places(n: int, place: Place) -> dict[tuple[str | int, ...], Place]:
+def tensor_places(n: int, place: SourcePlace) -> dict[tuple[str | int, ...], SourcePlace]:
     return {("tensor", n, part): place for part in ("name", "shape", "format", "order")}
 
 
@@ -140,7 +140,9 @@ def schedule_of(live: Sequence[Made], program: Program) -> str:
 
 
 def declaration(
-    m: Made, read: bool, shape: Callable[[str, tuple[Size, ...], Place], tuple[int, ...]]
+    m: Made,
+    read: bool,
+    shape: Callable[[str, tuple[DimensionSize, ...], SourcePlace], tuple[int, ...]],
 ) -> Tensor | None:
     """What must be said of an assigned tensor; None where its statement says all.
 

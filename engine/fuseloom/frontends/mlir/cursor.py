@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from fuseloom.errors import ParseError
 from fuseloom.frontends.mlir.tokens import Token, tokenize
 from fuseloom.program.limits import MAX_DIMENSION
-from fuseloom.program.syntax import Place
+from fuseloom.program.syntax import SourcePlace
 
 _OPEN, _CLOSE = {"(": ")", "[": "]", "{": "}", "<": ">"}, frozenset(")]}>")
 
 
-def refuse(message: str, hint: str, place: Place) -> ParseError:
+def refuse(message: str, hint: str, place: SourcePlace) -> ParseError:
     """A ParseError at a place."""
     return ParseError(message, hint=hint, line=place[0], column=place[1])
 
 
-def generic_form(place: Place) -> ParseError:
+def generic_form(place: SourcePlace) -> ParseError:
     """The error for an operation in quotes."""
     return refuse(
         "the generic form of an operation",
@@ -45,7 +45,7 @@ class Cursor:
         return self.tokens[self.at]
 
     @property
-    def place(self) -> Place:
+    def place(self) -> SourcePlace:
         return self.token.place
 
     def advance(self) -> Token:

@@ -16,22 +16,30 @@ from fuseloom.frontends.mlir.syntax import (
     AffineMap,
     Argument,
     Element,
-    Line,
-    Region,
+    OperationLine,
+    RegionBody,
     Scalar,
     Type,
     Typed,
     Use,
 )
-from fuseloom.frontends.mlir.values import Blank, Constant, Data, Extent, Ignored, Value, View
-from fuseloom.program.syntax import Place
+from fuseloom.frontends.mlir.values import (
+    Blank,
+    ConstantNumber,
+    ConstantTensor,
+    Extent,
+    Ignored,
+    Value,
+    View,
+)
+from fuseloom.program.syntax import SourcePlace
 
 
 class ElementScope(LinalgScope):
     """Values by name, and what is computed of single elements."""
 
-    def element(self, body: Element, name: str, place: Place) -> Value:
-        if body.places and isinstance(self.value(body.operand), View | Data):
+    def element(self, body: Element, name: str, place: SourcePlace) -> Value:
+        if body.places and isinstance(self.value(body.operand), View | ConstantTensor):
             try:
                 at = [self.number(use) for use in body.places]
             except ProgramError:
@@ -52,12 +60,12 @@ class ElementScope(LinalgScope):
             return Ignored(problem.message, problem)
         value = self.value(body.operand)
         if isinstance(value, Blank) and value.fill is not None:
-            return Constant(value.fill)
-        if isinstance(value, Data) and value.splat is not None:
-            return Constant(value.splat, value.element)
+            return ConstantNumber(value.fill)
+        if isinstance(value, ConstantTensor) and value.splat is not None:
+            return ConstantNumber(value.splat, value.element)
         return value
 
-    def arithmetic(self, scalar: Scalar, name: str, place: Place) -> Value:
+    def arithmetic(self, scalar: Scalar, name: str, place: SourcePlace) -> Value:
         """Arithmetic of numbers outside of regions."""
         if scalar.op in SPARSE:
             return self._in_region(scalar, name, place)
@@ -65,37 +73,39 @@ class ElementScope(LinalgScope):
         for use in scalar.operands:
             value = self.value(use)
             if isinstance(value, Extent) and value.size.value is not None:
-                value = Constant(float(value.size.value), "index")
-            if isinstance(value, Constant):
+                value = ConstantNumber(float(value.size.value), "index")
+            if isinstance(value, ConstantNumber):
                 known.append(Num(value.value))
         try:
             if len(known) == len(scalar.operands):
                 made = apply(scalar.op, tuple(known), scalar.predicate, scalar.type, scalar.source)
                 if isinstance(made, Num):
                     element = "f64" if scalar.type is None else scalar.type.element
-                    return Constant(made.value, element)
+                    return ConstantNumber(made.value, element)
         except Unsupported as problem:
             return Ignored(problem.message, refuse_meaning(problem.message, problem.hint, place))
         return self._of_elements(scalar, name, place)
 
-    def _in_region(self, scalar: Scalar, name: str, place: Place) -> Value:
+    def _in_region(self, scalar: Scalar, name: str, place: SourcePlace) -> Value:
         """An operation of regions on tensors without dimensions."""
         type_ = scalar.type or Type("f32")
         out = Argument("", type_, place)
-        region = Region((out,), (Line((name,), scalar, place),), (Use(name, 0, place),), place)
+        region = RegionBody(
+            (out,), (OperationLine((name,), scalar, place),), (Use(name, 0, place),), place
+        )
         blank, point = Blank((), None), AffineMap((), ())
         trees, captured = region_trees(region, [], [blank], False, self.value, (point,), place)
         computation = Computation((), (point,), frozenset(), trees, place)
         made = Structured(self.builder, computation, [blank], captured, [name], [type_])
         return made.results()[0]
 
-    def _of_elements(self, scalar: Scalar, name: str, place: Place) -> Value:
+    def _of_elements(self, scalar: Scalar, name: str, place: SourcePlace) -> Value:
         """Arithmetic of tensors without dimensions, e.g. of arguments that are numbers."""
         nodes: list[Node] = []
         read: list[Value] = []
         for use in scalar.operands:
             value = self.value(use)
-            if isinstance(value, Constant):
+            if isinstance(value, ConstantNumber):
                 nodes.append(Num(value.value))
             elif isinstance(value, View) and value.rank == 0:
                 nodes.append(Arg(len(read)))

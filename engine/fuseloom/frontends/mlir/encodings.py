@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from fuseloom.frontends.mlir.affine_maps import DIVISIONS, MapReader
 from fuseloom.frontends.mlir.cursor import refuse
-from fuseloom.frontends.mlir.syntax import Encoding
+from fuseloom.frontends.mlir.syntax import SparseEncoding
 from fuseloom.frontends.mlir.tokens import Token
 from fuseloom.program.formats import Format, LevelFormat, format_text, suggestion
 from fuseloom.program.limits import MAX_RANK
-from fuseloom.program.syntax import Place
+from fuseloom.program.syntax import SourcePlace
 
 _LEVELS = {level.value: level for level in LevelFormat}
 _OTHER_LEVELS = {
@@ -49,12 +49,12 @@ class _Level:
 class EncodingReader(MapReader):
     """Reads encodings."""
 
-    def encoding(self) -> Encoding:
+    def encoding(self) -> SparseEncoding:
         """``#sparse_tensor.encoding<{...}>`` in its old or new spelling, or an alias of one."""
         start = self.kind("hash", "#sparse_tensor.encoding<{...}> or its alias")
         if start.text != "#sparse_tensor.encoding":
             found = self.resolve(start)
-            if not isinstance(found, Encoding):
+            if not isinstance(found, SparseEncoding):
                 raise refuse(
                     f"{start.text} is no encoding of a sparse tensor",
                     "write #sparse_tensor.encoding<{ map = ... }>",
@@ -97,9 +97,9 @@ class EncodingReader(MapReader):
             new = self._old_format(levels, order, start.place)
         notes, self._notes = list(dict.fromkeys(self._notes)), []
         if new is None or not notes:
-            return Encoding(new, start.place)
+            return SparseEncoding(new, start.place)
         note = f"the file has {', '.join(notes)}; it is stored {format_text(new)}"
-        return Encoding(new, start.place, note)
+        return SparseEncoding(new, start.place, note)
 
     def _note(self, what: str) -> None:
         self._notes.append(what)
@@ -229,7 +229,7 @@ class EncodingReader(MapReader):
         return found
 
     def _old_format(
-        self, levels: tuple[LevelFormat, ...], order: list[_Level] | None, place: Place
+        self, levels: tuple[LevelFormat, ...], order: list[_Level] | None, place: SourcePlace
     ) -> Format:
         at = order or [_Level((n,), True, LevelFormat.DENSE) for n in range(len(levels))]
         if len(at) != len(levels):
@@ -241,7 +241,7 @@ class EncodingReader(MapReader):
 
     # Formats.
 
-    def _format(self, levels: list[_Level], rank: int, place: Place) -> Format:
+    def _format(self, levels: list[_Level], rank: int, place: SourcePlace) -> Format:
         """One level per dimension, where the dimension is met first.
 
         It is dense if all levels that hold parts of the dimension are.

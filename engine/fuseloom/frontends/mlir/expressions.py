@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from fuseloom.errors import ProgramError
-from fuseloom.program.syntax import Place
+from fuseloom.program.syntax import SourcePlace
 from fuseloom.program.types import Op
 
 CAST = "cast"
@@ -280,6 +280,6 @@ def _gelu(node: Node) -> Node:
     return node
 
 
-def refuse_meaning(message: str, hint: str, place: Place) -> ProgramError:
+def refuse_meaning(message: str, hint: str, place: SourcePlace) -> ProgramError:
     """A ProgramError at a place."""
     return ProgramError(message, hint=hint, line=place[0], column=place[1])

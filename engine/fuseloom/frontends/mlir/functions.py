@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from fuseloom.frontends.mlir.builder import Builder, unknown
+from fuseloom.frontends.mlir.builder import MlirBuilder, unknown
 from fuseloom.frontends.mlir.elements import ElementScope
 from fuseloom.frontends.mlir.expressions import refuse_meaning
 from fuseloom.frontends.mlir.moves import extract_slice, insert_number, insert_slice, pad
 from fuseloom.frontends.mlir.packs import pack
 from fuseloom.frontends.mlir.reshapes import concat, reshape
 from fuseloom.frontends.mlir.syntax import (
-    Arithmetic,
-    Call,
+    ArithmeticOperation,
+    CallOperation,
     Cast,
     Concat,
     Dim,
@@ -34,26 +34,26 @@ from fuseloom.frontends.mlir.syntax import (
     Type,
     Use,
 )  # fmt: skip
-from fuseloom.frontends.mlir.syntax import Constant as ConstantSyntax
+from fuseloom.frontends.mlir.syntax import ConstantOperation as ConstantSyntax
 from fuseloom.frontends.mlir.values import (
     Blank,
-    Constant,
-    Data,
+    ConstantNumber,
+    ConstantTensor,
+    DimensionSize,
     Extent,
     Ignored,
-    Size,
     Value,
     View,
     number,
     stated,
 )  # fmt: skip
-from fuseloom.program.syntax import Place
+from fuseloom.program.syntax import SourcePlace
 
 
 class Caller(Protocol):
     """What translates the functions that a function calls."""
 
-    builder: Builder
+    builder: MlirBuilder
     functions: dict[str, Function]
 
     def call(
@@ -66,7 +66,7 @@ class Returned:
     """A value that a function returns, where and as what."""
 
     value: Value
-    place: Place
+    place: SourcePlace
     type: Type
     name: str
 
@@ -142,26 +142,30 @@ class Body(ElementScope):
                 return [self._new(body, names[0], place)]
             case Element() as body:
                 return [self.element(body, names[0], place)]
-            case Arithmetic(scalar=scalar):
+            case ArithmeticOperation(scalar=scalar):
                 return [self.arithmetic(scalar, names[0], place)]
             case Foreign(problem=problem):
                 self.builder.leave(problem)
                 return [Ignored(problem.message, problem)] * len(names)
             case Dim() as body:
                 return [self._dim(body, place)]
-            case Call() as body:
+            case CallOperation() as body:
                 return self._call(body, place)
         raise AssertionError(operation.body)
 
-    def _size(self, given: int | Use) -> Size:
+    def _size(self, given: int | Use) -> DimensionSize:
         """A size that the text says, or as much of it as is known."""
-        value = Constant(given) if isinstance(given, int) else self.value(given)
+        value = ConstantNumber(given) if isinstance(given, int) else self.value(given)
         if isinstance(value, Extent):
             return value.size
-        known = isinstance(value, Constant) and 0 <= value.value < 2**40
-        return Size(int(value.value)) if isinstance(value, Constant) and known else Size()
+        known = isinstance(value, ConstantNumber) and 0 <= value.value < 2**40
+        return (
+            DimensionSize(int(value.value))
+            if isinstance(value, ConstantNumber) and known
+            else DimensionSize()
+        )
 
-    def _constant(self, body: ConstantSyntax, name: str, place: Place) -> Value:
+    def _constant(self, body: ConstantSyntax, name: str, place: SourcePlace) -> Value:
         if body.type.shape is None:
             if not isinstance(body.literal, Number):
                 raise refuse_meaning(
@@ -171,7 +175,7 @@ class Body(ElementScope):
                 )
             if body.type.foreign:
                 return Ignored(body.type.foreign)
-            return Constant(number(body.literal, body.type.element), body.type.element)
+            return ConstantNumber(number(body.literal, body.type.element), body.type.element)
         if isinstance(body.literal, Number):
             raise refuse_meaning("a tensor is more than a number", "write dense<...>", place)
         if body.type.foreign:
@@ -179,13 +183,15 @@ class Body(ElementScope):
         sizes = stated(body.type)
         if any(size.value is None for size in sizes):
             raise refuse_meaning("a constant with a size '?'", "write the size", body.type.place)
-        data = Data(name, body.literal, body.type.element, sizes, tuple(range(len(sizes))),
-                    body.type.format, place)  # fmt: skip
+        data = ConstantTensor(
+            name, body.literal, body.type.element, sizes, tuple(range(len(sizes))),
+            body.type.format, place,
+        )  # fmt: skip
         if data.splat is None and data.resource is None:
             data.array()  # refuse what does not fit, even where nothing reads it
         return data
 
-    def _empty(self, body: Empty, place: Place) -> Value:
+    def _empty(self, body: Empty, place: SourcePlace) -> Value:
         if body.type.foreign:
             return Ignored(body.type.foreign)
         sizes = stated(body.type)
@@ -196,8 +202,8 @@ class Body(ElementScope):
             match self.value(use):
                 case Extent(size=other):
                     size.equate(other)
-                case Constant(value=n):
-                    size.equate(Size(int(n) if 0 <= n < 2**40 else 2**40))
+                case ConstantNumber(value=n):
+                    size.equate(DimensionSize(int(n) if 0 <= n < 2**40 else 2**40))
                 case Ignored():
                     pass  # another use may say it
                 case _:
@@ -209,7 +215,7 @@ class Body(ElementScope):
         if body.splat is None:
             return Blank(sizes, body.type.format)
         value = self.value(body.splat)
-        if isinstance(value, Constant):
+        if isinstance(value, ConstantNumber):
             return Blank(sizes, body.type.format, value.value)
         if isinstance(value, View) and value.rank == 0:
             return View(value.tensor, (None,) * len(sizes), sizes)
@@ -220,20 +226,20 @@ class Body(ElementScope):
         value = self.typed(body.operand)
         if isinstance(value, Ignored):
             return value
-        if isinstance(value, Extent | Constant):
+        if isinstance(value, Extent | ConstantNumber):
             raise refuse_meaning(f"{body.operand.use} is no tensor", "leave it out",
                            body.operand.use.place)  # fmt: skip
         self.agree(value, body.type, str(body.operand.use))
-        if isinstance(value, Data | Blank):
+        if isinstance(value, ConstantTensor | Blank):
             return replace(value, format=body.type.format)
         fmt = body.type.format
         if fmt is not None and not fmt.all_dense:
             return replace(value, holes=False)  # of a sparse tensor what is stored counts
         return value
 
-    def _slice(self, body: Slice, name: str, place: Place) -> View:
+    def _slice(self, body: Slice, name: str, place: SourcePlace) -> View:
         number = self.value(body.operand.use)
-        if isinstance(number, Constant) and body.into is not None:  # of tensor.insert
+        if isinstance(number, ConstantNumber) and body.into is not None:  # of tensor.insert
             whole = self.view(body.into)
             return insert_number(self.builder, body, number.value, whole, self.number, name, place)
         view = self.view(body.operand)
@@ -244,32 +250,32 @@ class Body(ElementScope):
             into = self.view(body.into)
         return insert_slice(self.builder, body, view, into, self.number, name, place)
 
-    def _pad(self, body: Pad, name: str, place: Place) -> View:
+    def _pad(self, body: Pad, name: str, place: SourcePlace) -> View:
         value: Value | None = None
         for line in body.lines:
             if body.value.name in line.results and isinstance(line.scalar.literal, Number):
                 element = "f64" if line.scalar.type is None else line.scalar.type.element
-                value = Constant(number(line.scalar.literal, element))
+                value = ConstantNumber(number(line.scalar.literal, element))
         if value is None and not any(body.value.name in line.results for line in body.lines):
             value = self.value(body.value)
-        if not isinstance(value, Constant):
+        if not isinstance(value, ConstantNumber):
             raise refuse_meaning(
                 "a pad with something else than a number", "yield a constant", body.value.place
             )
         view = self.view(body.operand)
         return pad(self.builder, body, view, value.value, self.number, name, place)
 
-    def _pack(self, body: Pack, name: str, place: Place) -> View:
+    def _pack(self, body: Pack, name: str, place: SourcePlace) -> View:
         value = None if body.padding is None else self.value(body.padding)
-        if body.padding is not None and not isinstance(value, Constant):
+        if body.padding is not None and not isinstance(value, ConstantNumber):
             raise refuse_meaning(
                 "a pad with something else than a number", "pad with a constant", body.padding.place
             )
-        number = value.value if isinstance(value, Constant) else None
+        number = value.value if isinstance(value, ConstantNumber) else None
         view = self.view(body.operand)
         return pack(self.builder, body, view, number, self.number, name, place)
 
-    def _new(self, body: New, name: str, place: Place) -> Value:
+    def _new(self, body: New, name: str, place: SourcePlace) -> Value:
         """A tensor that somebody else makes: an input."""
         if body.type.foreign:
             return Ignored(body.type.foreign)
@@ -285,16 +291,16 @@ class Body(ElementScope):
             whole=body.type.is_integer,
         )
 
-    def _dim(self, body: Dim, place: Place) -> Extent:
+    def _dim(self, body: Dim, place: SourcePlace) -> Extent:
         value, axis = self.value(body.operand), self.value(body.number)
-        sizes = value.sizes if isinstance(value, View | Data | Blank) else ()
-        if isinstance(axis, Constant) and axis.value in range(len(sizes)):
+        sizes = value.sizes if isinstance(value, View | ConstantTensor | Blank) else ()
+        if isinstance(axis, ConstantNumber) and axis.value in range(len(sizes)):
             return Extent(sizes[int(axis.value)])
         if isinstance(value, Ignored):
-            return Extent(Size())
+            return Extent(DimensionSize())
         raise refuse_meaning("this dimension is not known", "tensor.dim %tensor, %constant", place)
 
-    def _call(self, body: Call, place: Place) -> Sequence[Value]:
+    def _call(self, body: CallOperation, place: SourcePlace) -> Sequence[Value]:
         function = self.caller.functions.get(body.callee)
         if function is not None and function.problem is not None:
             raise function.problem

@@ -27,15 +27,22 @@ from fuseloom.frontends.mlir.regions import region_trees
 from fuseloom.frontends.mlir.scopes import FOREIGN, Scope, filled
 from fuseloom.frontends.mlir.structured import Structured
 from fuseloom.frontends.mlir.syntax import AffineMap, Linalg, Trait, Type, Typed
-from fuseloom.frontends.mlir.values import Blank, Constant, Data, Ignored, Value, View
+from fuseloom.frontends.mlir.values import (
+    Blank,
+    ConstantNumber,
+    ConstantTensor,
+    Ignored,
+    Value,
+    View,
+)
 from fuseloom.frontends.mlir.windows import WINDOWS, has_points, window
-from fuseloom.program.syntax import Place
+from fuseloom.program.syntax import SourcePlace
 
 
 class LinalgScope(Scope):
     """Values by name, and the operations of linalg on them."""
 
-    def linalg(self, body: Linalg, names: list[str], place: Place) -> Sequence[Value]:
+    def linalg(self, body: Linalg, names: list[str], place: SourcePlace) -> Sequence[Value]:
         """The results of an operation."""
         ins = [self.typed(t) for t in body.ins]
         outs = [self.typed(t) for t in body.outs]
@@ -79,16 +86,20 @@ class LinalgScope(Scope):
         return Structured(self.builder, computation, operands, captured, names, types).results()
 
     def _fill(
-        self, ins: list[Value], outs: list[Value], types: list[Type], place: Place
+        self, ins: list[Value], outs: list[Value], types: list[Type], place: SourcePlace
     ) -> Blank | View:
         fill = ins[0] if len(ins) == 1 else None
-        if isinstance(fill, Data) and fill.rank == 0:
+        if isinstance(fill, ConstantTensor) and fill.rank == 0:
             number = fill.splat
-            fill = self.builder.constant(fill) if number is None else Constant(number, fill.element)
+            fill = (
+                self.builder.constant(fill)
+                if number is None
+                else ConstantNumber(number, fill.element)
+            )
         sizes = (sizes_of(outs[0]) or ()) if len(outs) == 1 else ()
         if isinstance(fill, View) and fill.rank == 0 and len(outs) == 1:
             return View(fill.tensor, (None,) * len(sizes), sizes)
-        if not isinstance(fill, Constant) or len(outs) != 1:
+        if not isinstance(fill, ConstantNumber) or len(outs) != 1:
             raise refuse_meaning(
                 "linalg.fill takes one number and one output",
                 "linalg.fill ins(%cst : f32) outs(%0 : tensor<...>)",
@@ -103,7 +114,7 @@ class LinalgScope(Scope):
         return Blank(sizes, types[0].format, fill.value)
 
     def _softmax(
-        self, body: Linalg, value: Value, out: Value, name: str, type_: Type, place: Place
+        self, body: Linalg, value: Value, out: Value, name: str, type_: Type, place: SourcePlace
     ) -> Sequence[Value]:
         """The values of a softmax, one computation after another."""
         sizes = sizes_of(value) or ()
@@ -130,7 +141,7 @@ class LinalgScope(Scope):
         return [one(quotient, [exp, whole, out], name, type_)]
 
     def _named(
-        self, body: Linalg, ins: list[Value], outs: list[Value], place: Place
+        self, body: Linalg, ins: list[Value], outs: list[Value], place: SourcePlace
     ) -> Computation:
         count = inputs_of(body.op)
         if body.op in WINDOWS:
@@ -177,9 +188,9 @@ class LinalgScope(Scope):
             )
         return found
 
-    def _quantized(self, product: Computation, ins: list[Value], place: Place) -> Computation:
+    def _quantized(self, product: Computation, ins: list[Value], place: SourcePlace) -> Computation:
         """A product of differences; of zero points that are numbers, those that are not 0 count."""
-        numbers = {k: x.value for k, x in enumerate(ins) if isinstance(x, Constant)}
+        numbers = {k: x.value for k, x in enumerate(ins) if isinstance(x, ConstantNumber)}
         for k in (0, 1):
             if numbers.get(k + 2) != 0.0 and self.builder.may_lack(ins[k]):
                 raise refuse_meaning(
@@ -191,7 +202,7 @@ class LinalgScope(Scope):
         return with_inputs(product, {k: Num(x) for k, x in numbers.items()})
 
     def _generic(
-        self, body: Linalg, ins: list[Value], outs: list[Value], place: Place
+        self, body: Linalg, ins: list[Value], outs: list[Value], place: SourcePlace
     ) -> tuple[Computation, list[Captured]]:
         maps, iterators = body.trait.maps, body.trait.iterators
         if not maps or iterators is None:
@@ -216,7 +227,7 @@ class LinalgScope(Scope):
         return Computation(dims, maps, reduced, trees, place), captured
 
 
-def _trait(body: Linalg, place: Place) -> Trait:
+def _trait(body: Linalg, place: SourcePlace) -> Trait:
     """The maps and iterators of a map or a reduction."""
     gone = body.list("dimensions") or ()
     rank = max(t.type.rank for t in (*body.ins, *body.outs))

@@ -10,8 +10,8 @@ from fuseloom.frontends.mlir.scalars import ScalarReader
 from fuseloom.frontends.mlir.syntax import (
     Argument,
     Linalg,
-    Line,
-    Region,
+    OperationLine,
+    RegionBody,
     Scalar,
     Trait,
     Type,
@@ -20,7 +20,7 @@ from fuseloom.frontends.mlir.syntax import (
 )
 from fuseloom.frontends.mlir.tokens import Token
 from fuseloom.program.formats import suggestion
-from fuseloom.program.syntax import Place
+from fuseloom.program.syntax import SourcePlace
 
 SHORT = ("linalg.map", "linalg.reduce")
 """Operations that apply an operation on numbers."""
@@ -34,7 +34,7 @@ _SIGNED = {"max_signed": "max", "min_signed": "min"}
 class LinalgReader(ScalarReader):
     """Reads operations of linalg."""
 
-    def _linalg(self, op: str, place: Place) -> Linalg:
+    def _linalg(self, op: str, place: SourcePlace) -> Linalg:
         """Everything after the operation's name; attributes may stand before and after."""
         trait = Trait(None, None, place)
         self.lists = {}
@@ -91,7 +91,7 @@ class LinalgReader(ScalarReader):
                 raise refuse("no kind of operation", "kind=#linalg.elementwise_kind<add>", place)
             op = kind
         numbers = tuple(self.lists.items())
-        region: Region | None = None
+        region: RegionBody | None = None
         if op == "linalg.generic":
             region = self.region()
         elif op in SHORT:
@@ -107,7 +107,7 @@ class LinalgReader(ScalarReader):
         self.need(">")
         return self._called(word, start.place)
 
-    def _called(self, word: str, place: Place) -> str:
+    def _called(self, word: str, place: SourcePlace) -> str:
         """The operation of linalg that does this to each element."""
         op = f"linalg.{_SIGNED.get(word, word)}"
         if op not in NAMED:
@@ -126,7 +126,7 @@ class LinalgReader(ScalarReader):
 
     def _applied(
         self, op: str, short: Token | None, ins: tuple[Typed, ...], outs: tuple[Typed, ...]
-    ) -> Region:
+    ) -> RegionBody:
         """The region of a map or a reduction, with an argument for each input and output."""
         place = self.place
         count = len(ins) if op == "linalg.map" else len(ins) + len(outs)
@@ -141,8 +141,8 @@ class LinalgReader(ScalarReader):
             ]
             uses = tuple(Use(a.name, 0, place) for a in arguments)
             scalar = Scalar(short.text, uses, type=arguments[-1].type if arguments else None)
-            line = Line(("applied",), scalar, short.place)
-            found = Region(tuple(arguments), (line,), (Use("applied", 0, place),), place)
+            line = OperationLine(("applied",), scalar, short.place)
+            found = RegionBody(tuple(arguments), (line,), (Use("applied", 0, place),), place)
         missing = [t.type for t in (*ins, *outs)][len(found.arguments) :]
         more = [
             Argument(f"out{n}.", Type(t.element, place=place), place) for n, t in enumerate(missing)

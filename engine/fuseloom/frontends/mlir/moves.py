@@ -7,14 +7,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from fuseloom.frontends.mlir.builder import Builder
+from fuseloom.frontends.mlir.builder import MlirBuilder
+from fuseloom.frontends.mlir.computed_access import moved_to, read_at
+from fuseloom.frontends.mlir.constants import Array
 from fuseloom.frontends.mlir.expressions import refuse_meaning
-from fuseloom.frontends.mlir.known import Array
-from fuseloom.frontends.mlir.places import moved_to, read_at
 from fuseloom.frontends.mlir.syntax import Pad, Slice, Sum, Type, Use
-from fuseloom.frontends.mlir.values import Blank, Data, Known, Size, View, stated
+from fuseloom.frontends.mlir.values import (
+    Blank,
+    ConstantTensor,
+    DeferredConstant,
+    DimensionSize,
+    View,
+    stated,
+)
 from fuseloom.program.formats import Format
-from fuseloom.program.syntax import Place
+from fuseloom.program.syntax import SourcePlace
 from fuseloom.program.types import Access, Op
 
 Numbers = Callable[[int | Use], int]
@@ -22,7 +29,7 @@ Numbers = Callable[[int | Use], int]
 
 
 def extract_slice(
-    builder: Builder, body: Slice, view: View, numbers: Numbers, name: str, place: Place
+    builder: MlirBuilder, body: Slice, view: View, numbers: Numbers, name: str, place: SourcePlace
 ) -> View:
     """A part of a tensor."""
     offsets, counts, steps = _parts(body, view.rank, numbers, place)
@@ -30,7 +37,7 @@ def extract_slice(
     sizes = stated(body.type)
     kept = [p for p in range(view.rank) if p not in dropped]
     for q, p in enumerate(kept):
-        if not sizes[q].equate(Size(counts[p])):
+        if not sizes[q].equate(DimensionSize(counts[p])):
             raise refuse_meaning(
                 f"dimension {q} of the slice is {counts[p]}, its type says {sizes[q].value}",
                 "make them agree",
@@ -56,7 +63,7 @@ def extract_slice(
     return View(access.tensor, axes, sizes, view.holes)
 
 
-def element_at(builder: Builder, view: View, at: Sequence[int], place: Place) -> View:
+def element_at(builder: MlirBuilder, view: View, at: Sequence[int], place: SourcePlace) -> View:
     """One element of a tensor, at a known place."""
     held = _order(view)
     positions = [Sum((), at[p]) for p in held]
@@ -66,13 +73,13 @@ def element_at(builder: Builder, view: View, at: Sequence[int], place: Place) ->
 
 
 def insert_slice(
-    builder: Builder,
+    builder: MlirBuilder,
     body: Slice,
     view: View,
     into: View | Blank,
     numbers: Numbers,
     name: str,
-    place: Place,
+    place: SourcePlace,
 ) -> View:
     """A tensor with a part of it replaced."""
     rank = len(into.sizes)
@@ -81,7 +88,7 @@ def insert_slice(
     _real(view, place)
     held = _axes(dropped, rank)
     for p, axis in enumerate(held):
-        if axis is not None and not view.sizes[axis].equate(Size(counts[p])):
+        if axis is not None and not view.sizes[axis].equate(DimensionSize(counts[p])):
             raise refuse_meaning(
                 f"dimension {axis} of what is inserted is {view.sizes[axis].value}, the slice "
                 f"has {counts[p]}",
@@ -116,13 +123,13 @@ def insert_slice(
 
 
 def insert_number(
-    builder: Builder,
+    builder: MlirBuilder,
     body: Slice,
     value: float,
     into: View,
     numbers: Numbers,
     name: str,
-    place: Place,
+    place: SourcePlace,
 ) -> View:
     """A tensor with one of its elements replaced by a number."""
     offsets, counts, steps = _parts(body, into.rank, numbers, place)
@@ -140,13 +147,13 @@ def insert_number(
 
 
 def pad(
-    builder: Builder,
+    builder: MlirBuilder,
     body: Pad,
     view: View,
     value: float,
     numbers: Numbers,
     name: str,
-    place: Place,
+    place: SourcePlace,
 ) -> View:
     """A tensor with a number around it; zeros are left out, and known to be missing."""
     rank = view.rank
@@ -166,7 +173,7 @@ def pad(
             raise refuse_meaning(
                 f"dimension {p} of what is padded is '?'", "write its size, or give shapes", place
             )
-        if not sizes[p].equate(Size(low[p] + size + high[p])):
+        if not sizes[p].equate(DimensionSize(low[p] + size + high[p])):
             raise refuse_meaning(
                 f"dimension {p} becomes {low[p] + size + high[p]}, its type says {sizes[p].value}",
                 "make them agree",
@@ -188,24 +195,24 @@ def pad(
 
 
 def _sum(
-    builder: Builder,
+    builder: MlirBuilder,
     name: str,
     a: Access,
     b: Access,
-    sizes: tuple[Size, ...],
+    sizes: tuple[DimensionSize, ...],
     type_: Type,
-    place: Place,
+    place: SourcePlace,
 ) -> View:
     return builder.assign(name, Op.ADD, [a, b], a.indices, sizes, place, format=type_.format)
 
 
 def _outside(
-    builder: Builder,
+    builder: MlirBuilder,
     name: str,
     parts: Sequence[tuple[int, int, int]],
-    sizes: tuple[Size, ...],
+    sizes: tuple[DimensionSize, ...],
     value: float,
-    place: Place,
+    place: SourcePlace,
     inside: bool = False,
 ) -> Access:
     """A number at all places that are not in a part, or at those that are."""
@@ -217,7 +224,7 @@ def _outside(
         return found
 
     rank = len(parts)
-    data = Data(name, Known(compute, place), "f64", sizes, tuple(range(rank)),
+    data = ConstantTensor(name, DeferredConstant(compute, place), "f64", sizes, tuple(range(rank)),
                 Format.compressed(rank), place)  # fmt: skip
     return Access(builder.constant(data).tensor, tuple(f"d{n}" for n in range(rank)))
 
@@ -228,7 +235,7 @@ def _order(view: View) -> list[int]:
     return sorted(held, key=lambda p: view.axes[p] or 0)
 
 
-def _real(view: View, place: Place) -> None:
+def _real(view: View, place: SourcePlace) -> None:
     if None in view.axes:
         raise refuse_meaning(
             "a tensor that is broadcast is moved", "multiply it by a tensor of ones first", place
@@ -241,7 +248,7 @@ def _axes(dropped: Sequence[int], rank: int) -> list[int | None]:
 
 
 def _parts(
-    body: Slice, rank: int, numbers: Numbers, place: Place
+    body: Slice, rank: int, numbers: Numbers, place: SourcePlace
 ) -> tuple[list[int], list[int], list[int]]:
     found = tuple([numbers(x) for x in xs] for xs in (body.offsets, body.sizes, body.strides))
     offsets, counts, steps = found
@@ -264,7 +271,7 @@ def _parts(
     return offsets, counts, steps
 
 
-def _dropped(counts: Sequence[int], type_: Type, place: Place) -> list[int]:
+def _dropped(counts: Sequence[int], type_: Type, place: SourcePlace) -> list[int]:
     """Dimensions of size 1 that the smaller type lacks."""
     shape = list(type_.shape or ())
     found: list[int] = []

@@ -20,7 +20,7 @@ from fuseloom.frontends.mlir.expressions import (
 )
 from fuseloom.frontends.mlir.syntax import AffineMap, Type
 from fuseloom.frontends.mlir.values import Ignored
-from fuseloom.program.syntax import Place
+from fuseloom.program.syntax import SourcePlace
 from fuseloom.program.types import Op
 
 
@@ -43,7 +43,7 @@ class Computation:
     maps: tuple[AffineMap, ...]
     reduced: frozenset[str]
     trees: tuple[Node | Ignored, ...]
-    place: Place
+    place: SourcePlace
 
 
 _CONTRACTIONS: Mapping[str, tuple[str, str, str, str]] = {
@@ -116,7 +116,7 @@ def named(
     rank: int,
     maps: tuple[AffineMap, ...] | None,
     dimensions: tuple[int, ...] | None,
-    place: Place,
+    place: SourcePlace,
     whole_numbers: bool = False,
 ) -> Computation | None:
     """The meaning of a named operation; None if its dimensions are no permutation or subset.
@@ -175,7 +175,7 @@ def rounds(op: str, ins: Sequence[Type], out: Type) -> str | None:
 
 
 def softmax(
-    rank: int, axis: int, place: Place
+    rank: int, axis: int, place: SourcePlace
 ) -> tuple[Computation, Computation, Computation, Computation]:
     """A softmax: the maximum along a dimension, exp(x - maximum), its sum, the quotient."""
     dims = tuple(f"d{n}" for n in range(rank))
@@ -196,7 +196,7 @@ def softmax(
     )
 
 
-def _contraction(op: str, maps: tuple[AffineMap, ...] | None, place: Place) -> Computation:
+def _contraction(op: str, maps: tuple[AffineMap, ...] | None, place: SourcePlace) -> Computation:
     order, *accesses = _CONTRACTIONS.get(op, ("", "", "", ""))
     dims = tuple(order)
     given = maps or tuple(AffineMap(dims, tuple(access)) for access in accesses)

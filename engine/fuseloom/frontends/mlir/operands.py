@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fuseloom.errors import ProgramError
-from fuseloom.frontends.mlir.builder import Builder
+from fuseloom.frontends.mlir.builder import MlirBuilder
+from fuseloom.frontends.mlir.computed_access import read_at
+from fuseloom.frontends.mlir.constants import Array, evaluate
 from fuseloom.frontends.mlir.exactness import absent_is_zero
 from fuseloom.frontends.mlir.expressions import (
     CAST,
@@ -20,29 +22,27 @@ from fuseloom.frontends.mlir.expressions import (
     places,
     refuse_meaning,
 )
-from fuseloom.frontends.mlir.known import Array, evaluate
 from fuseloom.frontends.mlir.named import Computation
-from fuseloom.frontends.mlir.places import read_at
 from fuseloom.frontends.mlir.region_values import Captured
 from fuseloom.frontends.mlir.syntax import Number, Result, Sum, Type
 from fuseloom.frontends.mlir.values import (
     Blank,
-    Constant,
-    Data,
+    ConstantNumber,
+    ConstantTensor,
+    DeferredConstant,
+    DimensionSize,
     Ignored,
-    Known,
-    Size,
     Value,
     View,
     exact,
 )
 from fuseloom.program.formats import Format
-from fuseloom.program.syntax import Place
+from fuseloom.program.syntax import SourcePlace
 from fuseloom.program.types import Access, Op
 
 
 @dataclass(frozen=True)
-class Read:
+class OperandRead:
     """A use of a tensor and the dimensions it has."""
 
     access: Access
@@ -67,7 +67,7 @@ class Operands:
 
     def __init__(
         self,
-        builder: Builder,
+        builder: MlirBuilder,
         computation: Computation,
         operands: Sequence[Value],
         captured: Sequence[Captured],
@@ -82,9 +82,9 @@ class Operands:
         self.names = names
         self.types = types
         self.inputs = len(operands) - len(names)
-        self.sizes = {x: Size() for x in computation.dims}
+        self.sizes = {x: DimensionSize() for x in computation.dims}
         self.index = _index_names(computation.dims)
-        self.reads: dict[int, Read] = {}
+        self.reads: dict[int, OperandRead] = {}
         self.called = _called(computation.trees, names)
         self.whole = any(
             isinstance(tree, Ignored) or not absent_is_zero(tree) for tree in computation.trees
@@ -147,12 +147,12 @@ class Operands:
 
     # Operands.
 
-    def read(self, number: int) -> Read:
+    def read(self, number: int) -> OperandRead:
         if number not in self.reads:
             self.reads[number] = self._read_new(number)
         return self.reads[number]
 
-    def _read_new(self, number: int) -> Read:
+    def _read_new(self, number: int) -> OperandRead:
         if number < 0:
             return self._read_captured(number)
         value = self.operands[number]
@@ -175,13 +175,15 @@ class Operands:
             positions.append(x)
         sizes = {name: self.sizes[x] for x, name in self.index.items()}
         lengths = [view.sizes[at[axis]] for axis in range(len(at))]
-        return Read(read_at(self.builder, view.tensor, positions, lengths, sizes, self.place))
+        return OperandRead(
+            read_at(self.builder, view.tensor, positions, lengths, sizes, self.place)
+        )
 
-    def _read_captured(self, number: int) -> Read:
+    def _read_captured(self, number: int) -> OperandRead:
         """A tensor of the function, at sums of the operation's indices, or at chosen places."""
         captured = self.captured[-1 - number]
         view = captured.value
-        if isinstance(view, Data):
+        if isinstance(view, ConstantTensor):
             view = self.builder.constant(view)
         if view.holes and self.whole:
             view = filled_up(self.builder, view, self.place)
@@ -203,9 +205,11 @@ class Operands:
         sizes = {name: self.sizes[x] for x, name in self.index.items()}
         lengths = [view.sizes[at[axis]] for axis in range(len(at))]
         name = self.called.get(number)
-        return Read(read_at(self.builder, view.tensor, positions, lengths, sizes, self.place, name))
+        return OperandRead(
+            read_at(self.builder, view.tensor, positions, lengths, sizes, self.place, name)
+        )
 
-    def chosen(self, node: Node, size: Size) -> Access:
+    def chosen(self, node: Node, size: DimensionSize) -> Access:
         """The selection of the places that a tree holds, along a dimension of a size."""
         raise NotImplementedError
 
@@ -213,7 +217,7 @@ class Operands:
         match value:
             case View():
                 return value
-            case Data():
+            case ConstantTensor():
                 return self.builder.constant(value)
             case Blank(fill=None, format=None):
                 raise self.refuse(
@@ -223,7 +227,9 @@ class Operands:
             case Blank(sizes=sizes, format=fmt, fill=fill):  # one with an encoding holds zeros
                 literal = Number(repr(fill or 0.0), self.place)
                 axes = tuple(range(len(sizes)))
-                data = Data(f"filled_{number}", literal, "f64", sizes, axes, fmt, self.place)
+                data = ConstantTensor(
+                    f"filled_{number}", literal, "f64", sizes, axes, fmt, self.place
+                )
                 return self.builder.constant(data)
             case Ignored():
                 raise self.refuse(f"operand {number} cannot be read: {value.reason}", value.hint)
@@ -296,12 +302,14 @@ class Operands:
             return values
 
         fmt = Format.compressed(len(sizes)) if mask else None
-        literal = Known(compute, self.place)
-        data = Data(target, literal, "f64", sizes, tuple(range(len(sizes))), fmt, self.place)
+        literal = DeferredConstant(compute, self.place)
+        data = ConstantTensor(
+            target, literal, "f64", sizes, tuple(range(len(sizes))), fmt, self.place
+        )
         return Access(self.builder.constant(data).tensor, indices)
 
 
-def filled_up(builder: Builder, view: View, place: Place) -> View:
+def filled_up(builder: MlirBuilder, view: View, place: SourcePlace) -> View:
     """A tensor with all the zeros that the text has as its elements."""
     held = [p for p, axis in enumerate(view.axes) if axis is not None]
     at = {view.axes[p]: p for p in held}
@@ -309,7 +317,7 @@ def filled_up(builder: Builder, view: View, place: Place) -> View:
     indices = tuple(f"d{n}" for n in range(len(held)))
     literal = Number("0.0", place)
     axes = tuple(range(len(sizes)))
-    zeros = builder.constant(Data("zeros", literal, "f64", sizes, axes, None, place))
+    zeros = builder.constant(ConstantTensor("zeros", literal, "f64", sizes, axes, None, place))
     made = builder.assign(
         f"{view.tensor}_full",
         Op.ADD,
@@ -331,11 +339,11 @@ def _called(trees: Sequence[Node | Ignored], names: Sequence[str]) -> dict[int, 
     return found
 
 
-def sizes_of(value: Value) -> tuple[Size, ...] | None:
+def sizes_of(value: Value) -> tuple[DimensionSize, ...] | None:
     """Sizes under the text's dimensions; None for what is no tensor."""
-    if isinstance(value, View | Data | Blank):
+    if isinstance(value, View | ConstantTensor | Blank):
         return value.sizes
-    return () if isinstance(value, Constant) else None
+    return () if isinstance(value, ConstantNumber) else None
 
 
 def _index_names(dims: Sequence[str]) -> dict[str, str]:

@@ -7,12 +7,12 @@ from fuseloom.frontends.mlir.linalg_reader import DEFAULTS, ELEMENTWISE, SHORT, 
 from fuseloom.frontends.mlir.named import NAMED
 from fuseloom.frontends.mlir.scalars import SPARSE
 from fuseloom.frontends.mlir.syntax import (
-    Arithmetic,
+    ArithmeticOperation,
     Body,
-    Call,
+    CallOperation,
     Cast,
     Concat,
-    Constant,
+    ConstantOperation,
     Dim,
     Element,
     Empty,
@@ -30,7 +30,7 @@ from fuseloom.frontends.mlir.syntax import (
 )  # fmt: skip
 from fuseloom.frontends.mlir.windows import WINDOWS
 from fuseloom.program.formats import suggestion
-from fuseloom.program.syntax import Place
+from fuseloom.program.syntax import SourcePlace
 
 _CASTS = (
     "tensor.cast", "sparse_tensor.convert", "sparse_tensor.reinterpret_map", "sparse_tensor.load",
@@ -74,7 +74,7 @@ class OperationReader(LinalgReader):
         self.skip_location()
         return Operation(results, body, token.place)
 
-    def _body(self, op: str, place: Place) -> Body | None:
+    def _body(self, op: str, place: SourcePlace) -> Body | None:
         """What follows the name of an operation; None where the subset does not have it."""
         if op in ("linalg.generic", ELEMENTWISE, *DEFAULTS) or op in (*SHORT, *NAMED, *WINDOWS):
             return self._linalg(op, place)
@@ -97,9 +97,9 @@ class OperationReader(LinalgReader):
         if op == "arith.constant":
             self.skip_dictionary()
             literal, type_ = self._typed_literal()
-            return Constant(literal, type_)
+            return ConstantOperation(literal, type_)
         if op.startswith(("arith.", "math.")) or op in SPARSE:
-            return Arithmetic(self.scalar(self.tokens[self.at - 1]))
+            return ArithmeticOperation(self.scalar(self.tokens[self.at - 1]))
         return self._moved(op) or self._control(op)
 
     def _moved(self, op: str) -> Body | None:
@@ -157,7 +157,7 @@ class OperationReader(LinalgReader):
                 self.need("(")
                 self.type_list()
                 self.need("->")
-                return Call(callee, operands, self._result_types())
+                return CallOperation(callee, operands, self._result_types())
             case "return" | "func.return":
                 return Return(self._typed_list(None) if self.token.kind == "ssa" else ())
         return None

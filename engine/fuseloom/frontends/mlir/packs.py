@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fuseloom.frontends.mlir.builder import Builder
+from fuseloom.frontends.mlir.builder import MlirBuilder
 from fuseloom.frontends.mlir.expressions import refuse_meaning
 from fuseloom.frontends.mlir.moves import Numbers, extract_slice, pad
 from fuseloom.frontends.mlir.reshapes import reshape, spread
 from fuseloom.frontends.mlir.syntax import Pack, Pad, Reshape, Slice, Type, Typed, Use
-from fuseloom.frontends.mlir.values import Size, View, stated
-from fuseloom.program.syntax import Place
+from fuseloom.frontends.mlir.values import DimensionSize, View, stated
+from fuseloom.program.syntax import SourcePlace
 from fuseloom.program.types import Access, Op
 
 
 def pack(
-    builder: Builder,
+    builder: MlirBuilder,
     body: Pack,
     view: View,
     padding: float | None,
     numbers: Numbers,
     name: str,
-    place: Place,
+    place: SourcePlace,
 ) -> View:
     """A tensor whose dimensions ``positions`` are in tiles, or one that was.
 
@@ -75,7 +75,7 @@ def pack(
     order = [groups[d][0] for d in outer] + [groups[d][1] for d in positions]
     shape = [split[p] for p in order]
     mine = stated(packed)
-    if not all(size.equate(Size(n)) for size, n in zip(mine, shape, strict=True)):
+    if not all(size.equate(DimensionSize(n)) for size, n in zip(mine, shape, strict=True)):
         raise refuse_meaning(
             f"packed, the tensor has shape {'x'.join(map(str, shape))}",
             "the type has the numbers of tiles, then the tiles",
@@ -115,7 +115,9 @@ def pack(
     return View(made.tensor, axes, mine, made.holes)
 
 
-def _turned(builder: Builder, view: View, order: Sequence[int], name: str, place: Place) -> View:
+def _turned(
+    builder: MlirBuilder, view: View, order: Sequence[int], name: str, place: SourcePlace
+) -> View:
     """A tensor whose dimension ``n`` is ``order[n]`` of a view's, stored so."""
     indices = tuple(f"d{n}" for n in range(view.rank))
     at = {axis: p for p, axis in enumerate(view.axes)}

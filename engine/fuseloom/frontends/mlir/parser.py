@@ -15,7 +15,7 @@ from fuseloom.frontends.mlir.syntax import (
     Operation,
 )
 from fuseloom.program.limits import MAX_NESTING
-from fuseloom.program.syntax import Place
+from fuseloom.program.syntax import SourcePlace
 
 
 def parse_file(text: str, line: int = 1) -> File:
@@ -28,14 +28,14 @@ def parse_file(text: str, line: int = 1) -> File:
     ParseError
         The text around functions does not follow the grammar of the subset.
     """
-    return _Parser(text, line).file()
+    return _MlirParser(text, line).file()
 
 
-class _Parser(OperationReader):
+class _MlirParser(OperationReader):
     def __init__(self, text: str, line: int = 1) -> None:
         super().__init__(text, line)
         self.name: str | None = None
-        self.settings: list[tuple[str, str, Place]] = []
+        self.settings: list[tuple[str, str, SourcePlace]] = []
         self.functions: list[Function] = []
         self.left: list[FuseloomError] = []
         self._defined: set[str] = set()
@@ -97,9 +97,9 @@ class _Parser(OperationReader):
     def _settings(self) -> None:
         self.settings += self._strings()
 
-    def _strings(self) -> list[tuple[str, str, Place]]:
+    def _strings(self) -> list[tuple[str, str, SourcePlace]]:
         """Attributes of a dictionary that have a string for a value, with their places."""
-        found: list[tuple[str, str, Place]] = []
+        found: list[tuple[str, str, SourcePlace]] = []
         self.need("{")
         for _ in self.listed("}"):
             if self.token.kind not in ("word", "string"):
@@ -131,10 +131,10 @@ class _Parser(OperationReader):
             made = Function(name, (), None, symbol.place, problem)
         self.functions.append(made)
 
-    def _defined_function(self, name: str, place: Place) -> Function:
+    def _defined_function(self, name: str, place: SourcePlace) -> Function:
         self.need("(")
         arguments: list[Argument] = []
-        unnamed: list[Place] = []
+        unnamed: list[SourcePlace] = []
         for _ in self.listed(")"):
             if self.token.kind == "ssa":
                 argument = self._argument()

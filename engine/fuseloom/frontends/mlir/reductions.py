@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 
 from fuseloom.frontends.mlir.choices import selected
+from fuseloom.frontends.mlir.computed_access import read_at
 from fuseloom.frontends.mlir.expressions import (
     Apply,
     Arg,
@@ -20,11 +21,17 @@ from fuseloom.frontends.mlir.expressions import (
     scaled,
     sub,
 )
-from fuseloom.frontends.mlir.places import read_at
 from fuseloom.frontends.mlir.semirings import pattern
 from fuseloom.frontends.mlir.statements import Statements
 from fuseloom.frontends.mlir.syntax import Number, Sum, Type
-from fuseloom.frontends.mlir.values import Blank, Constant, Data, Size, Value, is_least
+from fuseloom.frontends.mlir.values import (
+    Blank,
+    ConstantNumber,
+    ConstantTensor,
+    DimensionSize,
+    Value,
+    is_least,
+)
 from fuseloom.program.types import Access, Op
 
 
@@ -36,7 +43,7 @@ class Reductions(Statements):
         tree: Node,
         number: int,
         out: tuple[str | None, ...],
-        sizes: tuple[Size, ...],
+        sizes: tuple[DimensionSize, ...],
         type_: Type,
     ) -> Value:
         op, inner, least = self._accumulated(tree, number)
@@ -90,7 +97,9 @@ class Reductions(Statements):
         by_index = {name: self.sizes[x] for x, name in self.index.items()}
         sizes = tuple(by_index[x] for x in access.indices)
         literal = Number("0.0", self.place)
-        zeros = Data("zeros", literal, "f64", sizes, tuple(range(len(sizes))), None, self.place)
+        zeros = ConstantTensor(
+            "zeros", literal, "f64", sizes, tuple(range(len(sizes))), None, self.place
+        )
         other = Access(self.builder.constant(zeros).tensor, access.indices)
         return self._statement(Op.ADD, [access, other], target, access.indices, None)
 
@@ -111,7 +120,7 @@ class Reductions(Statements):
                     self._part(access, x, by_index, Sum(((1, x),), start), half)
                     for start in (0, half)
                 ]
-                by_index[x], count = Size(half), half
+                by_index[x], count = DimensionSize(half), half
                 access = self._times(parts, access.indices, by_index, target)
             access = self._part(access, x, by_index, Sum((), 0), None)
             if rest:
@@ -119,19 +128,24 @@ class Reductions(Statements):
         return access
 
     def _part(
-        self, access: Access, x: str, sizes: Mapping[str, Size], position: Sum, count: int | None
+        self,
+        access: Access,
+        x: str,
+        sizes: Mapping[str, DimensionSize],
+        position: Sum,
+        count: int | None,
     ) -> Access:
         """A part of a tensor along an index, or a single place of it."""
         positions = [position if name == x else name for name in access.indices]
         lengths = [sizes[name] for name in access.indices]
-        within = {**sizes, x: Size(count or 1)}
+        within = {**sizes, x: DimensionSize(count or 1)}
         return read_at(self.builder, access.tensor, positions, lengths, within, self.place)
 
     def _times(
         self,
         factors: Sequence[Access],
         indices: tuple[str, ...],
-        sizes: Mapping[str, Size],
+        sizes: Mapping[str, DimensionSize],
         target: str,
     ) -> Access:
         shape = tuple(sizes[x] for x in indices)
@@ -187,7 +201,7 @@ class Reductions(Statements):
         start = self.operands[number]
         fill: float | None
         match start:
-            case Blank(fill=fill) | Constant(value=fill) | Data(splat=fill):
+            case Blank(fill=fill) | ConstantNumber(value=fill) | ConstantTensor(splat=fill):
                 pass
             case _:
                 fill = float("nan")

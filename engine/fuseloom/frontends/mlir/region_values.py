@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fuseloom.frontends.mlir.constants import Places
 from fuseloom.frontends.mlir.expressions import Arg, Node, Num
-from fuseloom.frontends.mlir.known import Places
 from fuseloom.frontends.mlir.syntax import AffineMap, Sum
-from fuseloom.frontends.mlir.values import Blank, Constant, Data, Value, View, inexact
-from fuseloom.program.syntax import Place
+from fuseloom.frontends.mlir.values import (
+    Blank,
+    ConstantNumber,
+    ConstantTensor,
+    Value,
+    View,
+    inexact,
+)
+from fuseloom.program.syntax import SourcePlace
 
 
 @dataclass(frozen=True)
@@ -17,7 +24,7 @@ class Bad:
 
     message: str
     hint: str
-    place: Place
+    place: SourcePlace
     value: float | None = None
 
 
@@ -28,7 +35,7 @@ class Captured:
     A place is a sum of indices, or a tree of what other operands hold.
     """
 
-    value: View | Data
+    value: View | ConstantTensor
     places: tuple[Places | Node, ...]
 
 
@@ -46,9 +53,9 @@ def dimensions_of(map_: AffineMap) -> tuple[int, ...]:
 def leaf(k: int, value: Value, is_output: bool, reduces: bool) -> Node:
     """What an argument of the region is: an operand, or a number that all of it has."""
     match value:
-        case Constant(value=x):
+        case ConstantNumber(value=x):
             return Num(x)
-        case Data(rank=0) if value.splat is not None and not (is_output and reduces):
+        case ConstantTensor(rank=0) if value.splat is not None and not (is_output and reduces):
             return Num(value.splat)
         case Blank(fill=float() as x) if not (is_output and reduces) and (
             is_output or value.rank == 0
@@ -65,7 +72,7 @@ class BadValueError(Exception):
         super().__init__(bad.message)
 
 
-def number_of(value: float, element: str, place: Place) -> Node | Bad:
+def number_of(value: float, element: str, place: SourcePlace) -> Node | Bad:
     if inexact(value, element):
         return Bad(
             f"the number {value:.0f} is not a number of float32",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from fuseloom.errors import ProgramError
 from fuseloom.frontends.mlir.arithmetic import apply, checked
 from fuseloom.frontends.mlir.builder import unknown
+from fuseloom.frontends.mlir.constants import Places, as_places
 from fuseloom.frontends.mlir.expressions import (
     Apply,
     Arg,
@@ -20,7 +21,6 @@ from fuseloom.frontends.mlir.expressions import (
     places,
     refuse_meaning,
 )
-from fuseloom.frontends.mlir.known import Places, as_places
 from fuseloom.frontends.mlir.region_values import (
     Bad,
     BadValueError,
@@ -30,10 +30,10 @@ from fuseloom.frontends.mlir.region_values import (
     number_of,
 )
 from fuseloom.frontends.mlir.semirings import Branch, binary, kept, unary
-from fuseloom.frontends.mlir.syntax import AffineMap, Line, Number, Region, Use
+from fuseloom.frontends.mlir.syntax import AffineMap, Number, OperationLine, RegionBody, Use
 from fuseloom.frontends.mlir.values import (
-    Constant,
-    Data,
+    ConstantNumber,
+    ConstantTensor,
     Extent,
     Ignored,
     Value,
@@ -41,18 +41,18 @@ from fuseloom.frontends.mlir.values import (
     is_least,
     number,
 )
-from fuseloom.program.syntax import Place
+from fuseloom.program.syntax import SourcePlace
 from fuseloom.program.types import Op
 
 
 def region_trees(
-    region: Region,
+    region: RegionBody,
     ins: Sequence[Value],
     outs: Sequence[Value],
     reduces: bool,
     outside: Callable[[Use], Value],
     maps: Sequence[AffineMap],
-    place: Place,
+    place: SourcePlace,
 ) -> tuple[tuple[Node | Ignored, ...], list[Captured]]:
     """Per output the tree it yields, or why it has none, which counts where it is needed.
 
@@ -127,7 +127,7 @@ class _RegionReader:
         self.captured: list[Captured] = []
         self._seen: dict[str, Node | Bad] = {}
 
-    def define(self, name: str, node: Node | Bad, place: Place) -> None:
+    def define(self, name: str, node: Node | Bad, place: SourcePlace) -> None:
         if name in self.nodes:
             raise refuse_meaning(f"%{name} is defined twice", "give each value its own name", place)
         self.nodes[name] = node
@@ -146,7 +146,7 @@ class _RegionReader:
             value = self.outside(use)
         except ProgramError:
             raise unknown(str(use), use.name, list(self.nodes), use.place) from None
-        if isinstance(value, Constant):
+        if isinstance(value, ConstantNumber):
             return number_of(value.value, value.element, use.place)
         if isinstance(value, View) and value.rank == 0:
             self.captured.append(Captured(value, ()))
@@ -166,7 +166,7 @@ class _RegionReader:
             use.place,
         )
 
-    def line(self, line: Line) -> None:
+    def line(self, line: OperationLine) -> None:
         found = self._value(line)
         if len(line.results) != 1 and not isinstance(found, Bad):
             raise refuse_meaning(
@@ -177,7 +177,7 @@ class _RegionReader:
         for name in line.results:
             self.define(name, found, line.place)
 
-    def _value(self, line: Line) -> Node | Bad:
+    def _value(self, line: OperationLine) -> Node | Bad:
         scalar = line.scalar
         if scalar.op == "arith.constant":
             return self._constant(line)
@@ -205,13 +205,13 @@ class _RegionReader:
         except BadValueError as problem:
             return problem.bad
 
-    def _constant(self, line: Line) -> Node | Bad:
+    def _constant(self, line: OperationLine) -> Node | Bad:
         literal, type_ = line.scalar.literal, line.scalar.type
         if not isinstance(literal, Number) or type_ is None or type_.shape is not None:
             return Bad("a constant of a region is a number", "define it outside", line.place)
         return number_of(number(literal, type_.element), type_.element, line.place)
 
-    def _extracted(self, line: Line) -> Node | Bad:
+    def _extracted(self, line: OperationLine) -> Node | Bad:
         """An element of a tensor of the function, at sums of indices or at entries of tensors."""
         scalar = line.scalar
         (use,) = scalar.operands or (None,)
@@ -225,7 +225,7 @@ class _RegionReader:
             found.append(node if at is None else at)
         if isinstance(value, Ignored):
             return Bad(f"{use} cannot be read: {value.reason}", value.hint, line.place)
-        if not isinstance(value, View | Data) or value.rank != len(found):
+        if not isinstance(value, View | ConstantTensor) or value.rank != len(found):
             return Bad(
                 f"{use} is no tensor of {len(found)} dimensions", "one place for each", line.place
             )
@@ -234,7 +234,7 @@ class _RegionReader:
 
     # The sparse dialect.
 
-    def _sparse(self, line: Line, operands: tuple[Node, ...]) -> Node:
+    def _sparse(self, line: OperationLine, operands: tuple[Node, ...]) -> Node:
         scalar = line.scalar
         wanted = _OPERANDS.get(scalar.op)
         if wanted is None or len(operands) != wanted:
@@ -270,7 +270,7 @@ class _RegionReader:
                 return kept(operands[0], branch(operands[0]))
         return self._reduce(line, operands)
 
-    def _branch(self, region: Region | str | None, count: int) -> Branch:
+    def _branch(self, region: RegionBody | str | None, count: int) -> Branch:
         if region is None:
             return None
         if isinstance(region, str):
@@ -290,7 +290,7 @@ class _RegionReader:
 
         return branch
 
-    def _inside(self, region: Region, given: Sequence[Node]) -> Node:
+    def _inside(self, region: RegionBody, given: Sequence[Node]) -> Node:
         """What a region in the region yields."""
         inner = _RegionReader(self.outside, self.dimensions, self.inputs)
         inner.nodes, inner.captured, inner._seen = dict(self.nodes), self.captured, self._seen
@@ -305,7 +305,7 @@ class _RegionReader:
             raise BadValueError(found)
         return found
 
-    def _hands_on(self, region: Region | str | None, node: Node) -> bool:
+    def _hands_on(self, region: RegionBody | str | None, node: Node) -> bool:
         branch = self._branch(region, 1)
         return branch is not None and branch(node) == node
 
@@ -316,7 +316,7 @@ class _RegionReader:
             found.update(self.dimensions[k] if 0 <= k < len(self.dimensions) else ())
         return tuple(sorted(found))
 
-    def _reduce(self, line: Line, operands: tuple[Node, ...]) -> Node:
+    def _reduce(self, line: OperationLine, operands: tuple[Node, ...]) -> Node:
         """``sparse_tensor.reduce %x, %out, %identity``: %out + x, or a maximum or minimum."""
         x, out, identity = operands
         branch = self._branch(dict(line.scalar.regions)["region"], 2)

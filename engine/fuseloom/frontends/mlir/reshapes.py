@@ -6,17 +6,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
-from fuseloom.frontends.mlir.builder import Builder
+from fuseloom.frontends.mlir.builder import MlirBuilder
 from fuseloom.frontends.mlir.expressions import refuse_meaning
-from fuseloom.frontends.mlir.sizes import Product
+from fuseloom.frontends.mlir.sizes import SizeProduct
 from fuseloom.frontends.mlir.syntax import Concat, Number, Reshape
-from fuseloom.frontends.mlir.values import Data, Size, View, stated
+from fuseloom.frontends.mlir.values import ConstantTensor, DimensionSize, View, stated
 from fuseloom.program.formats import Format
-from fuseloom.program.syntax import Place
+from fuseloom.program.syntax import SourcePlace
 from fuseloom.program.types import Access, Op
 
 
-def concat(builder: Builder, body: Concat, values: Sequence[View], name: str, place: Place) -> View:
+def concat(
+    builder: MlirBuilder, body: Concat, values: Sequence[View], name: str, place: SourcePlace
+) -> View:
     """Operands one behind the other, in statements of two each."""
     rank, axis = body.type.rank, body.axis
     sizes = stated(body.type)
@@ -52,7 +54,9 @@ def concat(builder: Builder, body: Concat, values: Sequence[View], name: str, pl
     for k, view in enumerate(values[1:], 1):
         last = k + 1 == len(values)
         known = parts[: k + 1]
-        along = sizes[axis] if last else Size(None if None in known else sum(map(_int, known)))
+        along = (
+            sizes[axis] if last else DimensionSize(None if None in known else sum(map(_int, known)))
+        )
         result = builder.assign(
             name if last else f"{name}_{k}",
             Op.CONCAT,
@@ -67,7 +71,7 @@ def concat(builder: Builder, body: Concat, values: Sequence[View], name: str, pl
 
 
 def spread(
-    builder: Builder, view: View, name: str, place: Place, format: Format | None = None
+    builder: MlirBuilder, view: View, name: str, place: SourcePlace, format: Format | None = None
 ) -> View:
     """A tensor with the dimensions that it lacks: a product with ones, which repeats it."""
     out = tuple(f"d{n}" for n in range(view.rank))
@@ -75,7 +79,9 @@ def spread(
     read = Access(view.tensor, tuple(out[at[axis]] for axis in range(len(at))))
     gone = [p for p, axis in enumerate(view.axes) if axis is None]
     sizes, axes = tuple(view.sizes[p] for p in gone), tuple(range(len(gone)))
-    ones = builder.constant(Data("ones", Number("1.0", place), "f64", sizes, axes, None, place))
+    ones = builder.constant(
+        ConstantTensor("ones", Number("1.0", place), "f64", sizes, axes, None, place)
+    )
     other = Access(ones.tensor, tuple(out[p] for p in gone))
     made = builder.assign(name, Op.MUL, [read, other], out, view.sizes, place, format=format)
     return replace(made, holes=view.holes)
@@ -85,11 +91,13 @@ def _int(value: int | None) -> int:
     return value or 0
 
 
-def _check_sum(size: Size, parts: Sequence[int | None], axis: int, place: Place) -> None:
+def _check_sum(
+    size: DimensionSize, parts: Sequence[int | None], axis: int, place: SourcePlace
+) -> None:
     if None in parts:
         return
     total = sum(map(_int, parts))
-    if not size.equate(Size(total)):
+    if not size.equate(DimensionSize(total)):
         raise refuse_meaning(
             f"dimension {axis} of the result is {size.value}, its operands have "
             f"{' + '.join(map(str, parts))}",
@@ -105,7 +113,12 @@ def _access(view: View, indices: tuple[str, ...]) -> Access:
 
 
 def reshape(
-    builder: Builder, body: Reshape, view: View, said: Sequence[Size], name: str, place: Place
+    builder: MlirBuilder,
+    body: Reshape,
+    view: View,
+    said: Sequence[DimensionSize],
+    name: str,
+    place: SourcePlace,
 ) -> View:
     """A fusion barrier, unless only dimensions come or go that the tensor never had.
 
@@ -160,7 +173,7 @@ def reshape(
     return View(made.tensor, tuple(axes), sizes)
 
 
-def _virtual(body: Reshape, view: View, sizes: Sequence[Size]) -> set[int]:
+def _virtual(body: Reshape, view: View, sizes: Sequence[DimensionSize]) -> set[int]:
     """Dimensions of the result that come from dimensions the tensor does not have."""
     if body.groups is None:
         return set()
@@ -175,19 +188,22 @@ def _virtual(body: Reshape, view: View, sizes: Sequence[Size]) -> set[int]:
 
 
 def _reach(
-    builder: Builder,
+    builder: MlirBuilder,
     groups: Sequence[Sequence[int]],
-    source: Sequence[Size],
-    target: Sequence[Size],
+    source: Sequence[DimensionSize],
+    target: Sequence[DimensionSize],
 ) -> None:
     """Say that dimensions have as many places as their groups, for sizes that are chosen."""
     large, small = (target, source) if len(target) > len(source) else (source, target)
     for n, group in enumerate(groups):
-        builder.reaches.append((None, Product(tuple(large[d] for d in group), small[n])))
+        builder.reaches.append((None, SizeProduct(tuple(large[d] for d in group), small[n])))
 
 
 def _check_groups(
-    groups: Sequence[Sequence[int]], source: Sequence[Size], target: Sequence[Size], place: Place
+    groups: Sequence[Sequence[int]],
+    source: Sequence[DimensionSize],
+    target: Sequence[DimensionSize],
+    place: SourcePlace,
 ) -> None:
     """Groups partition the larger shape in order; their sizes multiply to the smaller's."""
     large, small = (target, source) if len(target) > len(source) else (source, target)
@@ -207,10 +223,10 @@ def _check_groups(
         unknown = [d for d in group if large[d].value is None]
         known = prod(_int(large[d].value) for d in group if d not in unknown)
         if not unknown:
-            good = small[n].equate(Size(known))
+            good = small[n].equate(DimensionSize(known))
         elif len(unknown) == 1 and small[n].value is not None and known:
             whole = _int(small[n].value)
-            good = whole % known == 0 and large[unknown[0]].equate(Size(whole // known))
+            good = whole % known == 0 and large[unknown[0]].equate(DimensionSize(whole // known))
         else:
             good = True
         if not good:

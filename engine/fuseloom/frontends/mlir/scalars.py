@@ -7,10 +7,10 @@ from fuseloom.frontends.mlir.attributes import Reader
 from fuseloom.frontends.mlir.cursor import integer, refuse
 from fuseloom.frontends.mlir.syntax import (
     Argument,
-    Line,
     Literal,
-    Region,
-    Results,
+    OperationLine,
+    RegionBody,
+    ResultNames,
     Scalar,
     Type,
     Typed,
@@ -32,8 +32,8 @@ SPARSE = {
 class ScalarReader(Reader):
     """Reads values, and regions of operations on single elements."""
 
-    def _results(self) -> tuple[Results, ...]:
-        found: list[Results] = []
+    def _results(self) -> tuple[ResultNames, ...]:
+        found: list[ResultNames] = []
         while self.token.kind == "ssa":
             name = self.advance()
             count = 1
@@ -41,7 +41,7 @@ class ScalarReader(Reader):
                 count = integer(self.kind("int", "the number of results").text)
                 if not 1 <= count <= 100:
                     raise refuse(f"{count} results of one operation", "1 to 100", name.place)
-            found.append(Results(name.text[1:], count, name.place))
+            found.append(ResultNames(name.text[1:], count, name.place))
             if not self.take(","):
                 self.need("=", "'=' and an operation")
                 return tuple(found)
@@ -93,7 +93,7 @@ class ScalarReader(Reader):
         ending: str = "linalg.yield",
         depth: int = 0,
         arguments: tuple[Argument, ...] = (),
-    ) -> Region:
+    ) -> RegionBody:
         """``{ ^bb0(...): ... }`` up to the operation that yields."""
         if depth > MAX_REGIONS:
             raise refuse(
@@ -107,7 +107,7 @@ class ScalarReader(Reader):
             if self.take("("):
                 arguments = tuple(self._argument() for _ in self.listed(")"))
             self.need(":")
-        lines: list[Line] = []
+        lines: list[OperationLine] = []
         while not self.take(ending):
             if self.token.kind == "end" or self.sees("}"):
                 raise self.unexpected(f"an operation or {ending}")
@@ -115,9 +115,9 @@ class ScalarReader(Reader):
         yields = self._typed_list(None) if self.token.kind == "ssa" else ()
         self.skip_location()
         self.need("}", f"'}}' after {ending}")
-        return Region(arguments, tuple(lines), tuple(y.use for y in yields), start.place)
+        return RegionBody(arguments, tuple(lines), tuple(y.use for y in yields), start.place)
 
-    def _line(self, depth: int) -> Line:
+    def _line(self, depth: int) -> OperationLine:
         results = self._results()
         token = self.kind("word", "an operation on numbers, or linalg.yield")
         start = self.at
@@ -130,7 +130,7 @@ class ScalarReader(Reader):
             self.skip_operation()
             scalar = Scalar(token.text, ())
         self.skip_location()
-        return Line(tuple(r.name for r in results), scalar, token.place)
+        return OperationLine(tuple(r.name for r in results), scalar, token.place)
 
     def scalar(self, token: Token, depth: int = 0) -> Scalar:
         """What follows the name of an operation on numbers."""
@@ -171,15 +171,15 @@ class ScalarReader(Reader):
         source, type_ = self._scalar_types()
         names = SPARSE[token.text]
         if not names:
-            regions: tuple[tuple[str, Region | str | None], ...] = (
+            regions: tuple[tuple[str, RegionBody | str | None], ...] = (
                 ("region", self.region("sparse_tensor.yield", depth + 1)),
             )
             return Scalar(token.text, operands, None, None, type_, source, regions=regions)
-        found: list[tuple[str, Region | str | None]] = []
+        found: list[tuple[str, RegionBody | str | None]] = []
         while self.sees(*names):
             name = self.advance().text
             self.need("=")
-            body: Region | str | None = None
+            body: RegionBody | str | None = None
             if self.take("identity"):
                 body = "identity"
             elif self.tokens[self.at + 1].text == "}":

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from fuseloom.frontends.mlir.builder import Builder, unknown
+from fuseloom.frontends.mlir.builder import MlirBuilder, unknown
 from fuseloom.frontends.mlir.expressions import refuse_meaning
 from fuseloom.frontends.mlir.syntax import Number, Type, Typed, Use
 from fuseloom.frontends.mlir.values import (
     Blank,
-    Constant,
-    Data,
+    ConstantNumber,
+    ConstantTensor,
     Extent,
     Ignored,
     Value,
     View,
     stated,
 )
-from fuseloom.program.syntax import Place
+from fuseloom.program.syntax import SourcePlace
 
 FOREIGN = "give the file as it is on tensors of floats and integers, before other passes"
 
@@ -23,11 +23,11 @@ FOREIGN = "give the file as it is on tensors of floats and integers, before othe
 class Scope:
     """Values by name."""
 
-    def __init__(self, builder: Builder) -> None:
+    def __init__(self, builder: MlirBuilder) -> None:
         self.builder = builder
         self.values: dict[tuple[str, int], Value] = {}
 
-    def define(self, name: str, number: int, value: Value, place: Place) -> None:
+    def define(self, name: str, number: int, value: Value, place: SourcePlace) -> None:
         """Give a value its name."""
         if (name, number) in self.values:
             raise refuse_meaning(f"%{name} is defined twice", "give each value its own name", place)
@@ -50,7 +50,7 @@ class Scope:
 
     def agree(self, value: Value, type_: Type, what: str) -> None:
         """Make the sizes of a value and of a type one, or refuse what differs."""
-        if not isinstance(value, View | Data | Blank):
+        if not isinstance(value, View | ConstantTensor | Blank):
             return
         if len(value.sizes) != type_.rank:
             raise refuse_meaning(
@@ -69,7 +69,7 @@ class Scope:
     def view(self, typed: Typed) -> View:
         """A value that is read: a tensor of the program."""
         value = self.typed(typed)
-        if isinstance(value, Data):
+        if isinstance(value, ConstantTensor):
             return self.builder.constant(value)
         if isinstance(value, Blank) and value.fill is not None:
             return self.builder.constant(filled(value, typed.use.name, typed.use.place))
@@ -90,7 +90,7 @@ class Scope:
         if isinstance(given, int):
             return given
         value = self.value(given)
-        if isinstance(value, Constant) and value.value == int(value.value):
+        if isinstance(value, ConstantNumber) and value.value == int(value.value):
             return int(value.value)
         if isinstance(value, Extent) and value.size.value is not None:
             return value.size.value
@@ -100,8 +100,8 @@ class Scope:
         )  # fmt: skip
 
 
-def filled(blank: Blank, name: str, place: Place) -> Data:
+def filled(blank: Blank, name: str, place: SourcePlace) -> ConstantTensor:
     """A filled tensor as the constant it is."""
     literal = Number(repr(blank.fill), place)
     axes = tuple(range(blank.rank))
-    return Data(name, literal, "f64", blank.sizes, axes, blank.format, place)
+    return ConstantTensor(name, literal, "f64", blank.sizes, axes, blank.format, place)

@@ -10,23 +10,25 @@ from fuseloom.errors import DataError
 from fuseloom.frontends.mlir.collected import Input, Made
 from fuseloom.frontends.mlir.expressions import refuse_meaning
 from fuseloom.frontends.mlir.lookups import Lookup
-from fuseloom.frontends.mlir.values import Size
+from fuseloom.frontends.mlir.values import DimensionSize
 from fuseloom.program.formats import Format
 from fuseloom.program.inputs import made_tensor
 from fuseloom.program.storage import StoredTensor
-from fuseloom.program.syntax import Place
+from fuseloom.program.syntax import SourcePlace
 from fuseloom.program.types import BroadcastAdd, Program, Tensor
 from fuseloom.program.verify import Checker
 
 
-class Collected(Protocol):
+class BuilderState(Protocol):
     """What a builder has collected."""
 
     inputs: dict[str, Input]
 
     def live(self, outputs: tuple[str, ...]) -> list[Made]: ...
 
-    def shape(self, name: str, sizes: tuple[Size, ...], place: Place) -> tuple[int, ...]: ...
+    def shape(
+        self, name: str, sizes: tuple[DimensionSize, ...], place: SourcePlace
+    ) -> tuple[int, ...]: ...
 
 
 class Selected:
@@ -34,7 +36,7 @@ class Selected:
 
     Parameters
     ----------
-    builder : Collected
+    builder : BuilderState
     inputs : mapping
         Inputs that the program reads.
 
@@ -46,7 +48,7 @@ class Selected:
         Statements that compute places.
     """
 
-    def __init__(self, builder: Collected, inputs: Mapping[str, Input]) -> None:
+    def __init__(self, builder: BuilderState, inputs: Mapping[str, Input]) -> None:
         self.builder = builder
         self.hosts: dict[str, list[Made]] = {}
         self.inputs = dict(inputs)

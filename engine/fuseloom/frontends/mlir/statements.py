@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fuseloom.frontends.mlir.builder import Builder
+from fuseloom.frontends.mlir.builder import MlirBuilder
 from fuseloom.frontends.mlir.choices import lowered
+from fuseloom.frontends.mlir.constants import is_mask
 from fuseloom.frontends.mlir.expressions import (
     CAST,
     Apply,
@@ -18,12 +19,11 @@ from fuseloom.frontends.mlir.expressions import (
     arguments,
     is_known,
 )
-from fuseloom.frontends.mlir.known import is_mask
 from fuseloom.frontends.mlir.named import Computation
-from fuseloom.frontends.mlir.operands import Operands, Read
+from fuseloom.frontends.mlir.operands import OperandRead, Operands
 from fuseloom.frontends.mlir.region_values import Captured
 from fuseloom.frontends.mlir.syntax import Number, Type
-from fuseloom.frontends.mlir.values import Data, Ignored, Size, Value, View
+from fuseloom.frontends.mlir.values import ConstantTensor, DimensionSize, Ignored, Value, View
 from fuseloom.program.types import Access, Op
 
 
@@ -32,7 +32,7 @@ class Statements(Operands):
 
     def __init__(
         self,
-        builder: Builder,
+        builder: MlirBuilder,
         computation: Computation,
         operands: Sequence[Value],
         captured: Sequence[Captured],
@@ -40,8 +40,8 @@ class Statements(Operands):
         types: Sequence[Type],
     ) -> None:
         super().__init__(builder, computation, operands, captured, names, types)
-        self.done: dict[Node, Read] = {}
-        self.constants: dict[tuple[Node, bool, tuple[str, ...]], Read] = {}
+        self.done: dict[Node, OperandRead] = {}
+        self.constants: dict[tuple[Node, bool, tuple[str, ...]], OperandRead] = {}
 
     def _note_broadcast(self, node: Apply, over: tuple[str, ...]) -> None:
         """Say where a sum repeats an operand in the rows of another one only."""
@@ -60,13 +60,13 @@ class Statements(Operands):
 
     # Trees.
 
-    def chosen(self, node: Node, size: Size) -> Access:
+    def chosen(self, node: Node, size: DimensionSize) -> Access:
         places = self._emit(node, f"{self.names[0]}_places").access
         return Access(self.builder.selection(places.tensor, size, self.place), places.indices)
 
     def _emit(
         self, node: Node, target: str, mask: bool = False, over: tuple[str, ...] = ()
-    ) -> Read:
+    ) -> OperandRead:
         """A use of what a tree computes, over all its indices.
 
         ``mask`` says that it is the factor of a product, where zeros may be absent; a constant
@@ -78,11 +78,11 @@ class Statements(Operands):
             mask = mask and is_mask(node)
             key = node, mask, over
             if key not in self.constants:
-                self.constants[key] = Read(self.known(node, target, mask, over))
+                self.constants[key] = OperandRead(self.known(node, target, mask, over))
             return self.constants[key]
         if node not in self.done:
             free = self.free(node)
-            self.done[node] = Read(self._assign(node, target, free, None))
+            self.done[node] = OperandRead(self._assign(node, target, free, None))
         return self.done[node]
 
     def _assign(
@@ -134,7 +134,9 @@ class Statements(Operands):
             return access
         sizes = tuple(by_index[x] for x in lacks)
         literal = Number("1.0", self.place)
-        ones = Data("ones", literal, "f64", sizes, tuple(range(len(lacks))), None, self.place)
+        ones = ConstantTensor(
+            "ones", literal, "f64", sizes, tuple(range(len(lacks))), None, self.place
+        )
         other = Access(self.builder.constant(ones).tensor, lacks)
         return self._statement(Op.MUL, [access, other], f"{target}_wide", over, None)
 
@@ -179,7 +181,9 @@ class Statements(Operands):
         order = tuple(kept.index(mode) for mode, _ in pairs)
         return replace(type_, format=replace(fmt, levels=levels, mode_order=order))
 
-    def _viewed(self, made: Access, out: tuple[str | None, ...], sizes: tuple[Size, ...]) -> View:
+    def _viewed(
+        self, made: Access, out: tuple[str | None, ...], sizes: tuple[DimensionSize, ...]
+    ) -> View:
         """What an access gives under the output's dimensions; those it lacks repeat it."""
         axes = tuple(
             made.indices.index(self.index[x])

@@ -19,7 +19,7 @@ from fuseloom.frontends.mlir.moves import insert_slice
 from fuseloom.frontends.mlir.operands import sizes_of
 from fuseloom.frontends.mlir.reductions import Reductions
 from fuseloom.frontends.mlir.syntax import Result, Slice, Sum, Type, Typed, Use
-from fuseloom.frontends.mlir.values import Blank, Data, Ignored, Value, View
+from fuseloom.frontends.mlir.values import Blank, ConstantTensor, Ignored, Value, View
 from fuseloom.program.relations import affine_text
 
 
@@ -95,7 +95,7 @@ class Structured(Reductions):
         start, type_ = self.operands[number], self.types[n]
         terms = [_term(x) for x in positions]
         dims = [x for x, _, _ in terms if x is not None]
-        into = self.builder.constant(start) if isinstance(start, Data) else start
+        into = self.builder.constant(start) if isinstance(start, ConstantTensor) else start
         whole = len(set(dims)) == len(dims) == len(self.computation.dims)
         if not whole or any(step < 1 for _, step, _ in terms) or not isinstance(into, View | Blank):
             shown = next(affine_text([*x.terms], x.offset) for x in positions if isinstance(x, Sum))
@@ -150,7 +150,7 @@ class Structured(Reductions):
         if any(isinstance(x, Sum) for x in source):
             return None
         if (
-            isinstance(value, Data)
+            isinstance(value, ConstantTensor)
             and None not in source
             and sorted(map(str, source)) == sorted(map(str, out))
         ):

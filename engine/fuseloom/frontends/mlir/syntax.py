@@ -8,13 +8,13 @@ from typing import TypeAlias
 
 from fuseloom.errors import FuseloomError
 from fuseloom.program.formats import Format
-from fuseloom.program.syntax import Place
+from fuseloom.program.syntax import SourcePlace
 
 FLOATS = ("f32", "f64", "f16", "bf16")
 INTEGERS = ("i64", "index", "i32", "i16", "i8", "i1")
 """Integers that messages list; ``si8``, ``ui32``, ``i4`` and the like are read, too."""
 _INTEGER = re.compile(r"index|[su]?i[1-9]\d?")
-_NOWHERE: Place = (1, 1)
+_NOWHERE: SourcePlace = (1, 1)
 WHERE = "fuseloom.where"
 """Attribute of an argument that is made: what it holds, as the text language says it."""
 
@@ -45,18 +45,18 @@ class AffineMap:
 
     dims: tuple[str, ...]
     results: tuple[Result, ...]
-    place: Place = field(default=_NOWHERE, compare=False)
+    place: SourcePlace = field(default=_NOWHERE, compare=False)
 
 
 @dataclass(frozen=True)
-class Encoding:
+class SparseEncoding:
     """A sparse tensor encoding; the format is None where the text gives no map.
 
     ``note`` says what is stored instead, where formats have no counterpart.
     """
 
     format: Format | None
-    place: Place = field(default=_NOWHERE, compare=False)
+    place: SourcePlace = field(default=_NOWHERE, compare=False)
     note: str | None = None
 
 
@@ -66,7 +66,7 @@ class Trait:
 
     maps: tuple[AffineMap, ...] | None
     iterators: tuple[str, ...] | None
-    place: Place = field(default=_NOWHERE, compare=False)
+    place: SourcePlace = field(default=_NOWHERE, compare=False)
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Type:
     element: str
     shape: tuple[int | None, ...] | None = None
     format: Format | None = None
-    place: Place = field(default=_NOWHERE, compare=False)
+    place: SourcePlace = field(default=_NOWHERE, compare=False)
     note: str | None = None
     foreign: str | None = None
 
@@ -104,7 +104,7 @@ class Number:
     """A literal whose value depends on the type that follows it."""
 
     text: str
-    place: Place
+    place: SourcePlace
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Dense:
     numbers: tuple[Number, ...]
     shape: tuple[int, ...] | None
     blob: str | None
-    place: Place
+    place: SourcePlace
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Sparse:
 
     coordinates: Dense
     values: Dense
-    place: Place
+    place: SourcePlace
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Resource:
     """``dense_resource<name>``: the data are somewhere else."""
 
     name: str
-    place: Place
+    place: SourcePlace
 
 
 Literal: TypeAlias = Number | Dense | Sparse | Resource
@@ -146,7 +146,7 @@ class Use:
 
     name: str
     number: int
-    place: Place
+    place: SourcePlace
 
     def __str__(self) -> str:
         return f"%{self.name}" + (f"#{self.number}" if self.number else "")
@@ -166,21 +166,21 @@ class Argument:
 
     name: str
     type: Type
-    place: Place
+    place: SourcePlace
     where: str | None = None
 
 
 @dataclass(frozen=True)
-class Results:
+class ResultNames:
     """What an operation defines: ``%name``, or ``%name:count``."""
 
     name: str
     count: int
-    place: Place
+    place: SourcePlace
 
 
 @dataclass(frozen=True)
-class Constant:
+class ConstantOperation:
     literal: Literal
     type: Type
 
@@ -216,24 +216,24 @@ class Scalar:
     source: Type | None = None
     number: int = 0
     places: tuple[Use, ...] = ()
-    regions: tuple[tuple[str, Region | str | None], ...] = ()
+    regions: tuple[tuple[str, RegionBody | str | None], ...] = ()
 
 
 @dataclass(frozen=True)
-class Line:
+class OperationLine:
     """One operation of a region, the names it defines and its place."""
 
     results: tuple[str, ...]
     scalar: Scalar
-    place: Place
+    place: SourcePlace
 
 
 @dataclass(frozen=True)
-class Region:
+class RegionBody:
     arguments: tuple[Argument, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[OperationLine, ...]
     yields: tuple[Use, ...]
-    place: Place
+    place: SourcePlace
 
 
 @dataclass(frozen=True)
@@ -244,7 +244,7 @@ class Linalg:
     trait: Trait
     ins: tuple[Typed, ...]
     outs: tuple[Typed, ...]
-    region: Region | None
+    region: RegionBody | None
     types: tuple[Type, ...]
     numbers: tuple[tuple[str, tuple[int, ...]], ...]
 
@@ -303,7 +303,7 @@ class Pad:
     operand: Typed
     low: tuple[int | Use, ...]
     high: tuple[int | Use, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[OperationLine, ...]
     value: Use
     type: Type
 
@@ -341,7 +341,7 @@ class Element:
 
 
 @dataclass(frozen=True)
-class Arithmetic:
+class ArithmeticOperation:
     """An operation on numbers outside of any region."""
 
     scalar: Scalar
@@ -363,7 +363,7 @@ class Dim:
 
 
 @dataclass(frozen=True)
-class Call:
+class CallOperation:
     callee: str
     operands: tuple[Use, ...]
     types: tuple[Type, ...]
@@ -375,16 +375,16 @@ class Return:
 
 
 Body: TypeAlias = (
-    Constant | Empty | Linalg | Concat | Reshape | Cast | Slice | Pad | Pack | New | Element
-    | Arithmetic | Foreign | Dim | Call | Return
+    ConstantOperation | Empty | Linalg | Concat | Reshape | Cast | Slice | Pad | Pack | New
+    | Element | ArithmeticOperation | Foreign | Dim | CallOperation | Return
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Operation:
-    results: tuple[Results, ...]
+    results: tuple[ResultNames, ...]
     body: Body
-    place: Place
+    place: SourcePlace
 
 
 @dataclass(frozen=True)
@@ -397,7 +397,7 @@ class Function:
     name: str
     arguments: tuple[Argument, ...]
     operations: tuple[Operation, ...] | None
-    place: Place
+    place: SourcePlace
     problem: FuseloomError | None = None
 
 
@@ -409,6 +409,6 @@ class File:
     """
 
     name: str | None
-    settings: tuple[tuple[str, str, Place], ...]
+    settings: tuple[tuple[str, str, SourcePlace], ...]
     functions: tuple[Function, ...]
     problem: FuseloomError | None = None

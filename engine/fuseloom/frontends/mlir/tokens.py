@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fuseloom.errors import ParseError
 from fuseloom.program.limits import MAX_TEXT_CHARS
-from fuseloom.program.syntax import Place
+from fuseloom.program.syntax import SourcePlace
 
 _PATTERNS = (
     ("skip", r"\s+|//[^\n]*|\{-#.*?#-\}"),
@@ -36,7 +36,7 @@ class Token:
 
     kind: str
     text: str
-    place: Place
+    place: SourcePlace
 
     def __str__(self) -> str:
         if self.kind == "end":

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from fuseloom.errors import FuseloomError
-from fuseloom.frontends.mlir.builder import Builder
+from fuseloom.frontends.mlir.builder import MlirBuilder
 from fuseloom.frontends.mlir.expressions import refuse_meaning
 from fuseloom.frontends.mlir.functions import Body, Returned
 from fuseloom.frontends.mlir.imported import ImportedMlir
@@ -14,15 +14,15 @@ from fuseloom.frontends.mlir.pieces import chosen, parse_pieces
 from fuseloom.frontends.mlir.reshapes import spread
 from fuseloom.frontends.mlir.scopes import FOREIGN, filled
 from fuseloom.frontends.mlir.syntax import (
-    Call,
+    CallOperation,
     File,
     Function,
     Type,
 )
 from fuseloom.frontends.mlir.values import (
     Blank,
-    Constant,
-    Data,
+    ConstantNumber,
+    ConstantTensor,
     Extent,
     Ignored,
     Value,
@@ -150,7 +150,7 @@ class _Translator:
     ) -> None:
         self.files = files
         self.shapes = shapes
-        self.builder = Builder(shapes if early else {}, choosing)
+        self.builder = MlirBuilder(shapes if early else {}, choosing)
         self.functions: dict[str, Function] = {}
         self.calls = 0
 
@@ -174,7 +174,7 @@ class _Translator:
                 roots[0][1].place,
             )
         names = roots[0][0].name or (roots[0][1].name if len(roots) == 1 else _DEFAULT_NAME)
-        name = Builder().name(names) if names else _DEFAULT_NAME
+        name = MlirBuilder().name(names) if names else _DEFAULT_NAME
         return self.builder.finish(name, tuple(outputs), self._broadcast_add(), self.shapes)
 
     def open_arguments(self) -> list[str]:
@@ -199,7 +199,7 @@ class _Translator:
                 op.body.callee
                 for f in file.functions
                 for op in f.operations or ()
-                if isinstance(op.body, Call)
+                if isinstance(op.body, CallOperation)
             }
             roots += [
                 (file, f)
@@ -277,7 +277,7 @@ class _Translator:
         value, place = returned.value, returned.place
         if isinstance(value, Blank) and value.fill is not None:
             value = filled(value, returned.name, place)
-        if isinstance(value, Data):
+        if isinstance(value, ConstantTensor):
             value = self.builder.constant(value)
         if isinstance(value, View):
             axes = [axis for axis in value.axes if axis is not None]
@@ -292,7 +292,9 @@ class _Translator:
             raise refuse_meaning(
                 f"this value cannot be returned: {value.reason}", value.hint, place
             )
-        what = {Constant: "a number", Blank: "a tensor without elements"}.get(type(value), "a size")
+        what = {ConstantNumber: "a number", Blank: "a tensor without elements"}.get(
+            type(value), "a size"
+        )
         raise refuse_meaning(f"the function returns {what}", "return what it computes", place)
 
     def _copied(self, view: View, returned: Returned) -> str:

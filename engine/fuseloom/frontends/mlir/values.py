@@ -24,7 +24,7 @@ from fuseloom.frontends.mlir.syntax import (
 )
 from fuseloom.program.formats import Format
 from fuseloom.program.limits import MAX_DIMENSION, MAX_REFERENCE_ELEMENTS
-from fuseloom.program.syntax import Place
+from fuseloom.program.syntax import SourcePlace
 
 Array: TypeAlias = npt.NDArray[np.float64]
 
@@ -34,14 +34,14 @@ _BYTES = {"f32": "<f4", "f64": "<f8", "f16": "<f2", "i64": "<i8", "index": "<i8"
           "i16": "<i2", "i8": "<i1", "i1": "<i1"}  # fmt: skip
 
 
-class Size:
+class DimensionSize:
     """The size of a dimension; one written ``?`` is found by what it is set equal to."""
 
     def __init__(self, value: int | None = None) -> None:
         self._value = value
-        self._same: Size | None = None
+        self._same: DimensionSize | None = None
 
-    def _root(self) -> Size:
+    def _root(self) -> DimensionSize:
         node = self
         while node._same is not None:
             node._same = node._same._same or node._same
@@ -59,7 +59,7 @@ class Size:
         """A number that sizes set equal share."""
         return id(self._root())
 
-    def equate(self, other: Size) -> bool:
+    def equate(self, other: DimensionSize) -> bool:
         """Make two sizes one; False if they differ."""
         a, b = self._root(), other._root()
         if a is b:
@@ -86,7 +86,7 @@ class View:
 
     tensor: str
     axes: tuple[int | None, ...]
-    sizes: tuple[Size, ...]
+    sizes: tuple[DimensionSize, ...]
     holes: bool = False
 
     @property
@@ -95,27 +95,27 @@ class View:
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class DeferredConstant:
     """A constant that is computed once its shape is known."""
 
     compute: Callable[[tuple[int, ...]], Array]
-    place: Place
+    place: SourcePlace
 
 
 @dataclass(frozen=True, eq=False)
-class Data:
+class ConstantTensor:
     """A constant tensor, not yet an input; ``permutation[d]`` is the literal's dimension ``d``."""
 
     name: str
-    literal: Literal | Known
+    literal: Literal | DeferredConstant
     element: str
-    literal_sizes: tuple[Size, ...]
+    literal_sizes: tuple[DimensionSize, ...]
     permutation: tuple[int, ...]
     format: Format | None
-    place: Place
+    place: SourcePlace
 
     @property
-    def sizes(self) -> tuple[Size, ...]:
+    def sizes(self) -> tuple[DimensionSize, ...]:
         return tuple(self.literal_sizes[d] for d in self.permutation)
 
     @property
@@ -154,7 +154,7 @@ class Data:
 
 
 @dataclass(frozen=True)
-class Constant:
+class ConstantNumber:
     """A number."""
 
     value: float
@@ -165,7 +165,7 @@ class Constant:
 class Blank:
     """``tensor.empty``: a shape without elements; ``fill`` is what ``linalg.fill`` put there."""
 
-    sizes: tuple[Size, ...]
+    sizes: tuple[DimensionSize, ...]
     format: Format | None
     fill: float | None = None
 
@@ -178,7 +178,7 @@ class Blank:
 class Extent:
     """``tensor.dim``."""
 
-    size: Size
+    size: DimensionSize
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ class Ignored:
         return (self.problem.hint if self.problem is not None else None) or "leave it out"
 
 
-Value: TypeAlias = View | Data | Constant | Blank | Extent | Ignored
+Value: TypeAlias = View | ConstantTensor | ConstantNumber | Blank | Extent | Ignored
 
 
 def exact(values: Array) -> npt.NDArray[np.bool_]:
@@ -251,7 +251,9 @@ def number(literal: Number, element: str) -> float:
     return float(value)
 
 
-def literal_array(literal: Literal | Known, element: str, shape: tuple[int, ...]) -> Array:
+def literal_array(
+    literal: Literal | DeferredConstant, element: str, shape: tuple[int, ...]
+) -> Array:
     """Values of a constant.
 
     Raises
@@ -266,7 +268,7 @@ def literal_array(literal: Literal | Known, element: str, shape: tuple[int, ...]
             literal.place,
         )
     match literal:
-        case Known():
+        case DeferredConstant():
             return literal.compute(shape)
         case Number():
             return np.full(shape, number(literal, element))
@@ -294,7 +296,7 @@ def _shape(shape: tuple[int, ...]) -> str:
     return "x".join(map(str, shape)) or "scalar"
 
 
-def _blob(text: str, element: str, shape: tuple[int, ...], place: Place) -> Array:
+def _blob(text: str, element: str, shape: tuple[int, ...], place: SourcePlace) -> Array:
     """Hexadecimal bytes, little-endian; those of one element stand for all."""
     kind = _BYTES.get(element)
     try:
@@ -345,6 +347,6 @@ def _coordinate(literal: Number) -> int:
     return int(value)
 
 
-def stated(type_: Type) -> tuple[Size, ...]:
+def stated(type_: Type) -> tuple[DimensionSize, ...]:
     """Sizes as a type says them."""
-    return tuple(Size(n) for n in type_.shape or ())
+    return tuple(DimensionSize(n) for n in type_.shape or ())

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fuseloom.frontends.mlir.expressions import Arg, Node, add, largest, mul, smallest, sub
 from fuseloom.frontends.mlir.named import Computation
 from fuseloom.frontends.mlir.syntax import AffineMap, Result, Sum
-from fuseloom.program.syntax import Place
+from fuseloom.program.syntax import SourcePlace
 
 _SPACE = "dhw"
 # Letters of the input, the filter and the output: d, h and w are where windows slide.
@@ -54,7 +54,7 @@ def has_points(op: str) -> bool:
 
 
 def window(
-    op: str, strides: tuple[int, ...] | None, dilations: tuple[int, ...] | None, place: Place
+    op: str, strides: tuple[int, ...] | None, dilations: tuple[int, ...] | None, place: SourcePlace
 ) -> Computation | None:
     """The meaning of a convolution or a pooling; None if strides or dilations do not fit.
 

@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from fuseloom.frontends.torch.conditions import opposite
+from fuseloom.frontends.torch.conditions import not_
 from fuseloom.frontends.torch.pointwise import (
     clamp,
     log_of_one_and_exp,
     negative_part,
     on_stored,
 )
-from fuseloom.frontends.torch.steps import jump
+from fuseloom.frontends.torch.steps import step
 from fuseloom.frontends.torch.values import Value
 from fuseloom.frontends.torch.views import pieces
 from fuseloom.program import Op
@@ -127,8 +127,8 @@ def softplus(m: Importer, x: Any, beta: float = 1, threshold: float = 20) -> Val
     soft = log_of_one_and_exp(m, v)
     total = b.add(b.apply(Op.RELU, v, "above"), soft)
     if threshold < FAINT:
-        beyond = jump(m, b.shift(v, -float(threshold)))
-        bent = b.mul(total, opposite(m, beyond), "bent")
+        beyond = step(m, b.shift(v, -float(threshold)))
+        bent = b.mul(total, not_(m, beyond), "bent")
         total = b.add(b.mul(v, beyond, "straight"), bent)
     return b.scale(total, 1.0 / float(beta))
 

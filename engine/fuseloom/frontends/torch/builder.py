@@ -2,7 +2,8 @@
 
 The rule all of this keeps: filled up with what absent elements stand for, a value equals the
 module's own dense tensor.  A function that maps 0 to something else is therefore never applied
-to a value that may lack elements; a zero is added to all of them first (:meth:`Builder.filled`).
+to a value that may lack elements; a zero is added to all of them first
+(:meth:`TorchBuilder.filled`).
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Feed:
     keep: bool = False
 
 
-class Builder:
+class TorchBuilder:
     """Collects statements; ``node`` is the traced operation they are for.
 
     Parameters

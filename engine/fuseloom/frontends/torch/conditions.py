@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from fuseloom.frontends.torch.nodes import op_name
-from fuseloom.frontends.torch.steps import jump
+from fuseloom.frontends.torch.steps import step
 from fuseloom.frontends.torch.values import Value
 from fuseloom.program import Op
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fuseloom.frontends.torch.importer import Importer
 
 
-def opposite(m: Importer, condition: Value) -> Value:
+def not_(m: Importer, condition: Value) -> Value:
     """1 where a condition is 0."""
     return m.builder.shift(m.builder.scale(condition, -1.0, "negative"), 1.0)
 
@@ -82,8 +82,8 @@ def greater(turned: bool, holds: bool) -> Callable[..., Value]:
     """``gt``; ``lt`` if turned; ``le`` and ``ge`` are what these are not."""
 
     def handler(m: Importer, x: Any, other: Any) -> Value:
-        found = jump(m, _gap(m, *((other, x) if turned else (x, other))))
-        return found if holds else opposite(m, found)
+        found = step(m, _gap(m, *((other, x) if turned else (x, other))))
+        return found if holds else not_(m, found)
 
     return handler
 
@@ -94,7 +94,7 @@ def differs(holds: bool) -> Callable[..., Value]:
     def handler(m: Importer, x: Any, other: Any) -> Value:
         b = m.builder
         found = b.apply(Op.SIGN, b.apply(Op.ABS, _gap(m, x, other)), "differs")
-        return found if holds else opposite(m, found)
+        return found if holds else not_(m, found)
 
     return handler
 
@@ -107,15 +107,15 @@ def _bits(m: Importer, x: Any) -> Value:
     return m.builder.apply(Op.SIGN, m.builder.apply(Op.ABS, value), "holds")
 
 
-def both(m: Importer, x: Any, other: Any) -> Value:
-    return m.builder.mul(_bits(m, x), _bits(m, other), "both")
+def and_(m: Importer, x: Any, other: Any) -> Value:
+    return m.builder.mul(_bits(m, x), _bits(m, other), "and_")
 
 
-def either(m: Importer, x: Any, other: Any) -> Value:
+def or_(m: Importer, x: Any, other: Any) -> Value:
     return m.builder.larger(_bits(m, x), _bits(m, other))
 
 
-def one_of(m: Importer, x: Any, other: Any) -> Value:
+def xor_(m: Importer, x: Any, other: Any) -> Value:
     b = m.builder
     return b.apply(Op.ABS, b.add(_bits(m, x), _bits(m, other), "difference", Op.SUB))
 
@@ -131,7 +131,7 @@ def finite(m: Importer, x: Any, nan: Any = 0, posinf: Any = None, neginf: Any = 
 
 
 def fails(m: Importer, x: Any) -> Value:
-    return opposite(m, _bits(m, x))
+    return not_(m, _bits(m, x))
 
 
 HANDLERS: dict[str, Callable[..., Any]] = {
@@ -141,8 +141,8 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "le": settled(greater(turned=False, holds=False)),
     "ne": settled(differs(holds=True)), "eq": settled(differs(holds=False)),
     "isnan": lambda m, x: everywhere(m, False), "isfinite": is_finite, "nan_to_num": finite,
-    **dict.fromkeys(("logical_and", "bitwise_and", "__and__"), both),
-    **dict.fromkeys(("logical_or", "bitwise_or", "__or__"), either),
-    **dict.fromkeys(("logical_xor", "bitwise_xor", "__xor__"), one_of),
+    **dict.fromkeys(("logical_and", "bitwise_and", "__and__"), and_),
+    **dict.fromkeys(("logical_or", "bitwise_or", "__or__"), or_),
+    **dict.fromkeys(("logical_xor", "bitwise_xor", "__xor__"), xor_),
     **dict.fromkeys(("logical_not", "bitwise_not"), fails),
 }  # fmt: skip

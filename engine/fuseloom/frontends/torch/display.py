@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from fuseloom.display import Content, Markup, bar, shown, table, tag
-from fuseloom.frontends.torch.imported import Agreement, Imported
+from fuseloom.frontends.torch.imported import Agreement, ImportedModule
 from fuseloom.program.formats import format_text
 from fuseloom.program.printer import statement_text
 
 
-def imported_html(imported: Imported) -> Markup:
+def imported_html(imported: ImportedModule) -> Markup:
     """What each operation became, what is stored and how, and how the program can be fused."""
     text = {s.out.tensor: statement_text(s) for s in imported.program.statements}
     operations: list[Sequence[Content]] = [
@@ -35,7 +35,7 @@ def _place(place: str) -> Content:
     return [tag("div", at, class_="quiet"), tag("code", code)] if code else at
 
 
-def _data(imported: Imported) -> Iterator[Sequence[Content]]:
+def _data(imported: ImportedModule) -> Iterator[Sequence[Content]]:
     for name, stored in imported.data.items():
         tensor = imported.program.tensor(name)
         every = prod(tensor.shape)

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from fuseloom.frontends.torch.builder import LETTERS, Builder
+from fuseloom.frontends.torch.builder import LETTERS, TorchBuilder
 from fuseloom.frontends.torch.finish import live
 from fuseloom.frontends.torch.folding import Folding
 from fuseloom.frontends.torch.pairs import pairs_of, pattern, spread_feed
@@ -28,7 +28,7 @@ class _KeptError(Exception):
     """The edges have to stay a list."""
 
 
-def over_pairs(b: Builder, env: Mapping[str, Any], outputs: Sequence[str]) -> list[str]:
+def over_pairs(b: TorchBuilder, env: Mapping[str, Any], outputs: Sequence[str]) -> list[str]:
     """Rewrite what a builder has written; notes about it, one for each list of edges."""
     notes: list[str] = []
     seen: set[frozenset[str]] = set()
@@ -50,7 +50,7 @@ def over_pairs(b: Builder, env: Mapping[str, Any], outputs: Sequence[str]) -> li
 # Which axes count edges ---------------------------------------------------------------------------
 
 
-def _axes(b: Builder) -> tuple[list[set[Axis]], set[Axis]]:
+def _axes(b: TorchBuilder) -> tuple[list[set[Axis]], set[Axis]]:
     """Axes that count the same, and those that are counted in another way by some statement."""
     parent: dict[Axis, Axis] = {}
     apart: set[Axis] = set()
@@ -103,7 +103,7 @@ def _kept(old: Sequence[int], new: Sequence[int]) -> list[tuple[int, int]]:
     return [(place, there[key]) for key, place in starts(old).items() if key in there]
 
 
-def _edge_classes(b: Builder) -> list[frozenset[Axis]]:
+def _edge_classes(b: TorchBuilder) -> list[frozenset[Axis]]:
     """Sets of axes that count the edges between nodes that two selections name."""
     classes, apart = _axes(b)
     read = {a.tensor for s in b.statements for a in s.operands}
@@ -124,7 +124,7 @@ def _edge_classes(b: Builder) -> list[frozenset[Axis]]:
 class _Rewriting:
     """One list of edges."""
 
-    b: Builder
+    b: TorchBuilder
     env: Mapping[str, Any]
     outputs: Sequence[str]
     axes: frozenset[Axis]

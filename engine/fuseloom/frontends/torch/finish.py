@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from fuseloom.frontends.torch.builder import Builder
+from fuseloom.frontends.torch.builder import TorchBuilder
 from fuseloom.frontends.torch.formats import Storage, compressed, format_of, spread_blocks
 from fuseloom.frontends.torch.values import Support
 from fuseloom.program import (
@@ -90,7 +90,7 @@ def phases(statements: Sequence[Statement]) -> list[list[Statement]]:
 
 
 def finished(
-    builder: Builder,
+    builder: TorchBuilder,
     storage: Storage,
     name: str,
     outputs: Sequence[str],
@@ -134,7 +134,7 @@ def finished(
     return parse(print_program(program)), _presets(builder, groups, orders)
 
 
-def runs(builder: Builder, groups: Sequence[Sequence[Statement]]) -> list[list[Statement]]:
+def runs(builder: TorchBuilder, groups: Sequence[Sequence[Statement]]) -> list[list[Statement]]:
     """Neighbouring statements of one operation of the module."""
     result: list[list[Statement]] = []
     for group in groups:
@@ -185,7 +185,7 @@ def layers(
     return result
 
 
-def pieces(builder: Builder, part: Sequence[Statement]) -> list[list[Statement]]:
+def pieces(builder: TorchBuilder, part: Sequence[Statement]) -> list[list[Statement]]:
     """Cut what is too much for one region: it would compute the same again and again.
 
     Steps of a recurrent layer are always apart, as several gates read what the last one made.
@@ -237,7 +237,7 @@ def _gathers(read: Access, out: Sequence[str]) -> bool:
 
 
 def _presets(
-    builder: Builder,
+    builder: TorchBuilder,
     groups: Sequence[Sequence[Statement]],
     orders: Mapping[str, tuple[int, ...]],
 ) -> dict[str, str]:

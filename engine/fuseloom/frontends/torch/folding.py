@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
-from fuseloom.frontends.torch.builder import Builder
+from fuseloom.frontends.torch.builder import TorchBuilder
 from fuseloom.frontends.torch.finish import live
 from fuseloom.frontends.torch.pairs import Pairs, adjacency
 from fuseloom.program import Access, Op, Statement
@@ -14,7 +14,7 @@ _LINEAR = (Op.MUL, Op.SUM, Op.SCALE)
 
 
 @dataclass(frozen=True)
-class Product:
+class FoldedProduct:
     """What an input is to hold: known factors, a number, and whether edges stay told apart."""
 
     weights: tuple[str, ...]
@@ -35,12 +35,12 @@ class Folding:
         Tensors that have elements at edges only.
     """
 
-    b: Builder
+    b: TorchBuilder
     pairs: Pairs
     pattern: str
     paired: Collection[str]
     outputs: Sequence[str]
-    products: dict[str, Product] = field(default_factory=dict)
+    products: dict[str, FoldedProduct] = field(default_factory=dict)
 
     def run(self) -> list[str]:
         """Rewrite the builder's statements; names of the inputs that were made."""
@@ -134,7 +134,7 @@ class Folding:
         rest = [a for a in s.operands if a.tensor not in self.known]
         weights: tuple[str, ...] = ()
         for a in known:
-            own = self.products.get(a.tensor, Product((a.tensor,), 1.0, True))
+            own = self.products.get(a.tensor, FoldedProduct((a.tensor,), 1.0, True))
             weights += tuple(n for n in own.weights if n != self.pattern)
             constant *= own.constant
         weights = tuple(sorted(weights))
@@ -147,11 +147,11 @@ class Folding:
         if not weights and constant == 1 and (numbered or len(ends) == 2):
             name = self.pattern
         else:
-            name = self._product(Product(weights, constant, numbered))
+            name = self._product(FoldedProduct(weights, constant, numbered))
         indices = ends if numbered else ends[:2]
         return self._statement(s, [Access(name, indices), *rest])
 
-    def _product(self, wanted: Product) -> str:
+    def _product(self, wanted: FoldedProduct) -> str:
         """A name for an input that is made if it is needed in the end."""
         for name, made in self.products.items():
             if made == wanted:

@@ -44,8 +44,8 @@ from fuseloom.frontends.torch.finish import finished
 from fuseloom.frontends.torch.formats import check_known, store
 from fuseloom.frontends.torch.imported import (
     Array,
-    Imported,
     ImportedKernel,
+    ImportedModule,
     ImportedOutput,
     relative_error,
 )
@@ -86,7 +86,7 @@ def from_torch(
     *,
     infer_density: float | None = None,
     name: str | None = None,
-) -> Imported:
+) -> ImportedModule:
     """Import a PyTorch module.
 
     The module is traced by ``torch.export`` in eval mode.  The program computes exactly what the
@@ -94,8 +94,8 @@ def from_torch(
     with minus infinity before a softmax, which then runs over what the mask keeps.
 
     A list of edges (2 x E whole numbers) by whose rows tensors are gathered and scattered becomes
-    an adjacency matrix; ``Imported.notes`` says so.  Where sizes follow from such an index, the
-    operations of the module are recorded as it carries them out.
+    an adjacency matrix; ``ImportedModule.notes`` says so.  Where sizes follow from such an index,
+    the operations of the module are recorded as it carries them out.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def from_torch(
         return _data(importer, program, env), expected, _rounding(module, new, capture, expected)
 
     expected = _expected(module, inputs)
-    return Imported(
+    return ImportedModule(
         program,
         MappingProxyType(_data(importer, program, _bound(importer, inputs))),
         outputs,

@@ -96,7 +96,7 @@ class Agreement(Shows, html="fuseloom.frontends.torch.display:agreement_html"):
 
 
 @dataclass(frozen=True, eq=False)
-class Imported(Shows, html="fuseloom.frontends.torch.display:imported_html"):
+class ImportedModule(Shows, html="fuseloom.frontends.torch.display:imported_html"):
     """A PyTorch module as a program.
 
     Attributes
@@ -158,7 +158,7 @@ class Imported(Shows, html="fuseloom.frontends.torch.display:imported_html"):
         found = [Agreement(e, tolerance, r) for e, r in zip(errors, own, strict=True)]
         return max(found, key=lambda a: (not a.ok, a.error), default=Agreement(0.0, tolerance))
 
-    def bind(self, *inputs: Any) -> Imported:
+    def bind(self, *inputs: Any) -> ImportedModule:
         """The same program with the data of other inputs of the same shapes.
 
         Raises

@@ -9,10 +9,11 @@ from typing import Any, TypeAlias
 
 from fuseloom.errors import ProgramError
 from fuseloom.frontends.torch import views
-from fuseloom.frontends.torch.builder import Builder, Feed
+from fuseloom.frontends.torch.builder import Feed, TorchBuilder
 from fuseloom.frontends.torch.capture import Capture, draws, edge_data, load_torch, run_node
 from fuseloom.frontends.torch.decompose import decomposed, has_parts
 from fuseloom.frontends.torch.formats import Storage
+from fuseloom.frontends.torch.integers import CONVERSIONS, IntegerBounds
 from fuseloom.frontends.torch.messages import refusal, unsupported, where
 from fuseloom.frontends.torch.nodes import (
     ASSIGNING,
@@ -27,13 +28,12 @@ from fuseloom.frontends.torch.nodes import (
     where_from,
 )
 from fuseloom.frontends.torch.values import Support, Value
-from fuseloom.frontends.torch.wholes import CONVERSIONS, Wholes
 from fuseloom.program import Format, Op, Program
 
 Handler: TypeAlias = Callable[..., Any]
 
 
-class Importer(Wholes):
+class Importer(IntegerBounds):
     """One module on its way to a program.
 
     Attributes
@@ -66,7 +66,7 @@ class Importer(Wholes):
         self.handlers = handlers
         self.env: dict[str, Any] = dict(placeholders)
         self.storage = Storage(annotations, infer_density, self.env)
-        self.builder = Builder(self._full, mixed)
+        self.builder = TorchBuilder(self._full, mixed)
         self.values: dict[str, Any] = {}
         self.raw: set[str] = set()
         given = [placeholders[name] for name in capture.arguments]

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fuseloom.errors import DataError
-from fuseloom.frontends.torch.conditions import beyond, opposite
+from fuseloom.frontends.torch.conditions import beyond, not_
 from fuseloom.frontends.torch.nodes import arguments, op_name
 from fuseloom.frontends.torch.values import Support, Value
 from fuseloom.frontends.torch.views import IDENTITIES
@@ -225,7 +225,7 @@ def _computed_choice(m: Importer, condition: Value, yes: Any, no: Any) -> Value:
     Infinity, which is chosen so that a softmax or an order leaves something out, is a large number.
     """
     b, parts = m.builder, []
-    for given, share in ((yes, condition), (no, opposite(m, condition))):
+    for given, share in ((yes, condition), (no, not_(m, condition))):
         number = m.number(given)
         if number is None:
             parts.append(b.mul(m.value(given), share, "kept"))

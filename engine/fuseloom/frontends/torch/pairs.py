@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fuseloom.errors import DataError
-from fuseloom.frontends.torch.builder import Builder, Feed
+from fuseloom.frontends.torch.builder import Feed, TorchBuilder
 from fuseloom.frontends.torch.capture import load_torch
 from fuseloom.frontends.torch.selections import elements, ones_at
 from fuseloom.frontends.torch.values import Selection
@@ -79,7 +79,7 @@ def _occurrences(keys: Any) -> Any:
     return result
 
 
-def pairs_of(b: Builder, env: Mapping[str, Any], rows: str, columns: str) -> Pairs:
+def pairs_of(b: TorchBuilder, env: Mapping[str, Any], rows: str, columns: str) -> Pairs:
     """The pairs that two selections make, of the example inputs."""
     ends = (b.selections[rows], b.selections[columns])
     row, column = (end.indices(env) for end in ends)
@@ -89,7 +89,7 @@ def pairs_of(b: Builder, env: Mapping[str, Any], rows: str, columns: str) -> Pai
     return Pairs(rows, columns, shape, row.numel(), ends)
 
 
-def pattern(b: Builder, pairs: Pairs) -> str:
+def pattern(b: TorchBuilder, pairs: Pairs) -> str:
     """An input with a one for each edge."""
     origins = tuple(dict.fromkeys(o for end in pairs.ends for o in end.origins))
     value = b.feed(
@@ -130,7 +130,7 @@ def spread_feed(feed: Feed, axis: int, pairs: Pairs, full: bool) -> Feed:
 
 
 def adjacency(
-    b: Builder, factors: Sequence[str], pairs: Pairs, scale: float, keeps_number: bool
+    b: TorchBuilder, factors: Sequence[str], pairs: Pairs, scale: float, keeps_number: bool
 ) -> str:
     """An input with the product of what others hold per edge.
 

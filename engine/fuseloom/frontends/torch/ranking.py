@@ -16,10 +16,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fuseloom.frontends.torch.builder import LETTERS, broadcast_shape
-from fuseloom.frontends.torch.conditions import opposite
+from fuseloom.frontends.torch.conditions import not_
 from fuseloom.frontends.torch.nodes import RANKING, op_name
 from fuseloom.frontends.torch.reductions import kept
-from fuseloom.frontends.torch.steps import jump
+from fuseloom.frontends.torch.steps import step
 from fuseloom.frontends.torch.values import Value
 from fuseloom.frontends.torch.views import VIEWS, moved
 from fuseloom.program import Op
@@ -58,7 +58,7 @@ def _back(value: Value, dim: int) -> Value:
     return value.picked(order, [value.shape[d] for d in order])
 
 
-class Ranked:
+class SortedElements:
     """The elements of a value along its last dimension, by size."""
 
     def __init__(self, m: Importer, value: Value, largest: bool) -> None:
@@ -74,12 +74,12 @@ class Ranked:
         mine, others = _with(value, value.rank), _with(value, value.rank - 1)
         ends = (others, mine) if largest else (mine, others)
         gap = b.add(*ends, "gap", Op.SUB)
-        same = opposite(m, b.apply(Op.SIGN, b.apply(Op.ABS, gap), "differs"))
+        same = not_(m, b.apply(Op.SIGN, b.apply(Op.ABS, gap), "differs"))
         earlier = m.torch.ones(size, size).tril(-1)
         first = b.feed(f"{b.node.name}_earlier", (size, size), lambda env: earlier)
         shape = (*[1] * (value.rank - 1), size, size)
         first = first.picked([*[None] * (value.rank - 1), 0, 1], shape)
-        before = b.add(jump(m, gap), b.mul(same, first, "ties"), "before")
+        before = b.add(step(m, gap), b.mul(same, first, "ties"), "before")
         total = b.reduce(Op.SUM, before, [value.rank], "rank")
         self.ranks = kept(total, [value.rank], keepdim=False)
 
@@ -109,14 +109,14 @@ def equals(m: Importer, a: Value, b: Value) -> Value:
     """1 where two values are equal, and 0 elsewhere."""
     build = m.builder
     gap = build.filled(build.add(a, b, "gap", Op.SUB))
-    return opposite(m, build.apply(Op.SIGN, build.apply(Op.ABS, gap), "differs"))
+    return not_(m, build.apply(Op.SIGN, build.apply(Op.ABS, gap), "differs"))
 
 
 def _ranked(m: Importer, x: Any, dim: int, largest: bool, ranks: Sequence[int]) -> Any:
     """Values and places of some ranks, along a dimension that has as many as they are."""
     value = m.builder.unmasked(m.value(x), "an order")
     dim = m.builder.axis(dim, value.rank)
-    order = Ranked(m, _last(value, dim), largest)
+    order = SortedElements(m, _last(value, dim), largest)
     values, places = order.chosen(order.picks(ranks))
     return _back(values, dim), _back(places, dim)
 
@@ -160,7 +160,7 @@ def median(m: Importer, x: Any, dim: int | None = None, keepdim: bool = False) -
         size = value.shape[m.builder.axis(dim, value.rank)]
         return kthvalue(m, x, (size + 1) // 2, dim, keepdim)
     flat = moved(m.builder, value, (math.prod(value.shape),))
-    order = Ranked(m, flat, largest=False)
+    order = SortedElements(m, flat, largest=False)
     values, _ = order.chosen(order.picks([(flat.shape[0] - 1) // 2]))
     return kept(values, [0], keepdim=False)
 
@@ -174,7 +174,7 @@ def extreme(largest: bool) -> Callable[..., Value]:
         if dim is None:
             value = moved(m.builder, value, (math.prod(value.shape),))
         at = 0 if dim is None else m.builder.axis(dim, rank)
-        order = Ranked(m, _last(value, at), largest)
+        order = SortedElements(m, _last(value, at), largest)
         _, places = order.chosen(order.picks([0]))
         found = kept(_back(places, at), [at], keepdim and dim is not None)
         return found.picked([None] * rank, [1] * rank) if keepdim and dim is None else found
@@ -276,7 +276,7 @@ def scatter_by(m: Importer, x: Any, dim: int, index: Any, new: Value) -> Value:
         moved_ = b.contract([(hot, [*own, names[dim]]), (new, own)], names, "written")
     if m.number(x) == 0:
         return moved_
-    return b.add(b.mul(value, opposite(m, hit), "stays"), moved_)
+    return b.add(b.mul(value, not_(m, hit), "stays"), moved_)
 
 
 HANDLERS: dict[str, Callable[..., Any]] = {

@@ -97,7 +97,7 @@ def record(module: Any, inputs: tuple[Any, ...], loose: frozenset[int]) -> Captu
 
     recorder = _Recorder(torch, module, inputs, loose)
 
-    class Mode(ProxyTorchDispatchMode):  # type: ignore[misc]
+    class RecordingMode(ProxyTorchDispatchMode):  # type: ignore[misc]
         """The dispatcher takes modes of this class before it splits operations up."""
 
         def __torch_dispatch__(
@@ -107,7 +107,7 @@ def record(module: Any, inputs: tuple[Any, ...], loose: frozenset[int]) -> Captu
 
     with torch.no_grad(), without_fast_paths(), adapted(module), enable_python_dispatcher():
         try:
-            with Mode(PythonKeyTracer(), "real", pre_dispatch=True):
+            with RecordingMode(PythonKeyTracer(), "real", pre_dispatch=True):
                 results = module(*inputs)
         except FuseloomError:
             raise

@@ -19,7 +19,7 @@ MOST_STEPS = 256
 
 
 @dataclass(frozen=True)
-class Weights:
+class CellWeights:
     """Parameters of a cell, as nodes."""
 
     into: Any
@@ -30,14 +30,14 @@ class Weights:
 
 
 @dataclass(frozen=True)
-class State:
+class CellState:
     """What a cell keeps from step to step; None for zeros."""
 
     hidden: Value | None
     cell: Value | None = None
 
 
-Cell = Callable[["Importer", Value, State, Weights, int], State]
+Cell = Callable[["Importer", Value, CellState, CellWeights, int], CellState]
 
 
 def _part(m: Importer, node: Any, gate: int, width: int) -> Value:
@@ -51,7 +51,7 @@ def _part(m: Importer, node: Any, gate: int, width: int) -> Value:
     return m.derived(node, f"{node.name}_{gate}", lambda held: held[rows])
 
 
-def _parts(m: Importer, weights: Weights, gate: int, width: int) -> list[Value | None]:
+def _parts(m: Importer, weights: CellWeights, gate: int, width: int) -> list[Value | None]:
     """Weights and biases of a gate; made once for all steps."""
     made: list[Value | None] = []
     for node in (weights.into, weights.state, weights.bias_into, weights.bias_state):
@@ -66,7 +66,7 @@ def _parts(m: Importer, weights: Weights, gate: int, width: int) -> list[Value |
 
 
 def _sides(
-    m: Importer, x: Value, state: State, weights: Weights, gate: int, width: int
+    m: Importer, x: Value, state: CellState, weights: CellWeights, gate: int, width: int
 ) -> tuple[Value, Value | None]:
     """What a gate makes of the input, and of the state."""
     into, own, bias, bias_own = _parts(m, weights, gate, width)
@@ -87,7 +87,9 @@ def _total(m: Importer, sides: tuple[Value, Value | None]) -> Value:
     return sides[0] if sides[1] is None else m.builder.add(sides[0], sides[1])
 
 
-def lstm_step(m: Importer, x: Value, state: State, weights: Weights, width: int) -> State:
+def lstm_step(
+    m: Importer, x: Value, state: CellState, weights: CellWeights, width: int
+) -> CellState:
     """Gates for input, forgetting, the new content, and output."""
     b = m.builder
 
@@ -101,10 +103,12 @@ def lstm_step(m: Importer, x: Value, state: State, weights: Weights, width: int)
     hidden = b.mul(b.apply(Op.SIGMOID, gate(3), "say"), b.apply(Op.TANH, taken), "hidden")
     if weights.projection is not None:
         hidden = linear_of(m, hidden, m.value(weights.projection), None, "projected")
-    return State(hidden, taken)
+    return CellState(hidden, taken)
 
 
-def gru_step(m: Importer, x: Value, state: State, weights: Weights, width: int) -> State:
+def gru_step(
+    m: Importer, x: Value, state: CellState, weights: CellWeights, width: int
+) -> CellState:
     """Gates for forgetting and updating, and the new content."""
     b = m.builder
     reset, update, new = (_sides(m, x, state, weights, n, width) for n in range(3))
@@ -115,15 +119,17 @@ def gru_step(m: Importer, x: Value, state: State, weights: Weights, width: int) 
     made = b.apply(Op.TANH, inner)
     share = b.apply(Op.SIGMOID, _total(m, update), "update")
     if state.hidden is None:
-        return State(b.add(made, b.mul(share, made, "less"), "hidden", Op.SUB))
+        return CellState(b.add(made, b.mul(share, made, "less"), "hidden", Op.SUB))
     gap = b.add(state.hidden, made, "gap", Op.SUB)
-    return State(b.add(made, b.mul(share, gap, "moved"), "hidden"))
+    return CellState(b.add(made, b.mul(share, gap, "moved"), "hidden"))
 
 
 def simple_step(rectified: bool) -> Cell:
-    def step(m: Importer, x: Value, state: State, weights: Weights, width: int) -> State:
+    def step(
+        m: Importer, x: Value, state: CellState, weights: CellWeights, width: int
+    ) -> CellState:
         total = _total(m, _sides(m, x, state, weights, 0, width))
-        return State(m.builder.apply(Op.RELU if rectified else Op.TANH, total))
+        return CellState(m.builder.apply(Op.RELU if rectified else Op.TANH, total))
 
     return step
 
@@ -143,8 +149,8 @@ def cell(step: Cell) -> Callable[..., Value]:
     def handler(
         m: Importer, input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
     ) -> Value:
-        weights = Weights(w_ih, w_hh, b_ih, b_hh)
-        made = step(m, m.value(input), State(_given(m, hx)), weights, _width(hx)).hidden
+        weights = CellWeights(w_ih, w_hh, b_ih, b_hh)
+        made = step(m, m.value(input), CellState(_given(m, hx)), weights, _width(hx)).hidden
         assert made is not None
         return made
 
@@ -154,8 +160,8 @@ def cell(step: Cell) -> Callable[..., Value]:
 def lstm_cell(
     m: Importer, input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
 ) -> tuple[Value | None, Value | None]:
-    weights = Weights(w_ih, w_hh, b_ih, b_hh)
-    state = State(*(_given(m, node) for node in hx))
+    weights = CellWeights(w_ih, w_hh, b_ih, b_hh)
+    state = CellState(*(_given(m, node) for node in hx))
     made = lstm_step(m, m.value(input), state, weights, _width(hx[1]))
     return made.hidden, made.cell
 
@@ -188,13 +194,13 @@ def layers(step: Cell, cells: bool = False) -> Callable[..., Any]:
         sides = 2 if bidirectional else 1
         each = len(params) // (num_layers * sides)
         width = _width(starts[-1])
-        last: list[State] = []
+        last: list[CellState] = []
         for layer in range(num_layers):
             outputs = []
             for side in range(sides):
                 at = layer * sides + side
                 weights = _weights(params[at * each : (at + 1) * each], has_biases)
-                state = State(*(_start(m, node, at) for node in starts))
+                state = CellState(*(_start(m, node, at) for node in starts))
                 ran = []
                 for x in steps if side == 0 else steps[::-1]:
                     b.step += 1
@@ -222,11 +228,11 @@ def _steps(m: Importer, value: Value, batch_first: bool) -> list[Value]:
     return list(views.pieces(m.builder, "unbind", value, (time,)))
 
 
-def _weights(params: Sequence[Any], has_biases: bool) -> Weights:
+def _weights(params: Sequence[Any], has_biases: bool) -> CellWeights:
     into, state, *rest = params
     biases = rest[:2] if has_biases else (None, None)
     projection = rest[2:] if has_biases else rest
-    return Weights(into, state, biases[0], biases[1], projection[0] if projection else None)
+    return CellWeights(into, state, biases[0], biases[1], projection[0] if projection else None)
 
 
 def _start(m: Importer, node: Any, at: int) -> Value | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from fuseloom.errors import DataError
 from fuseloom.frontends.selections import check_entries
-from fuseloom.frontends.torch.builder import Builder
+from fuseloom.frontends.torch.builder import TorchBuilder
 from fuseloom.frontends.torch.capture import load_torch
 from fuseloom.frontends.torch.values import Indices, Selection, Value
 
@@ -30,7 +30,7 @@ def elements(coordinates: Any, values: Any, shape: Sequence[int]) -> Any:
 
 
 def selection(
-    b: Builder,
+    b: TorchBuilder,
     env: Mapping[str, Any],
     indices: Indices,
     size: int,
@@ -74,7 +74,7 @@ def selection(
 
 
 def selections_of(
-    b: Builder, indices: Indices, shape: Sequence[int], size: int, label: str
+    b: TorchBuilder, indices: Indices, shape: Sequence[int], size: int, label: str
 ) -> Value:
     """S[e,f,...,n] of an index of several dimensions."""
     torch = load_torch()

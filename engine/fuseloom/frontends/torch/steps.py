@@ -48,22 +48,22 @@ def rest(step: Op) -> Callable[..., Value]:
     return handler
 
 
-def jump(m: Importer, v: Value) -> Value:
+def step(m: Importer, v: Value) -> Value:
     """1 where a value is positive, and 0 elsewhere."""
-    return m.builder.apply(Op.SIGN, m.builder.apply(Op.RELU, v, "above"), "jump")
+    return m.builder.apply(Op.SIGN, m.builder.apply(Op.RELU, v, "above"), "step")
 
 
 def hardshrink(m: Importer, x: Any, lambd: float = 0.5) -> Value:
     """``x`` where ``|x| > lambd``, else 0."""
     b, v = m.builder, m.builder.unmasked(m.value(x), "hardshrink")
-    far = jump(m, b.shift(b.filled(b.apply(Op.ABS, v)), -float(lambd)))
+    far = step(m, b.shift(b.filled(b.apply(Op.ABS, v)), -float(lambd)))
     return b.mul(v, far, "shrunk")
 
 
 def threshold(m: Importer, x: Any, threshold: float, value: float) -> Value:
     """``x`` where ``x > threshold``, else a number: ``value + (x - value) * (x > threshold)``."""
     b, v = m.builder, m.builder.filled(m.builder.unmasked(m.value(x), "threshold"))
-    kept = b.mul(b.shift(v, -float(value)), jump(m, b.shift(v, -float(threshold))), "kept")
+    kept = b.mul(b.shift(v, -float(value)), step(m, b.shift(v, -float(threshold))), "kept")
     return b.shift(kept, float(value))
 
 

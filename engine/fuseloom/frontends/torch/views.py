@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fuseloom.frontends.torch.builder import LETTERS, Builder
+from fuseloom.frontends.torch.builder import LETTERS, TorchBuilder
 from fuseloom.frontends.torch.selections import selections_of
 from fuseloom.frontends.torch.values import Value
 from fuseloom.program import Access, Op
@@ -70,7 +70,7 @@ def _listed(dims: Any) -> list[int]:
 
 
 def rename(
-    b: Builder,
+    b: TorchBuilder,
     op: str,
     value: Value,
     args: Sequence[Any],
@@ -94,7 +94,7 @@ def rename(
     return value.picked(dims, shape)
 
 
-def reshape(b: Builder, value: Value, shape: Sequence[int]) -> Value:
+def reshape(b: TorchBuilder, value: Value, shape: Sequence[int]) -> Value:
     """Elements in row-major order in another shape: a barrier."""
     value = b.stored_dims(value, [d for d, n in enumerate(value.shape) if n != 1])
     value = b.dropped(value, [d for d, n in enumerate(value.shape) if n == 1])
@@ -115,14 +115,14 @@ def reshape(b: Builder, value: Value, shape: Sequence[int]) -> Value:
     return Value(name, tuple(shape), axes, value.support)
 
 
-def moved(b: Builder, value: Value, shape: Sequence[int]) -> Value:
+def moved(b: TorchBuilder, value: Value, shape: Sequence[int]) -> Value:
     """The elements in another shape: under other names where that is enough, else a reshape."""
     renamed = rename(b, "view", value, (), shape)
     return reshape(b, value, shape) if renamed is None else renamed
 
 
 def selected(
-    b: Builder, value: Value, dim: int, indices: Callable[[Any], Any], count: int, part: str
+    b: TorchBuilder, value: Value, dim: int, indices: Callable[[Any], Any], count: int, part: str
 ) -> Value:
     """``index_select``: element ``n`` along ``dim`` is element ``indices(env)[n]``."""
     b.unmasked(value, "a part")
@@ -137,7 +137,7 @@ def selected(
     return replace(result, support=value.support)
 
 
-def one_of(b: Builder, value: Value, dim: int, at: int, part: str) -> Value:
+def one_of(b: TorchBuilder, value: Value, dim: int, at: int, part: str) -> Value:
     """The element ``at`` along a dimension, which goes."""
     b.unmasked(value, "a part")
     rest = [d for d in range(value.rank) if d != dim]
@@ -151,7 +151,7 @@ def one_of(b: Builder, value: Value, dim: int, at: int, part: str) -> Value:
     return replace(result, support=value.support)
 
 
-def pieces(b: Builder, op: str, value: Value, args: Sequence[Any]) -> Any:
+def pieces(b: TorchBuilder, op: str, value: Value, args: Sequence[Any]) -> Any:
     """Slices of a computed tensor."""
     first = args[0] if args else None
     if op == "select":

@@ -88,7 +88,7 @@ def convolution(
     return _product(m, patches, _kernel(m, weight, kernel, groups, False), bias)
 
 
-def turned(
+def transposed_convolution(
     m: Importer,
     input: Any,
     weight: Any,
@@ -123,7 +123,9 @@ def general(
 ) -> Value:
     """``convolution``, which the others decompose to."""
     if transposed:
-        return turned(m, input, weight, bias, stride, padding, output_padding, groups, dilation)
+        return transposed_convolution(
+            m, input, weight, bias, stride, padding, output_padding, groups, dilation
+        )
     return convolution(m, input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -186,13 +188,17 @@ def _patches(m: Importer, value: Value, window: Sequence[int]) -> Value:
     return views.moved(m.builder, value, shape)
 
 
-def _kernel(m: Importer, node: Any, kernel: Value, groups: int, turned: bool) -> tuple[Value, bool]:
+def _kernel(
+    m: Importer, node: Any, kernel: Value, groups: int, transposed_convolution: bool
+) -> tuple[Value, bool]:
     """The kernel as (outputs, inputs, ...), and whether it is one filter per channel.
 
     That of several groups is sparse: an output has elements for the inputs of its group alone.
     """
     if groups == 1:
-        order = [1, 0, *range(2, kernel.rank)] if turned else list(range(kernel.rank))
+        order = (
+            [1, 0, *range(2, kernel.rank)] if transposed_convolution else list(range(kernel.rank))
+        )
         return kernel.picked(order, [kernel.shape[d] for d in order]), False
     if kernel.shape[0] == groups and kernel.shape[1] == 1:
         return kernel, True
@@ -204,7 +210,7 @@ def _kernel(m: Importer, node: Any, kernel: Value, groups: int, turned: bool) ->
 
     def whole(held: Any) -> Any:
         parts = held.chunk(groups)
-        if turned:
+        if transposed_convolution:
             parts = [part.transpose(0, 1) for part in parts]
         outputs, inputs = parts[0].shape[:2]
         made = held.new_zeros(groups * outputs, groups * inputs, *held.shape[2:])
@@ -398,7 +404,7 @@ def unfold(m: Importer, x: Any, dimension: int, size: int, step: int) -> Value:
 
 HANDLERS: dict[str, Callable[..., Any]] = {
     "conv1d": convolution, "conv2d": convolution, "conv3d": convolution,
-    "conv_transpose1d": turned, "conv_transpose2d": turned, "conv_transpose3d": turned,
+    **{f"conv_transpose{n}d": transposed_convolution for n in (1, 2, 3)},
     "convolution": general,
     **{f"max_pool{n}d": max_pool(n) for n in (1, 2, 3)},
     **{f"max_pool{n}d_with_indices": max_pool(n, True) for n in (1, 2, 3)},

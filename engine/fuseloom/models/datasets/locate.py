@@ -12,7 +12,7 @@ from fuseloom.program import regular_files
 
 
 @dataclass(frozen=True)
-class Layout:
+class DatasetFiles:
     """Paths below the folder of data, the first that exists counts, and how to read it.
 
     Attributes
@@ -31,28 +31,28 @@ class Layout:
         return next((path for path in found if regular_files.exists(path / self.marker)), None)
 
 
-def _citation(name: str, title: str) -> Layout:
+def _citation(name: str, title: str) -> DatasetFiles:
     file = f"{name}.npz"
     places = (file, *(f"{n}/{part}{file}" for n in (name, title) for part in ("", "raw/")))
-    return Layout(places, lambda path: read_citation(path, title))
+    return DatasetFiles(places, lambda path: read_citation(path, title))
 
 
-_MAG = Layout(
+_MAG = DatasetFiles(
     ("ogbn_mag", "mag", "ogbn-mag"),
     lambda path: read_ogb(path, "MAG"),
     "raw/relations/paper___cites___paper/edge.csv.gz",
 )
 
-LAYOUTS: Mapping[str, Layout] = MappingProxyType(
+LAYOUTS: Mapping[str, DatasetFiles] = MappingProxyType(
     {
-        "cora": Layout(
+        "cora": DatasetFiles(
             (".", "planetoid", "cora", "cora/raw", "Cora", "Cora/raw"),
             lambda path: read_planetoid(path, "cora"),
             "ind.cora.graph",
         ),
         "cora_ml": _citation("cora_ml", "Cora_ML"),
         "dblp": _citation("dblp", "DBLP"),
-        "collab": Layout(
+        "collab": DatasetFiles(
             ("ogbl_collab", "collab", "ogbl-collab"),
             lambda path: read_ogb(path, "Collab", symmetric=True),
             "raw/edge.csv.gz",

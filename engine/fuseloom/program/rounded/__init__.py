@@ -4,16 +4,16 @@ Takes stored tensors and some statements of a program, gives their results in fl
 with a bound on what rounding to float32 in every operation, in any order of summation, may change.
 """
 
-from fuseloom.program.rounded.budget import Budget, TooMuchError
+from fuseloom.program.rounded.budget import EvaluationBudget, TooMuchError
 from fuseloom.program.rounded.evaluate import evaluate_rounded
 from fuseloom.program.rounded.rounding import Errors, Rounding
 from fuseloom.program.rounded.tensors import Box, Elements, Grid, Listed
 
 __all__ = [
     "Box",
-    "Budget",
     "Elements",
     "Errors",
+    "EvaluationBudget",
     "Grid",
     "Listed",
     "Rounding",

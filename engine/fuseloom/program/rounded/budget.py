@@ -24,7 +24,7 @@ class TooMuchError(Exception):
 
 
 @dataclass
-class Budget:
+class EvaluationBudget:
     """What an evaluation may hold, and how many products it may form.
 
     Attributes

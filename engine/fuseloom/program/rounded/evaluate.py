@@ -14,7 +14,7 @@ import numpy as np
 from fuseloom.program.distinct import distinct
 from fuseloom.program.levels import DenseLevel
 from fuseloom.program.relayout import renumbered
-from fuseloom.program.rounded.budget import WORD, Budget, TooMuchError
+from fuseloom.program.rounded.budget import WORD, EvaluationBudget, TooMuchError
 from fuseloom.program.rounded.products import rounded, sum_of_products, sum_of_slices
 from fuseloom.program.rounded.rounding import SMALLEST, Rounding, function, reciprocal, settled
 from fuseloom.program.rounded.stored import from_stored, is_grid
@@ -49,7 +49,7 @@ def evaluate_rounded(
     statements: Sequence[Statement],
     stored: Mapping[str, StoredTensor],
     outputs: Mapping[str, Box],
-    budget: Budget,
+    budget: EvaluationBudget,
     rounding: Rounding | None = None,
     read: Read | None = None,
 ) -> dict[str, Elements]:
@@ -163,7 +163,7 @@ class _Evaluator:
         program: Program,
         statement: Statement,
         wanted: Wanted,
-        budget: Budget,
+        budget: EvaluationBudget,
         rounding: Rounding,
     ) -> None:
         self.program = program

@@ -14,7 +14,7 @@ from math import prod
 
 import numpy as np
 
-from fuseloom.program.rounded.budget import Budget, TooMuchError
+from fuseloom.program.rounded.budget import EvaluationBudget, TooMuchError
 from fuseloom.program.rounded.rounding import SMALLEST, Rounding, settled
 from fuseloom.program.rounded.tensors import (
     Elements,
@@ -32,7 +32,7 @@ def sum_of_products(
     out: tuple[str, ...],
     factors: Sequence[tuple[tuple[str, ...], Elements]],
     rounding: Rounding,
-    budget: Budget,
+    budget: EvaluationBudget,
 ) -> Elements:
     """``out = sum of the products of the factors``, over all indices that ``out`` lacks."""
     finite = [(indices, _finite(elements)) for indices, elements in factors]
@@ -63,7 +63,7 @@ def _with_undefined(
     made: Elements,
     out: tuple[str, ...],
     factors: Sequence[tuple[tuple[str, ...], Elements]],
-    budget: Budget,
+    budget: EvaluationBudget,
 ) -> Elements:
     """Add products to what the finite factors made, none of which is a finite number.
 
@@ -116,7 +116,7 @@ def _distributed(
     out: tuple[str, ...],
     factors: Sequence[tuple[tuple[str, ...], Elements]],
     rounding: Rounding,
-    budget: Budget,
+    budget: EvaluationBudget,
 ) -> Elements:
     """A sum of products of finite numbers."""
     underflow = SMALLEST if len(factors) > 1 else 0.0
@@ -139,7 +139,7 @@ def sum_of_slices(
     out: tuple[str, ...],
     slices: Iterable[Sequence[tuple[tuple[str, ...], Elements]]],
     rounding: Rounding,
-    budget: Budget,
+    budget: EvaluationBudget,
 ) -> Elements:
     """A sum of products of two factors, of which only a slice along a summed index is held.
 

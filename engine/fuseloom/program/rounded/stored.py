@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from fuseloom.program.levels import CompressedLevel, DenseLevel, SingletonLevel
-from fuseloom.program.rounded.budget import Budget
+from fuseloom.program.rounded.budget import EvaluationBudget
 from fuseloom.program.rounded.tensors import (
     Box,
     Elements,
@@ -32,7 +32,7 @@ def is_grid(stored: StoredTensor) -> bool:
 
 
 def from_stored(
-    stored: StoredTensor, box: Box | None = None, budget: Budget | None = None
+    stored: StoredTensor, box: Box | None = None, budget: EvaluationBudget | None = None
 ) -> Elements:
     """The elements of a stored tensor that lie in a box; exact, as float32 holds them.
 
@@ -80,7 +80,7 @@ def _grid(stored: StoredTensor, axes: list[Ints], box: Box) -> Grid:
     return Grid(tuple(made), grid.astype(np.float64))
 
 
-def listed_from(stored: StoredTensor, box: Box, budget: Budget | None = None) -> Listed:
+def listed_from(stored: StoredTensor, box: Box, budget: EvaluationBudget | None = None) -> Listed:
     """The elements of a stored tensor that lie in a box, one by one.
 
     Levels are walked from the outermost one, some fibers at a time, and what lies outside is left
@@ -136,7 +136,10 @@ def listed_from(stored: StoredTensor, box: Box, budget: Budget | None = None) ->
 
 
 def _children(
-    level: CompressedLevel, positions: Ints | None, only: Ints | None, budget: Budget | None
+    level: CompressedLevel,
+    positions: Ints | None,
+    only: Ints | None,
+    budget: EvaluationBudget | None,
 ) -> tuple[Ints, Ints | None]:
     """Of the positions chosen: which of them each child is below, and the children's positions."""
     seg = level.seg

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse
 
 from fuseloom.program.distinct import distinct
-from fuseloom.program.rounded.budget import Budget
+from fuseloom.program.rounded.budget import EvaluationBudget
 from fuseloom.program.rounded.tensors import (
     Elements,
     Floats,
@@ -81,7 +81,7 @@ class Term:
         return Term(tuple(indices), self.elements.transposed(order), size, terms)
 
 
-def summed(term: Term, wanted: set[str], budget: Budget) -> Term:
+def summed(term: Term, wanted: set[str], budget: EvaluationBudget) -> Term:
     """Sum over the indices that nobody wants."""
     gone = [k for k, x in enumerate(term.indices) if x not in wanted]
     if not gone:
@@ -135,7 +135,7 @@ def groups(coords: Ints, any_left: bool) -> tuple[Ints, Ints, int]:
     return coords[:, one], group, len(names)
 
 
-def plus(a: Term, b: Term, budget: Budget) -> Term:
+def plus(a: Term, b: Term, budget: EvaluationBudget) -> Term:
     """Two partial sums with the same indices."""
     budget.take(a.elements.size + b.elements.size, 8)
     bounds: Floats | None
@@ -165,7 +165,7 @@ def _sum_of(a: Floats | None, b: Floats | None) -> Floats | None:
     return b if a is None else a if b is None else a + b
 
 
-def multiplied(left: Term, right: Term, later: set[str], budget: Budget) -> Term:
+def multiplied(left: Term, right: Term, later: set[str], budget: EvaluationBudget) -> Term:
     """The product of two, summed over what both have and nobody wants later."""
     dense = isinstance(left.elements, Grid) and isinstance(right.elements, Grid)
     if dense and left.elements.size and right.elements.size:
@@ -182,7 +182,7 @@ def multiplied(left: Term, right: Term, later: set[str], budget: Budget) -> Term
     return _by_list(left.listed(), right, shared, rows, columns, budget)
 
 
-def _grids(left: Term, right: Term, later: set[str], budget: Budget) -> Term | None:
+def _grids(left: Term, right: Term, later: set[str], budget: EvaluationBudget) -> Term | None:
     """Two grids by einsum; None if they do not hold the same coordinates of what they share."""
     a, b = left.elements, right.elements
     assert isinstance(a, Grid) and isinstance(b, Grid)
@@ -226,7 +226,7 @@ def _by_list(
     shared: list[str],
     rows: list[str],
     columns: list[str],
-    budget: Budget,
+    budget: EvaluationBudget,
 ) -> Term:
     """A product of sparse matrices: rows by shared indices, times shared indices by columns."""
     a, b = left.elements, right.elements
@@ -328,7 +328,7 @@ def _by_grid(
     shared: list[str],
     rows: list[str],
     columns: list[str],
-    budget: Budget,
+    budget: EvaluationBudget,
 ) -> Term:
     """A sparse matrix times a dense one: every column of a row that meets anything is there."""
     a, grid = left.elements, right.elements

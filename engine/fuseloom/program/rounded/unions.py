@@ -11,7 +11,7 @@ from functools import reduce
 
 import numpy as np
 
-from fuseloom.program.rounded.budget import Budget
+from fuseloom.program.rounded.budget import EvaluationBudget
 from fuseloom.program.rounded.rounding import Rounding, settled
 from fuseloom.program.rounded.tensors import (
     Elements,
@@ -36,7 +36,7 @@ def union(
     mode: BroadcastAdd,
     extents: Mapping[str, Ints | int],
     rounding: Rounding,
-    budget: Budget,
+    budget: EvaluationBudget,
 ) -> Elements:
     """A sum, a difference or the larger of two operands over the space, where there are elements.
 
@@ -133,7 +133,7 @@ def _some(values: Floats | None) -> Floats:
     return values
 
 
-def _merged(several: Sequence[Ints], budget: Budget) -> tuple[Ints, list[Ints]]:
+def _merged(several: Sequence[Ints], budget: EvaluationBudget) -> tuple[Ints, list[Ints]]:
     """All coordinates of two operands, and where each operand has them (-1: nowhere)."""
     budget.take(sum(c.shape[1] for c in several), 12)
     made = keys(*several)
@@ -163,7 +163,7 @@ def _spread(
     space: tuple[str, ...],
     operand: tuple[tuple[str, ...], Listed],
     extents: Mapping[str, Ints | int],
-    budget: Budget,
+    budget: EvaluationBudget,
 ) -> tuple[tuple[str, ...], Listed]:
     """An operand at every coordinate of the indices that it lacks."""
     names, elements = operand
@@ -228,7 +228,9 @@ class _Tree:
 
 
 def _walked(
-    space: tuple[str, ...], operands: Sequence[tuple[tuple[str, ...], Listed]], budget: Budget
+    space: tuple[str, ...],
+    operands: Sequence[tuple[tuple[str, ...], Listed]],
+    budget: EvaluationBudget,
 ) -> tuple[Ints, list[Ints]]:
     """Walk the union index by index: coordinates, and which element each operand has there.
 

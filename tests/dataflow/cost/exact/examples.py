@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from fuseloom.dataflow.cost.exact.execution import RULES, Budget, Context, Executed
-from fuseloom.dataflow.cost.exact.nests import ROOT, Carried, Ints, Nest
+from fuseloom.dataflow.cost.exact.execution import RULES, ElementBudget, Executed, ExecutionContext
+from fuseloom.dataflow.cost.exact.fiber_levels import ROOT, FiberLevel, Ints, StreamContents
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Node, StreamKind
 from fuseloom.dataflow.sim.conformance.bench import bench
@@ -31,36 +31,38 @@ def depth_of(tree: Tree) -> int:
     return 1 + max(map(depth_of, tree.values()), default=0)
 
 
-def levels(tree: Tree, depth: int = 0) -> list[Nest]:
+def levels(tree: Tree, depth: int = 0) -> list[FiberLevel]:
     """The levels of a tree, the outermost first."""
-    made: list[Nest] = []
+    made: list[FiberLevel] = []
     nest, fibers = ROOT, [tree]
     for _ in range(depth or depth_of(tree)):
-        nest = Nest(nest, np.cumsum([0, *map(len, fibers)]), ints(*(c for f in fibers for c in f)))
+        nest = FiberLevel(
+            nest, np.cumsum([0, *map(len, fibers)]), ints(*(c for f in fibers for c in f))
+        )
         made.append(nest)
         fibers = [f[c] if isinstance(f, Mapping) else () for f in fibers for c in f]
     return made
 
 
-def crds(tree: Tree, depth: int = 0) -> Carried:
+def crds(tree: Tree, depth: int = 0) -> StreamContents:
     """The coordinates of the innermost level."""
-    return Carried(levels(tree, depth)[-1])
+    return StreamContents(levels(tree, depth)[-1])
 
 
-def refs(nest: Nest, *numbers: int) -> Carried:
+def refs(nest: FiberLevel, *numbers: int) -> StreamContents:
     """References at the elements of a level; -1 is the empty token."""
-    return Carried(nest, ints(*numbers))
+    return StreamContents(nest, ints(*numbers))
 
 
-def vals(nest: Nest, here: str) -> Carried:
+def vals(nest: FiberLevel, here: str) -> StreamContents:
     """Values at the elements of a level: ``*``, or ``N`` for the empty token."""
-    return Carried(nest, None, np.array([token == "*" for token in here.split()]))
+    return StreamContents(nest, None, np.array([token == "*" for token in here.split()]))
 
 
-def tokens(carried: Carried, kind: StreamKind) -> str:
+def tokens(carried: StreamContents, kind: StreamKind) -> str:
     """What a stream carries, token by token; values are ``*``."""
-    chain: list[Nest] = []
-    nest: Nest | None = carried.nest
+    chain: list[FiberLevel] = []
+    nest: FiberLevel | None = carried.nest
     while nest is not None and nest.parent is not None:
         chain.insert(0, nest)
         nest = nest.parent
@@ -126,7 +128,7 @@ class Done:
 
 def done(
     op: str,
-    *inputs: Carried,
+    *inputs: StreamContents,
     outputs: int | None = None,
     level: Levels | None = None,
     **params: Any,
@@ -137,7 +139,7 @@ def done(
     sources = level or Levels()
     everything = {"tensor": "A", "level": 0, **params}
     node = Node(0, op, tuple(range(len(inputs))), tuple(ports), everything)
-    made = RULES[op].execute(node, inputs, Context(sources, Budget(1e6)))
+    made = RULES[op].execute(node, inputs, ExecutionContext(sources, ElementBudget(1e6)))
     kinds = [port.kinds[0] for port in entry.output_ports(len(made.outputs))]
     texts = tuple(map(tokens, made.outputs, kinds))
     given = zip(inputs, entry.input_ports(len(inputs)), strict=True)

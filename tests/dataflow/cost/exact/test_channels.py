@@ -8,7 +8,7 @@ import numpy as np
 
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.cost.exact.channels import reading_latency, rooms_of
-from fuseloom.dataflow.cost.exact.execution import Budget, Memo, execute
+from fuseloom.dataflow.cost.exact.execution import ElementBudget, Memo, execute
 from fuseloom.dataflow.cost.exact.patterns import Patterns
 from fuseloom.dataflow.sim.dram import Ideal
 from fuseloom.dataflow.sim.machine import Machine
@@ -18,7 +18,7 @@ from fuseloom.program.inputs import check_data
 COMPILATION = compile_program(parse("A: 8x8 dcsr\nx: 8 dense\ny[i] = A[i,j] * x[j]"))
 DATA = check_data(COMPILATION.program, {"A": np.eye(8), "x": np.ones(8)})
 GRAPH = COMPILATION.regions[0].graph
-EXECUTED = execute(GRAPH, Patterns(COMPILATION.program, DATA), Memo(), Budget(1e6))
+EXECUTED = execute(GRAPH, Patterns(COMPILATION.program, DATA), Memo(), ElementBudget(1e6))
 
 
 def test_channels_that_hold_all_that_passes_are_never_full() -> None:

@@ -12,13 +12,13 @@ from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.cost.exact.execution import (
     RULES,
-    Budget,
-    Context,
+    ElementBudget,
     Executed,
     Execution,
+    ExecutionContext,
+    ExecutionRule,
     Inputs,
     Memo,
-    Rule,
     TooLargeError,
     execute,
 )
@@ -45,7 +45,9 @@ def patterns(compilation: Compilation) -> Patterns:
 
 
 def executed(compilation: Compilation, memo: Memo, elements: float = 1e6) -> Execution:
-    return execute(compilation.regions[0].graph, patterns(compilation), memo, Budget(elements))
+    return execute(
+        compilation.regions[0].graph, patterns(compilation), memo, ElementBudget(elements)
+    )
 
 
 def counts(execution: Execution) -> Sequence[object]:
@@ -60,8 +62,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The primitives that were executed, one after another."""
     seen: list[str] = []
 
-    def noting(rule: Rule) -> Rule:
-        def run(node: Node, inputs: Inputs, context: Context) -> Executed:
+    def noting(rule: ExecutionRule) -> ExecutionRule:
+        def run(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
             seen.append(node.op)
             return rule.execute(node, inputs, context)
 
@@ -115,7 +117,7 @@ def test_what_takes_too_much_is_refused_whatever_was_executed_before() -> None:
     """The least budget that does is the same with a memo that knows it all, and without."""
     compilation = compiled("fuse T..Y")
     memo = Memo()
-    budget = Budget(1e6)
+    budget = ElementBudget(1e6)
     execute(compilation.regions[0].graph, patterns(compilation), memo, budget)
     for known in (memo, Memo()):
         assert executed(compilation, known, budget.made)
@@ -130,7 +132,7 @@ def test_parameters_that_change_no_count_do_not_tell_nodes_apart() -> None:
     found = Patterns(
         compilation.program, check_data(compilation.program, {"A": np.eye(4), "B": np.ones((4, 4))})
     )
-    done = execute(compilation.regions[0].graph, found, Memo(), Budget(1e6))
+    done = execute(compilation.regions[0].graph, found, Memo(), ElementBudget(1e6))
     scans = [n for n in compilation.regions[0].graph.nodes if n.op == "scan"]
     assert len({id(done.nodes[n.id]) for n in scans}) == len(scans)  # A and B are not the same
     values = [
@@ -145,11 +147,11 @@ def test_a_primitive_without_a_rule() -> None:
     streams = (Stream(0, StreamKind.REF, 0), Stream(1, StreamKind.REF, 0))
     nodes = (Node(0, "root", (), (0,)), Node(1, "mem_read", (0,), (1,)), Node(2, "sink", (1,), ()))
     with pytest.raises(LoweringError, match="mem_read"):
-        execute(Graph("g", nodes, streams), patterns(compiled("")), Memo(), Budget(1e6))
+        execute(Graph("g", nodes, streams), patterns(compiled("")), Memo(), ElementBudget(1e6))
 
 
 def test_a_budget_counts_what_is_taken() -> None:
-    budget = Budget(10)
+    budget = ElementBudget(10)
     budget.take(6)
     budget.take(4)
     with pytest.raises(TooLargeError):

@@ -10,7 +10,7 @@ import pytest
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.cost import estimate
 from fuseloom.dataflow.cost.exact.channels import rooms_of
-from fuseloom.dataflow.cost.exact.execution import Budget, Memo, execute
+from fuseloom.dataflow.cost.exact.execution import ElementBudget, Memo, execute
 from fuseloom.dataflow.cost.exact.loops import periods
 from fuseloom.dataflow.cost.exact.patterns import Patterns
 from fuseloom.dataflow.sim.machine import Machine
@@ -32,7 +32,7 @@ def test_coordinates_wait_beside_values_that_take_long() -> None:
     that is taken makes room a cycle later; six coordinates have room meanwhile.
     """
     graph = PRODUCT.sized(4).regions[0].graph
-    execution = execute(graph, Patterns(PRODUCT.program, DATA), Memo(), Budget(1e6))
+    execution = execute(graph, Patterns(PRODUCT.program, DATA), Memo(), ElementBudget(1e6))
     found = periods(execution, SLOW, rooms_of(execution, SLOW))
     (accumulator,) = (node.id for node in graph.nodes if node.op == "spacc1")
     stream, cycles = found[accumulator]

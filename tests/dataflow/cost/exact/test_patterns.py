@@ -10,7 +10,7 @@ import pytest
 
 from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.compiler import compile_program
-from fuseloom.dataflow.cost.exact.execution import Budget, Memo, execute
+from fuseloom.dataflow.cost.exact.execution import ElementBudget, Memo, execute
 from fuseloom.dataflow.cost.exact.patterns import Patterns, UnknownError
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.program import parse
@@ -30,7 +30,7 @@ def noted(compilation: Compilation, data: Mapping[str, Any]) -> Patterns:
     """Patterns after every region was executed."""
     found = Patterns(compilation.program, check_data(compilation.program, data))
     for region in compilation.regions:
-        found.note(execute(region.graph, found, Memo(), Budget(1e6)))
+        found.note(execute(region.graph, found, Memo(), ElementBudget(1e6)))
     return found
 
 
@@ -123,7 +123,7 @@ def test_a_reshape_is_known_when_what_it_reshapes_is() -> None:
     assert not found.knows("T")
     assert not found.knows("R")
     first = compilation.regions[0].graph
-    found.note(execute(first, found, Memo(), Budget(1e6)))
+    found.note(execute(first, found, Memo(), ElementBudget(1e6)))
     assert found.knows("R")
     assert not found.knows("Y")
 
@@ -144,7 +144,7 @@ def test_coordinates_are_kept_by_the_tensors_name() -> None:
     found = noted(compilation, CHAIN_DATA)
     first = found.written["T"]
     other = compile_program(parse(CHAIN), "order T: k,i,j; permute A to k,i")
-    found.note(execute(other.regions[0].graph, found, Memo(), Budget(1e6)))
+    found.note(execute(other.regions[0].graph, found, Memo(), ElementBudget(1e6)))
     assert found.written["T"] is first
 
 

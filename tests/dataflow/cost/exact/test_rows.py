@@ -7,7 +7,7 @@ import pytest
 
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.cost.exact.channels import rooms_of
-from fuseloom.dataflow.cost.exact.execution import Budget, Execution, Memo, execute
+from fuseloom.dataflow.cost.exact.execution import ElementBudget, Execution, Memo, execute
 from fuseloom.dataflow.cost.exact.patterns import Patterns
 from fuseloom.dataflow.cost.exact.rows import waits_for_room
 from fuseloom.dataflow.sim.machine import Machine
@@ -21,7 +21,7 @@ def executed(orders: str) -> Execution:
     compilation = compile_program(parse(TEXT), orders)
     data = check_data(compilation.program, {"A": np.ones((3, 4, 5)), "B": np.ones((5, 6))})
     (region,) = compilation.regions
-    return execute(region.graph, Patterns(compilation.program, data), Memo(), Budget(1e6))
+    return execute(region.graph, Patterns(compilation.program, data), Memo(), ElementBudget(1e6))
 
 
 @pytest.mark.parametrize(("room", "waits"), [(4, 4.0), (6, 2.0), (7, 0.0), (100, 0.0)])
@@ -42,5 +42,5 @@ def test_rows_of_the_outermost_coordinates_are_not_looked_at() -> None:
     compilation = compile_program(parse(text), "order T: i,k,j")
     data = check_data(compilation.program, {"A": np.ones((4, 5)), "B": np.ones((5, 6))})
     graph = compilation.regions[0].graph
-    execution = execute(graph, Patterns(compilation.program, data), Memo(), Budget(1e6))
+    execution = execute(graph, Patterns(compilation.program, data), Memo(), ElementBudget(1e6))
     assert waits_for_room(execution, rooms_of(execution, Machine(channel_capacity=2))) == {}

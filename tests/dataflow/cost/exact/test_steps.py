@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fuseloom.dataflow.cost.exact.execution import Budget, Context, TooLargeError
-from fuseloom.dataflow.cost.exact.nests import ROOT, Carried, Nest
+from fuseloom.dataflow.cost.exact.execution import ElementBudget, ExecutionContext, TooLargeError
+from fuseloom.dataflow.cost.exact.fiber_levels import ROOT, FiberLevel, StreamContents
 from fuseloom.dataflow.cost.exact.patterns import Patterns
 from fuseloom.dataflow.cost.exact.steps import (
     innermost,
@@ -57,7 +57,7 @@ def test_where_keys_stand() -> None:
 def test_where_keys_stand_in_a_level_with_all_coordinates() -> None:
     """No table is asked: 3 per fiber, so that coordinate 1 of the second is the fifth."""
     outer = levels([0, 9])[-1]
-    full = Nest(outer, ints(0, 3, 6), np.tile(np.arange(3), 2), 3)
+    full = FiberLevel(outer, ints(0, 3, 6), np.tile(np.arange(3), 2), 3)
     assert places_of(ints(0, 5 + 1, 4), full, None, 5).tolist() == [0, 4, -1]
 
 
@@ -86,12 +86,12 @@ def test_once_is_behind_all_coordinates() -> None:
 def test_references_that_only_follow_from_others_ask_the_budget() -> None:
     """A level of a million coordinates under each of a million is counted, never made."""
     million = 1_000_000
-    outer = Nest.of_full(ROOT, million)
-    inner = Nest.of_full(outer, million)
-    carried = Carried(inner, base=np.zeros(million, dtype=np.int64))
+    outer = FiberLevel.of_full(ROOT, million)
+    inner = FiberLevel.of_full(outer, million)
+    carried = StreamContents(inner, base=np.zeros(million, dtype=np.int64))
     assert carried.values.total == million**2
     with pytest.raises(TooLargeError):
-        references(carried, Context(NOWHERE, Budget(1e6)))
+        references(carried, ExecutionContext(NOWHERE, ElementBudget(1e6)))
 
 
 NOWHERE = Patterns(parse("a: 1 dense\nb[i] = relu(a[i])"), {})

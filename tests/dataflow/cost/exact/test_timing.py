@@ -12,7 +12,7 @@ import pytest
 from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.cost import estimate
-from fuseloom.dataflow.cost.exact.execution import Budget, Execution, Memo, execute
+from fuseloom.dataflow.cost.exact.execution import ElementBudget, Execution, Memo, execute
 from fuseloom.dataflow.cost.exact.patterns import Patterns
 from fuseloom.dataflow.cost.exact.timing import timed
 from fuseloom.dataflow.sim.dram import Ideal
@@ -33,7 +33,7 @@ def executed(compilation: Compilation, data: Mapping[str, Any]) -> list[Executio
     found = Patterns(compilation.program, check_data(compilation.program, data))
     made, memo = [], Memo()
     for region in compilation.regions:
-        made.append(execute(region.graph, found, memo, Budget(1e7)))
+        made.append(execute(region.graph, found, memo, ElementBudget(1e7)))
         found.note(made[-1])
     return made
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from fuseloom.dataflow.samml.exchange import export_sam, import_sam_text
-from fuseloom.dataflow.samml.exchange.record import Imported
+from fuseloom.dataflow.samml.exchange.record import ImportedGraph
 from fuseloom.dataflow.samml.exchange.sam_file import read_sam
 from fuseloom.dataflow.samml.exchange.sam_import import import_sam
 from fuseloom.dataflow.sim.imported_runs import ImportedRun, run_imported
@@ -20,7 +20,7 @@ SEED = 20_251_101
 
 def run_text(
     text: str, arrays: dict[str, np.ndarray], machine=None
-) -> tuple[Imported, ImportedRun]:
+) -> tuple[ImportedGraph, ImportedRun]:
     file = read_sam(text)
     imported = import_sam(file, {name: np.shape(a) for name, a in arrays.items()})
     data = {n: store_operand(t, arrays) for n, t in imported.tensors.items()}
@@ -75,7 +75,7 @@ def agrees(
     text: str,
     shapes: dict[str, tuple[int, ...]],
     meaning: Callable[[dict[str, np.ndarray]], np.ndarray],
-) -> Imported:
+) -> ImportedGraph:
     """The graph gives what it means on sparse and dense data, and goes out and in unchanged."""
     for trial, density in enumerate(DENSITIES * 2):
         print(f"seed {SEED + trial}")
@@ -89,7 +89,7 @@ def agrees(
     return imported
 
 
-def rules(imported: Imported) -> set[str]:
+def rules(imported: ImportedGraph) -> set[str]:
     return {repair.rule.name for repair in imported.repairs}
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from fuseloom.dataflow.samml.exchange.presence import Presence
-from fuseloom.dataflow.samml.exchange.wiring import Wire, Wiring
+from fuseloom.dataflow.samml.exchange.presence import PresenceClauses
+from fuseloom.dataflow.samml.exchange.wiring import DraftOutput, Wiring
 
 
-def joined(wiring: Wiring, op: str, count: int) -> list[Wire]:
+def joined(wiring: Wiring, op: str, count: int) -> list[DraftOutput]:
     """Values of as many vectors, joined."""
     inputs = []
     for k in range(count):
@@ -17,15 +17,15 @@ def joined(wiring: Wiring, op: str, count: int) -> list[Wire]:
     return [wiring.add("array", (r,), params={"tensor": f"t{k}"})[0] for k, r in enumerate(refs)]
 
 
-def combined(wiring: Wiring, fn: str, *values: Wire) -> Wire:
+def combined(wiring: Wiring, fn: str, *values: DraftOutput) -> DraftOutput:
     total = values[0]
     for value in values[1:]:
         (total,) = wiring.add("binary", (total, value), params={"fn": fn})
     return total
 
 
-def is_always_there(wiring: Wiring, wire: Wire) -> bool:
-    return not Presence(wiring.parts).of(wire)
+def is_always_there(wiring: Wiring, wire: DraftOutput) -> bool:
+    return not PresenceClauses(wiring.parts).of(wire)
 
 
 def test_a_sum_of_all_operands_of_a_union_is_always_there() -> None:

@@ -14,11 +14,13 @@ from fuseloom.dataflow.samml.exchange.streams import (
     tensors_behind,
     wires_of,
 )
-from fuseloom.dataflow.samml.exchange.wiring import Wire, Wiring
+from fuseloom.dataflow.samml.exchange.wiring import DraftOutput, Wiring
 from fuseloom.program import parse
 
 
-def scanned(wiring: Wiring, tensor: str, root: Wire, level: int = 0) -> tuple[Wire, Wire]:
+def scanned(
+    wiring: Wiring, tensor: str, root: DraftOutput, level: int = 0
+) -> tuple[DraftOutput, DraftOutput]:
     crd, ref = wiring.add("scan", (root,), None, {"tensor": tensor, "level": level}, tensor)
     return crd, ref
 
@@ -69,7 +71,7 @@ def test_joined_fibers(joiner: str, empty: bool) -> None:
     """Of two levels without empty fibers the union has none; an intersection may."""
     wiring = Wiring()
     (root,) = wiring.add("root", ())
-    operands: list[Wire] = []
+    operands: list[DraftOutput] = []
     for name in "AB":
         _, rows = scanned(wiring, name, root)
         operands += scanned(wiring, name, rows, 1)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from fuseloom.dataflow.samml.exchange import wiring as module
-from fuseloom.dataflow.samml.exchange.wiring import Wire, Wiring
+from fuseloom.dataflow.samml.exchange.wiring import DraftOutput, Wiring
 from fuseloom.dataflow.samml.graph import StreamKind
 from fuseloom.dataflow.samml.verify import verify
 from fuseloom.errors import GraphError
 
 
-def begun() -> tuple[Wiring, Wire, Wire]:
+def begun() -> tuple[Wiring, DraftOutput, DraftOutput]:
     """A wiring with the level of a stored vector."""
     wiring = Wiring()
     (root,) = wiring.add("root", ())

@@ -9,8 +9,8 @@ import pytest
 
 from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.samml.passes.fanout_free import unwoven, woven
 from fuseloom.dataflow.samml.passes.parallelise import apply_parallel, parallelise
-from fuseloom.dataflow.samml.passes.web import unwoven, woven
 from fuseloom.dataflow.samml.verify import verify
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.errors import ScheduleError

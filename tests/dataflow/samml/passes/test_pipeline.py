@@ -12,7 +12,7 @@ from fuseloom.dataflow.compilation import CompiledRegion, passes_text
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.dataflow.samml.lowering import lower
-from fuseloom.dataflow.samml.passes import PASSES, Pass, Place, Setting, run_passes
+from fuseloom.dataflow.samml.passes import PASSES, Pass, PassStage, Setting, run_passes
 from fuseloom.dataflow.samml.passes.lookups import remove_locators
 from fuseloom.errors import GraphError
 from fuseloom.program import parse
@@ -35,7 +35,7 @@ def region(text: str, schedule: str = "", passes: list[str] | None = None) -> Co
 
 
 def test_the_default_pipeline_is_the_tables() -> None:
-    names = [name for name, each in PASSES.items() if each.place is Place.DEFAULT]
+    names = [name for name, each in PASSES.items() if each.place is PassStage.DEFAULT]
     for schedule in ("", LANES):
         default, named = region(TEXT, schedule), region(TEXT, schedule, names)
         assert [change.name for change in default.changes] == names
@@ -58,7 +58,7 @@ def test_a_pass_that_lowering_leaves_nothing_to_do_is_run_after_others_only() ->
             ran.append(name)
             return replace(graph, name=f"{graph.name} {name}")
 
-        return Pass(name, "", Place.DEFAULT, run, idle=lambda graph: name == "idle")
+        return Pass(name, "", PassStage.DEFAULT, run, idle=lambda graph: name == "idle")
 
     idle, busy = rewrite("idle"), rewrite("busy")
     setting = Setting((), dict)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuseloom.dataflow.samml.passes.lead import element_tokens
+from fuseloom.dataflow.samml.passes.slack import element_tokens
 
 
 def test_tokens_of_an_element() -> None:

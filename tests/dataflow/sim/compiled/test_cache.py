@@ -117,11 +117,11 @@ def test_kernels_are_kept_in_their_versions_directory_or_nowhere(
     root = cache.KERNELS["root"]
     (tmp_path / "file").write_text("no directory can be made below this")
     monkeypatch.setenv(cache.ENVIRONMENT, str(tmp_path / "file"))
-    homeless = cache.Kernel(root.name, root.function, root.slots, root.setup)
+    homeless = cache.CompiledKernel(root.name, root.function, root.slots, root.setup)
     assert not homeless.storable
     assert not homeless.ready
     monkeypatch.setenv(cache.ENVIRONMENT, str(tmp_path))
-    assert cache.Kernel(root.name, root.function, root.slots, root.setup).storable
+    assert cache.CompiledKernel(root.name, root.function, root.slots, root.setup).storable
 
 
 def test_a_full_disk_costs_a_warning_and_no_more(
@@ -131,7 +131,7 @@ def test_a_full_disk_costs_a_warning_and_no_more(
     monkeypatch.setenv(cache.ENVIRONMENT, str(tmp_path))
     monkeypatch.setattr(cache, "SAID", [])
     root = cache.KERNELS["root"]
-    kernel = cache.Kernel(root.name, root.function, root.slots, root.setup)
+    kernel = cache.CompiledKernel(root.name, root.function, root.slots, root.setup)
 
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -149,10 +149,10 @@ def test_a_full_disk_costs_a_warning_and_no_more(
     assert capfd.readouterr().err == ""
 
 
-def fresh(name: str) -> cache.Kernel:
+def fresh(name: str) -> cache.CompiledKernel:
     """A kernel as another process finds it."""
     root = cache.KERNELS[name]
-    return cache.Kernel(root.name, root.function, root.slots, root.setup)
+    return cache.CompiledKernel(root.name, root.function, root.slots, root.setup)
 
 
 def cut(path: Path) -> None:

@@ -37,7 +37,9 @@ def test_the_table_has_room_for_all_its_words() -> None:
     words = [value for name, value in vars(layout).items() if name.startswith("CTL_")]
     words.remove(layout.CTL_SIZE)
     assert len(set(words)) == len(words)
-    assert min(words) == len(layout.State._fields) - 1  # after the addresses of the arrays
+    assert (
+        min(words) == len(layout.SimulationState._fields) - 1
+    )  # after the addresses of the arrays
     assert max(words) < layout.CTL_SIZE
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from fuseloom.dataflow.sim.compiled.pacing import paced_streams
 from fuseloom.dataflow.sim.explain.moments import StreamCauses
+from fuseloom.dataflow.sim.golden.interpreter import run as interpret
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Observe
-from fuseloom.dataflow.sim.twins.interpreter import run as interpret
 from tests.dataflow.sim.compiled.graphs import REF, VAL, graph, softmax, tokens
 
 FREE = Machine.default()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fuseloom.dataflow.sim.compiled import pools
-from fuseloom.dataflow.sim.compiled.arrays import Region
+from fuseloom.dataflow.sim.compiled.arrays import GrowingArray
 from fuseloom.dataflow.sim.compiled.pools import Pool
 
 
@@ -57,7 +57,7 @@ def test_large_arrays_stay_where_they_are(monkeypatch: pytest.MonkeyPatch) -> No
     assert place is not None
     assert place.ctypes.data + 4 * where == large.ctypes.data
     assert pool.size == 1 + 5 + 1000 + 1000
-    region = Region(pool, lambda size: None)
+    region = GrowingArray(pool, lambda size: None)
     assert region.nbytes == 4 * pool.size
     offsets = np.array([begin, where, where + 999, there + 4, wide + 2, behind])
     assert region.at(offsets).tolist() == [7, 0, 999, 4, 2, 999]

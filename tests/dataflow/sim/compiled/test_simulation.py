@@ -7,9 +7,9 @@ import pytest
 
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.compiled import simulation as compiled
+from fuseloom.dataflow.sim.golden import interpreter
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.reports import Limits
-from fuseloom.dataflow.sim.twins import interpreter
 from fuseloom.errors import DeadlockError, SimulationError
 from tests.dataflow.sim.compiled.graphs import (
     CRD,

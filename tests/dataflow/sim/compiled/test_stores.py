@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fuseloom.dataflow.sim.compiled import simulation as compiled
-from fuseloom.dataflow.sim.twins import interpreter
+from fuseloom.dataflow.sim.golden import interpreter
 from tests.dataflow.sim.compiled.graphs import (
     CRD,
     OURS,

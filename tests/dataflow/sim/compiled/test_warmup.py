@@ -35,10 +35,12 @@ def test_kernels_that_cannot_be_kept_are_compiled_for_the_run(
     built, data = compile_program(program), {"a": np.arange(4.0)}
     monkeypatch.setenv(cache.ENVIRONMENT, str(tmp_path))
     monkeypatch.setattr(cache, "SAID", [])
-    monkeypatch.setattr(cache._Store, "kept", property(lambda _: False))
-    monkeypatch.setattr(cache._Store, "save_overload", lambda *_: cache.say_unkept("full"))
+    monkeypatch.setattr(cache._KernelStore, "kept", property(lambda _: False))
+    monkeypatch.setattr(cache._KernelStore, "save_overload", lambda *_: cache.say_unkept("full"))
     monkeypatch.setattr(warmup, "_compile_all", lambda *_: iter(()))
-    fresh = {k: cache.Kernel(k, v.function, v.slots, v.setup) for k, v in cache.KERNELS.items()}
+    fresh = {
+        k: cache.CompiledKernel(k, v.function, v.slots, v.setup) for k, v in cache.KERNELS.items()
+    }
     for module in (warmup, simulation):
         monkeypatch.setattr(module, "KERNELS", fresh)
     run = simulate(built, data, engine="compiled")
@@ -49,10 +51,10 @@ def test_kernels_that_cannot_be_kept_are_compiled_for_the_run(
 
 
 def test_warming_up_what_cannot_be_kept_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache._Store, "kept", property(lambda _: False))
+    monkeypatch.setattr(cache._KernelStore, "kept", property(lambda _: False))
     monkeypatch.setattr(warmup, "_compile_all", lambda *_: iter(()))
     root = cache.KERNELS["root"]
-    fresh = cache.Kernel(root.name, root.function, root.slots, root.setup)
+    fresh = cache.CompiledKernel(root.name, root.function, root.slots, root.setup)
     monkeypatch.setattr(warmup, "KERNELS", {"root": fresh})
     with pytest.raises(warmup.UnkeptError, match="writable, and is there room"):
         warmup.warmup()

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from fuseloom.dataflow.sim.conformance.judge import judge
+from fuseloom.dataflow.sim.golden.registry import IMPLEMENTATIONS
 from fuseloom.dataflow.sim.process import Behaviour, Process
 from fuseloom.dataflow.sim.tokens import DONE, REPEAT, SIGNAL_STOP, Stop
-from fuseloom.dataflow.sim.twins.registry import IMPLEMENTATIONS
 from fuseloom.errors import FuseloomError
 
 OPS = ("scan", "repsig", "repeat", "intersect", "union", "array", "binary", "reduce", "spacc1")

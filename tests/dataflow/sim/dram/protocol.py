@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 
-from fuseloom.dataflow.sim.dram import Command, Dram, Timing
+from fuseloom.dataflow.sim.dram import Dram, DramCommand, DramTiming
 
 READS, WRITES = ("RD", "RDA"), ("WR", "WRA")
 COLUMNS = READS + WRITES
 
 
-def gap(t: Timing, a: Command, b: Command) -> int:
+def gap(t: DramTiming, a: DramCommand, b: DramCommand) -> int:
     """Clocks that must lie between ``a`` and a later ``b`` of the same channel."""
     same_group = a.bankgroup == b.bankgroup
     every = "REF" in (a.name, b.name) or "PREA" in (a.name, b.name)
@@ -46,14 +46,14 @@ def gap(t: Timing, a: Command, b: Command) -> int:
     return max(1, least)
 
 
-def longest(t: Timing) -> int:
+def longest(t: DramTiming) -> int:
     """No rule reaches further back."""
     return max(t.rfc, t.faw, t.rc, t.ras + t.rp) + t.cl + t.cwl + 3 * t.bl + t.wr + t.rp + t.rtw
 
 
-def check(config: Dram, commands: Sequence[Command]) -> None:
+def check(config: Dram, commands: Sequence[DramCommand]) -> None:
     """Fail unless every command of the trace keeps every rule."""
-    channels: dict[int, list[Command]] = defaultdict(list)
+    channels: dict[int, list[DramCommand]] = defaultdict(list)
     for command in commands:
         channels[command.channel].append(command)
     for channel in channels.values():
@@ -64,7 +64,7 @@ def check(config: Dram, commands: Sequence[Command]) -> None:
             check_refreshes(config.timing, channel)
 
 
-def check_gaps(t: Timing, commands: list[Command]) -> None:
+def check_gaps(t: DramTiming, commands: list[DramCommand]) -> None:
     reach = longest(t)
     activates: list[int] = []
     for j, b in enumerate(commands):
@@ -79,7 +79,7 @@ def check_gaps(t: Timing, commands: list[Command]) -> None:
                 assert b.time - activates[-5] >= t.faw, b
 
 
-def check_states(config: Dram, commands: list[Command]) -> None:
+def check_states(config: Dram, commands: list[DramCommand]) -> None:
     """Rows are open when they are used and closed when they are opened."""
     t = config.timing
     rows: dict[tuple[int, int], int] = {}
@@ -109,7 +109,7 @@ def check_states(config: Dram, commands: list[Command]) -> None:
             assert all(command.time >= time + t.rp for time in closed.values()), command
 
 
-def check_bursts(t: Timing, commands: list[Command]) -> None:
+def check_bursts(t: DramTiming, commands: list[DramCommand]) -> None:
     """Data never overlap on the bus."""
     starts = sorted(
         command.time + (t.cl if command.name in READS else t.cwl)
@@ -119,7 +119,7 @@ def check_bursts(t: Timing, commands: list[Command]) -> None:
     assert all(after - before >= t.bl for before, after in pairwise(starts))
 
 
-def check_refreshes(t: Timing, commands: list[Command]) -> None:
+def check_refreshes(t: DramTiming, commands: list[DramCommand]) -> None:
     """One per tREFI, no earlier than due and as soon after as banks can close."""
     slack = longest(t)
     for k, command in enumerate(c for c in commands if c.name == "REF"):

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fuseloom.dataflow.sim.dram import Command, Dram, Mapping, Place
+from fuseloom.dataflow.sim.dram import Dram, DramAddress, DramCommand, Mapping
 from tests.dataflow.sim.dram.protocol import gap, longest
 
 
 @dataclass
 class Access:
     arrival: int
-    place: Place
+    place: DramAddress
     write: int
     request: int
     age: int = -1
@@ -28,7 +28,7 @@ class Channel:
     number: int
     waiting: list[Access] = field(default_factory=list)
     queue: list[Access] = field(default_factory=list)
-    commands: list[Command] = field(default_factory=list)
+    commands: list[DramCommand] = field(default_factory=list)
     rows: dict[tuple[int, int], int] = field(default_factory=dict)
     bypassed: dict[tuple[int, int], int] = field(default_factory=dict)
     closing: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Channel:
 
     # What is allowed
 
-    def allowed(self, command: Command) -> bool:
+    def allowed(self, command: DramCommand) -> bool:
         t = self.config.timing
         reach = longest(t)
         for past in reversed(self.commands):
@@ -111,14 +111,14 @@ class Channel:
 
     def refresh(self, clock: int) -> None:
         name = "PREA" if self.rows else "REF"
-        command = Command(clock, self.number, name, -1, -1, -1)
+        command = DramCommand(clock, self.number, name, -1, -1, -1)
         if self.allowed(command):
             self.commands.append(command)
             self.rows.clear()
             self.refreshes += name == "REF"
 
     def issue(self, clock: int) -> None:
-        best: tuple[tuple[int, int], Command, Access] | None = None
+        best: tuple[tuple[int, int], DramCommand, Access] | None = None
         mine = [a for a in self.queue if a.write == self.writing]
         banks = {(a.place.bankgroup, a.place.bank) for a in mine}
         for bank in banks:
@@ -133,24 +133,24 @@ class Channel:
 
     def candidate(
         self, clock: int, bank: tuple[int, int], here: list[Access]
-    ) -> tuple[Command, Access]:
+    ) -> tuple[DramCommand, Access]:
         """What a bank would do next, and for which access."""
         oldest = here[0]
         if bank not in self.rows:
-            return Command(clock, self.number, "ACT", *bank, oldest.place.row), oldest
+            return DramCommand(clock, self.number, "ACT", *bank, oldest.place.row), oldest
         row = self.rows[bank]
         hits = [a for a in here if a.place.row == row]
         tired = self.bypassed[bank] >= self.config.row_hit_cap
         if hits and (hits[0] is oldest or not tired):
             name = ("WR" if self.writing else "RD") + ("A" if self.closed else "")
-            return Command(clock, self.number, name, *bank, row), hits[0]
-        return Command(clock, self.number, "PRE", *bank, row), oldest
+            return DramCommand(clock, self.number, name, *bank, row), hits[0]
+        return DramCommand(clock, self.number, "PRE", *bank, row), oldest
 
     @property
     def closed(self) -> bool:
         return self.config.policy == "closed"
 
-    def perform(self, command: Command, access: Access) -> None:
+    def perform(self, command: DramCommand, access: Access) -> None:
         t = self.config.timing
         bank = command.bankgroup, command.bank
         self.commands.append(command)
@@ -178,7 +178,7 @@ class Channel:
 
 def serve(
     config: Dram, requests: list[tuple[int, int, int, int]]
-) -> tuple[list[Command], list[int]]:
+) -> tuple[list[DramCommand], list[int]]:
     """All commands, and the clock of the last data of each request (arrival clock, address,
     size, write), in order of arrival."""
     mapping = Mapping.of(config)

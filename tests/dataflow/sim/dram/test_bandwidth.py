@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fuseloom.dataflow.sim.dram import Dram, Mapping, Place, ddr4_3200, hbm2
+from fuseloom.dataflow.sim.dram import Dram, DramAddress, Mapping, ddr4_3200, hbm2
 from tests.dataflow.sim.dram.patterns import stats
 
 PRESETS = [hbm2(), ddr4_3200(), ddr4_3200(name="two channels", channels=2)]
@@ -66,7 +66,7 @@ def test_one_bank_is_held_by_its_row_cycle() -> None:
     # A new row of the same bank each time: one access per tRC of 48 clocks.
     config = hbm2(refresh=False)
     place = Mapping.of(config).address
-    addresses = np.array([[place(Place(0, 0, 0, row, 0)) for row in range(1000)]])
+    addresses = np.array([[place(DramAddress(0, 0, 0, row, 0)) for row in range(1000)]])
     got = stats(config, addresses, 64)
     assert got.cycles == pytest.approx(1000 * 48, rel=0.01)
     assert got.channels[0].conflicts == 999

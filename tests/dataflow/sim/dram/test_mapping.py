@@ -9,8 +9,8 @@ from itertools import permutations
 import pytest
 
 from fuseloom.dataflow.sim.dram import (
+    DramAddress,
     Mapping,
-    Place,
     hbm2,
 )
 from fuseloom.dataflow.sim.dram.config import FIELDS
@@ -42,11 +42,11 @@ def test_every_address_has_its_place(mapping: str) -> None:
 
 def test_the_mapping_reads_from_most_to_least_significant() -> None:
     mapped = Mapping.of(hbm2(mapping="row bank column bankgroup channel"))
-    assert mapped.place(32) == Place(1, 0, 0, 0, 0)
-    assert mapped.place(32 * 16) == Place(0, 1, 0, 0, 0)
-    assert mapped.place(32 * 16 * 4) == Place(0, 0, 0, 0, 1)
-    assert mapped.place(32 * 16 * 4 * 32) == Place(0, 0, 1, 0, 0)
-    assert mapped.place(32 * 16 * 4 * 32 * 4) == Place(0, 0, 0, 1, 0)
+    assert mapped.place(32) == DramAddress(1, 0, 0, 0, 0)
+    assert mapped.place(32 * 16) == DramAddress(0, 1, 0, 0, 0)
+    assert mapped.place(32 * 16 * 4) == DramAddress(0, 0, 0, 0, 1)
+    assert mapped.place(32 * 16 * 4 * 32) == DramAddress(0, 0, 1, 0, 0)
+    assert mapped.place(32 * 16 * 4 * 32 * 4) == DramAddress(0, 0, 0, 1, 0)
     apart = Mapping.of(hbm2(mapping="row bank bankgroup column channel column:2"))
     assert [apart.place(32 * k).channel for k in (0, 3, 4, 63, 64)] == [0, 0, 1, 15, 0]
     assert [apart.place(32 * k).column for k in (0, 3, 4, 63, 64)] == [0, 3, 0, 3, 4]

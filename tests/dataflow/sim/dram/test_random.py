@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuseloom.dataflow.sim.dram import Dram, Mapping, Timing, build, ddr4_3200, hbm2, trace
+from fuseloom.dataflow.sim.dram import Dram, DramTiming, Mapping, build, ddr4_3200, hbm2, trace
 from fuseloom.dataflow.sim.dram.config import FIELDS
 from fuseloom.dataflow.sim.dram.state import SPAN
 from tests.dataflow.sim.dram import protocol, reference
@@ -21,7 +21,7 @@ ORDERS = [" ".join(order) for order in permutations(FIELDS)]
 SPLIT = ["row bank column channel column:1", "row:2 bank bankgroup column channel row"]
 
 
-def random_timing(rng: random.Random) -> Timing:
+def random_timing(rng: random.Random) -> DramTiming:
     def some(least: int, most: int) -> int:
         return rng.randint(least, most)
 
@@ -29,7 +29,7 @@ def random_timing(rng: random.Random) -> Timing:
     ccd_s = bl + some(0, 2)
     rrd_s, wtr_s, cl, cwl = some(1, 5), some(0, 5), some(1, 15), some(1, 15)
     ras, rp, rfc = some(1, 40), some(1, 15), some(1, 80)
-    return Timing(
+    return DramTiming(
         cl=cl, cwl=cwl, rcd=some(1, 15), rp=rp, ras=ras, bl=bl, ccd_s=ccd_s,
         ccd_l=ccd_s + some(0, 4), rrd_s=rrd_s, rrd_l=rrd_s + some(0, 4), faw=some(0, 40),
         wr=some(0, 18), rtp=some(0, 10), wtr_s=wtr_s, wtr_l=wtr_s + some(0, 5),

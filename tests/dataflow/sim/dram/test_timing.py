@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from fuseloom.dataflow.sim.dram import Dram, Mapping, Place, Timing, trace
+from fuseloom.dataflow.sim.dram import Dram, DramAddress, DramTiming, Mapping, trace
 from fuseloom.dataflow.sim.dram.state import AT_CHANNELS, C_REFRESHES
 from tests.dataflow.sim.dram.driving import plain, run
 
-TIMING = Timing(
+TIMING = DramTiming(
     cl=10, cwl=6, rcd=7, rp=8, ras=20, bl=2, ccd_s=2, ccd_l=5, rrd_s=3, rrd_l=6, faw=0, wr=9,
     rtp=4, wtr_s=3, wtr_l=7, refi=1000, rfc=50,
 )  # fmt: skip
@@ -26,7 +26,7 @@ DRAM = Dram(
 
 
 def at(group: int = 0, bank: int = 0, row: int = 0, column: int = 0) -> int:
-    return Mapping.of(DRAM).address(Place(0, group, bank, row, column))
+    return Mapping.of(DRAM).address(DramAddress(0, group, bank, row, column))
 
 
 def read(time: int = 0, *place: int) -> tuple[int, int, int, int]:

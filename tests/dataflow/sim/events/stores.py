@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fuseloom.dataflow.sim.events.spool import Spool
+from fuseloom.dataflow.sim.events.spool import WaitSpool
 from fuseloom.dataflow.sim.events.store import EventStore
 from fuseloom.dataflow.sim.observe import BUSY, IDLE, Int64
 
@@ -20,7 +20,7 @@ def random_store(
     activity = np.full((nodes, cycles), IDLE)
     clocks = rng.integers(0, cycles + 1, nodes)
     clocks[0] = cycles
-    spool = Spool(path, nodes)
+    spool = WaitSpool(path, nodes)
     waits: list[list[tuple[int, int, int]]] = []
     for node in range(nodes):
         activity[node, : clocks[node]] = BUSY

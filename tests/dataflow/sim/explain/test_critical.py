@@ -15,8 +15,8 @@ from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.engines import run_graph
 from fuseloom.dataflow.sim.explain.critical import (
     CriticalPath,
+    PathCause,
     Segment,
-    Why,
     critical_path,
     explained,
 )
@@ -295,10 +295,10 @@ def test_every_cycle_of_a_slow_alu() -> None:
     for engine in ("interpreter", "compiled"):
         path = path_of(g.bound(), engine)
         assert path.segments == (
-            Segment(1, 0, 1, Why.TOKEN, 0, 0),
-            Segment(1, 1, 17, Why.WORK),
-            Segment(2, 17, 18, Why.TOKEN, 1, 1),
-            Segment(2, 18, 19, Why.WORK),
+            Segment(1, 0, 1, PathCause.TOKEN, 0, 0),
+            Segment(1, 1, 17, PathCause.WORK),
+            Segment(2, 17, 18, PathCause.TOKEN, 1, 1),
+            Segment(2, 18, 19, PathCause.WORK),
         )
         assert path.own(1) == 16
         assert path.what_if(1).cycles == 11
@@ -312,7 +312,7 @@ def test_a_full_channel_is_waited_for() -> None:
     bound = one_slot()
     for engine in ("interpreter", "compiled"):
         path = path_of(bound, engine)
-        rooms = [s for s in path.segments if s.why is Why.ROOM]
+        rooms = [s for s in path.segments if s.why is PathCause.ROOM]
         assert len(rooms) > 25
         assert {bound.graph.streams[s.stream].label for s in rooms} == {"first"}
 
@@ -320,7 +320,7 @@ def test_a_full_channel_is_waited_for() -> None:
 def test_a_late_load_is_latency() -> None:
     path = path_of(block_load(), "compiled")
     top = path.summary()[0]
-    assert (top.why, top.cycles) == (Why.LATENCY, 60)
+    assert (top.why, top.cycles) == (PathCause.LATENCY, 60)
 
 
 def test_a_path_needs_a_log() -> None:

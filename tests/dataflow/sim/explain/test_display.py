@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import fuseloom as fl
-from fuseloom.dataflow.sim.explain.critical import CriticalPath, Segment, Why
+from fuseloom.dataflow.sim.explain.critical import CriticalPath, PathCause, Segment
 from fuseloom.dataflow.sim.explain.display import SHOWN
 
 
@@ -33,5 +33,5 @@ def test_what_is_not_known_is_told() -> None:
     empty = replace(found, segments=())
     assert empty.bottleneck is None
     assert "twice as fast" not in empty._repr_html_()
-    waits = tuple(Segment(0, k, k + 1, Why.TOKEN, k, 1) for k in range(SHOWN + 3))
+    waits = tuple(Segment(0, k, k + 1, PathCause.TOKEN, k, 1) for k in range(SHOWN + 3))
     assert "3 others" in replace(found, segments=waits)._repr_html_()

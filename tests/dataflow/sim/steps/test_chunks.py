@@ -11,7 +11,15 @@ import pytest
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.sim.conformance.bench import bench_graph
 from fuseloom.dataflow.sim.machine import Machine
-from fuseloom.dataflow.sim.steps import NEVER, Kept, Recording, chunks, record, record_region, story
+from fuseloom.dataflow.sim.steps import (
+    NEVER,
+    Recording,
+    RecordingLimits,
+    chunks,
+    record,
+    record_region,
+    story,
+)
 from fuseloom.dataflow.sim.steps.scene import short
 from fuseloom.models import load
 
@@ -20,7 +28,7 @@ from fuseloom.models import load
 def recording() -> Recording:
     model, data = load("gcn", "karate")
     compiled = compile_program(model.program, "fuse T1..H; fuse T5..Y")
-    return record_region(compiled, 0, data, kept=Kept(cycles=1_500))
+    return record_region(compiled, 0, data, kept=RecordingLimits(cycles=1_500))
 
 
 def spread(numbers: Any, count: int) -> list[int]:
@@ -90,7 +98,10 @@ def test_acts_are_runs_of_cycles(recording: Recording) -> None:
         runs = chunks.acts(recording, node.id)
         cycles = [c for a, n in zip(runs[::2], runs[1::2], strict=True) for c in range(a, a + n)]
         assert cycles == recording.acts(node.id).tolist()
-    assert chunks.acts(record(bench_graph("repsig", "D@9"), Machine.default(), Kept(3)), 0) == []
+    assert (
+        chunks.acts(record(bench_graph("repsig", "D@9"), Machine.default(), RecordingLimits(3)), 0)
+        == []
+    )
 
 
 def test_sentences_come_in_spans(recording: Recording, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,12 +13,12 @@ from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.conformance.bench import bench_graph
 from fuseloom.dataflow.sim.conformance.vectors import bind_vector, load_vectors, unsupported
 from fuseloom.dataflow.sim.engines import run_graph
+from fuseloom.dataflow.sim.golden import interpreter
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Observe
 from fuseloom.dataflow.sim.ports import with_ports
-from fuseloom.dataflow.sim.steps import NEVER, Kept, Recording, record
+from fuseloom.dataflow.sim.steps import NEVER, Recording, RecordingLimits, record
 from fuseloom.dataflow.sim.tokens import same
-from fuseloom.dataflow.sim.twins import interpreter
 from fuseloom.errors import SimulationError
 from tests.property.random_graphs import random_graph
 
@@ -57,7 +57,7 @@ def test_the_vectors_of_the_reference(vector: dict[str, Any]) -> None:
     bound, _ = bind_vector(vector)
     machine = Machine.comal(memory=bool(vector.get("hbm")))
     run = run_graph(bound, machine, "interpreter")
-    recording = record(bound, machine, Kept(cycles=run.cycles + 5, tokens=10**7))
+    recording = record(bound, machine, RecordingLimits(cycles=run.cycles + 5, tokens=10**7))
     assert recording.complete
     assert recording.cycles == run.cycles == vector["elapsed"]
     agree(recording, bound, machine)
@@ -77,7 +77,7 @@ def test_random_graphs_whole_and_in_part(seed: int, capacity: int | None) -> Non
         return
     if recording.complete:
         agree(recording, bound, machine)
-        part = record(bound, machine, Kept(cycles=max(1, recording.last // 2)))
+        part = record(bound, machine, RecordingLimits(cycles=max(1, recording.last // 2)))
         assert part.last == max(1, recording.last // 2) or part.complete
         agree(part, bound, machine)
     else:
@@ -92,7 +92,7 @@ def test_machines_with_memory(machine: str, cycles: int) -> None:
     vector = next(v for v in KERNELS if v["kind"] == "example_spmv")
     bound, _ = bind_vector(vector)
     made = Machine.preset("hbm2") if machine == "hbm2" else Machine.comal(memory=True)
-    recording = record(bound, made, Kept(cycles=cycles))
+    recording = record(bound, made, RecordingLimits(cycles=cycles))
     assert recording.complete == (cycles == 10_000)
     agree(recording, bound, made)
 
@@ -103,7 +103,7 @@ def counting(tokens: int, capacity: int | None = None) -> BoundGraph:
 
 
 def test_a_recording_ends_after_its_cycles() -> None:
-    recording = record(counting(900), Machine.default(), Kept(cycles=700))
+    recording = record(counting(900), Machine.default(), RecordingLimits(cycles=700))
     assert not recording.complete
     assert recording.last == 700
     assert recording.note == "showing the first 700 cycles: a recording holds at most 700 cycles"
@@ -112,7 +112,7 @@ def test_a_recording_ends_after_its_cycles() -> None:
 
 
 def test_a_recording_holds_no_more_than_its_tokens() -> None:
-    recording = record(counting(900), Machine.default(), Kept(tokens=1_000))
+    recording = record(counting(900), Machine.default(), RecordingLimits(tokens=1_000))
     assert not recording.complete
     assert 990 <= recording.tokens <= 1_000
     assert f"first {recording.last:,} cycles" in recording.note
@@ -122,7 +122,7 @@ def test_a_recording_holds_no_more_than_its_tokens() -> None:
 
 def test_far_more_tokens_than_allowed_are_never_made() -> None:
     """A source runs ahead of its readers, but rests at the cycle where the run is looked at."""
-    recording = record(counting(200_000), Machine.default(), Kept(tokens=100))
+    recording = record(counting(200_000), Machine.default(), RecordingLimits(tokens=100))
     assert recording.tokens <= 100
     assert recording.last < 60
 
@@ -130,4 +130,4 @@ def test_far_more_tokens_than_allowed_are_never_made() -> None:
 @pytest.mark.parametrize("kept", [(0, 5), (5, 0)])
 def test_nothing_cannot_be_kept(kept: tuple[int, int]) -> None:
     with pytest.raises(SimulationError, match="a recording of"):
-        Kept(*kept)
+        RecordingLimits(*kept)

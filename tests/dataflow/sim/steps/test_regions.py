@@ -8,7 +8,7 @@ import pytest
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
-from fuseloom.dataflow.sim.steps import Kept, bound_region, record_graph, record_region
+from fuseloom.dataflow.sim.steps import RecordingLimits, bound_region, record_graph, record_region
 from fuseloom.errors import SimulationError
 from fuseloom.models import load
 from fuseloom.program import parse
@@ -21,7 +21,7 @@ def test_regions_of_the_graph_network(schedule: str) -> None:
     run = simulate(compiled, data)
     wanted = range(len(compiled.regions))
     for number in wanted if len(wanted) < 3 else (len(wanted) // 2, len(wanted) - 1):
-        recording = record_region(compiled, number, data, kept=Kept(12_000, 400_000))
+        recording = record_region(compiled, number, data, kept=RecordingLimits(12_000, 400_000))
         ordinary = run.regions[number]
         assert recording.complete
         assert recording.cycles == ordinary.cycles

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.conformance.bench import bench_graph
 from fuseloom.dataflow.sim.machine import Machine
-from fuseloom.dataflow.sim.steps import Doing, Kept, Moment, record, story
+from fuseloom.dataflow.sim.steps import Doing, Moment, RecordingLimits, record, story
 
 
 def told(bound: BoundGraph, node: int, machine: Machine | None = None) -> list[Moment]:
@@ -38,7 +38,7 @@ def test_a_node_that_needs_several_cycles_works() -> None:
 
 def test_what_is_cut_off_has_no_end() -> None:
     bound = bench_graph("repsig", "1@1 2@50 S0@90 D@91")
-    recording = record(bound, Machine.default(), Kept(cycles=20))
+    recording = record(bound, Machine.default(), RecordingLimits(cycles=20))
     moments = list(story(recording, 0))
     assert moments[-1].doing is Doing.WAITS
     assert moments[-1].cycle == 2

@@ -11,19 +11,19 @@ from typing import Any
 import torch
 
 import fuseloom as fl
-from fuseloom.frontends.torch import Imported
+from fuseloom.frontends.torch import ImportedModule
 
 SIMULATED = 600
 """Programs with more statements are compiled under every preset, and run unfused only."""
 
 
-def imported(build: Callable[[], Any], inputs: tuple[Any, ...]) -> Imported:
+def imported(build: Callable[[], Any], inputs: tuple[Any, ...]) -> ImportedModule:
     """The import of a module of a family, with the weights that the seed gives."""
     torch.manual_seed(0)
     return fl.from_torch(build().eval(), inputs)
 
 
-def problems(made: Imported, presets: Iterable[str] | None = None) -> list[str]:
+def problems(made: ImportedModule, presets: Iterable[str] | None = None) -> list[str]:
     """What is wrong with an import: disagreements, and presets that do not compile."""
     found = []
     agreement = made.check()

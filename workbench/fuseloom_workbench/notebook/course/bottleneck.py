@@ -9,7 +9,7 @@ from typing import Any
 from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.orders import best_orders
-from fuseloom.dataflow.sim.explain.critical import CriticalPath, Why
+from fuseloom.dataflow.sim.explain.critical import CriticalPath, PathCause
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Observe
 from fuseloom.dataflow.sim.program_runs import Run, simulate
@@ -70,7 +70,7 @@ def _slowest() -> int:
 def _waited_for() -> str:
     """The tensor whose level the path waits for longest on a machine with slow memory."""
     path = _path("ddr4")
-    share = next(s for s in path.summary() if s.why is Why.MEMORY)
+    share = next(s for s in path.summary() if s.why is PathCause.MEMORY)
     return path.graph.nodes[share.node].label.split()[1].partition(".")[0]
 
 

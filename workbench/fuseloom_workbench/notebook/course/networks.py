@@ -20,10 +20,10 @@ from fuseloom.contraction.loopnest.parser import parse_nest
 from fuseloom.contraction.networks import binary, from_einsum
 from fuseloom.contraction.occupancy import Occupancy
 from fuseloom.contraction.random_data import scattered
-from fuseloom.contraction.ranking import Candidate, Way, ranked
+from fuseloom.contraction.ranking import Candidate, FusionScheme, ranked
 from fuseloom.contraction.shipped import shipped
 from fuseloom.contraction.solving.pins import Pin
-from fuseloom.contraction.solving.solve import Question, Verdict
+from fuseloom.contraction.solving.solve import Question, Satisfiability
 from fuseloom.contraction.tree import ContractionTree
 from fuseloom.errors import FuseloomError
 from fuseloom_workbench.notebook.exercises import Exercise, number, sequence
@@ -71,7 +71,7 @@ def candidates() -> tuple[Candidate, ...]:
 def best_of_each_way() -> pd.DataFrame:
     """The nest expected to be fastest of each way, compiled, checked, and run."""
     tree = shipped("MTTKRP")
-    chosen = {way: next(c for c in candidates() if c.way is way) for way in Way}
+    chosen = {way: next(c for c in candidates() if c.way is way) for way in FusionScheme}
     data = Data(tree, sets())
     made = kernels([c.nest for c in chosen.values()], tree, levels=data.levels)
     named = {way.value: kernel for way, kernel in zip(chosen, made, strict=True)}
@@ -116,7 +116,7 @@ def _blocking_pin(answer: Any) -> str:
         verdict = Question(example(), pins=(pin,)).solve(_least()).verdict
     except FuseloomError as problem:
         return str(problem)
-    return "" if verdict is Verdict.UNSAT else f"with {pin} there is still a solution"
+    return "" if verdict is Satisfiability.UNSAT else f"with {pin} there is still a solution"
 
 
 def _per_layer() -> Sequence[int]:

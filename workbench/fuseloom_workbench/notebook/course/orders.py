@@ -7,7 +7,7 @@ from math import factorial
 
 from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.compiler import compile_program
-from fuseloom.dataflow.fusion.pog import Edge, Origin, PartialOrderGraph
+from fuseloom.dataflow.fusion.pog import Edge, EdgeOrigin, PartialOrderGraph
 from fuseloom.dataflow.fusion.repair import traffic
 from fuseloom.models import karate
 from fuseloom.program import Program, StoredTensor, parse
@@ -67,7 +67,7 @@ def _outside(index: str) -> frozenset[str]:
 def _anew() -> PartialOrderGraph:
     """The chain's constraints, and that T lies under n, which is none of its indices."""
     pog = chain().regions[0].pog
-    inside = Edge("n", "k", Origin.USER, "T is to be computed anew for each n")
+    inside = Edge("n", "k", EdgeOrigin.USER, "T is to be computed anew for each n")
     return PartialOrderGraph(pog.indices, (*pog.edges, inside))
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.errors import ProgramError
-from fuseloom.frontends.torch import Imported, from_torch
+from fuseloom.frontends.torch import ImportedModule, from_torch
 from fuseloom.models import load
 from fuseloom_workbench.notebook.exercises import Exercise, Judge, names, number
 
@@ -59,7 +59,7 @@ def network() -> Any:
     """The module of the notebook, with its weights."""
     import torch
 
-    class Net(torch.nn.Module):
+    class ExampleNet(torch.nn.Module):
         def __init__(self):
             super().__init__()
             self.inner = torch.nn.Linear(8, 12)
@@ -70,7 +70,7 @@ def network() -> Any:
             near = torch.sparse.mm(graph, h)
             return torch.softmax(self.outer(near), dim=1)
 
-    net = Net()
+    net = ExampleNet()
     net.load_state_dict({name: torch.tensor(w) for name, w in WEIGHTS.items()})
     return net
 
@@ -97,18 +97,18 @@ def _sparse(array: Array) -> Any:
 
 
 @cache
-def _imported(formats: tuple[tuple[str, str], ...]) -> Imported:
+def _imported(formats: tuple[tuple[str, str], ...]) -> ImportedModule:
     import torch
 
     return from_torch(network(), (_sparse(GRAPH), torch.tensor(FEATURES)), dict(formats))
 
 
-def imported(formats: Mapping[str, str]) -> Imported:
+def imported(formats: Mapping[str, str]) -> ImportedModule:
     """The network as a program, some of its tensors stored as said."""
     return _imported(tuple(sorted(formats.items())))
 
 
-def _cycles(made: Imported, preset: str) -> int:
+def _cycles(made: ImportedModule, preset: str) -> int:
     return simulate(compile_program(made.program, made.presets[preset]), made.data).cycles
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from fuseloom.dataflow.cost.exact.execution import Executed, Execution
-from fuseloom.dataflow.cost.exact.nests import Bools, Floats, Ints, Nest, Profile
+from fuseloom.dataflow.cost.exact.fiber_levels import Bools, FiberLevel, Floats, Ints, Profile
 from fuseloom.dataflow.cost.exact.samples import Sample
 from fuseloom.dataflow.samml.graph import Graph, Node
 from fuseloom.program.distinct import distinct
@@ -72,7 +72,7 @@ class Axis:
         order = which[np.lexsort((which, turn, block[which]))]
         return replace(self, order=order, weights=weights, turns=turns)
 
-    def at_coordinates(self, top: Nest, values: Floats) -> Floats:
+    def at_coordinates(self, top: FiberLevel, values: Floats) -> Floats:
         """Values of the elements of a level, at the coordinates that they have here."""
         if self.whole or top.n == len(self.coords):
             return values
@@ -84,7 +84,7 @@ class Axis:
         """Values of every coordinate in every place, and behind."""
         return np.append(made if self.order is None else made[self.order], behind)
 
-    def has(self, top: Nest) -> Bools:
+    def has(self, top: FiberLevel) -> Bools:
         """Which of its places a level has tokens in; the one behind always."""
         made = self.at_coordinates(top, np.ones(top.n))
         return np.asarray(self.placed(made, 1.0) > 0)
@@ -104,7 +104,7 @@ class Axis:
             return profile.total
         return float(self.at_coordinates(profile.top, profile.per) @ self.weights) + profile.behind
 
-    def at_elements(self, top: Nest, placed: Floats) -> Floats:
+    def at_elements(self, top: FiberLevel, placed: Floats) -> Floats:
         """Of every element of a level, what is in the first place that it has."""
         values = placed[:-1]
         if self.order is not None:
@@ -118,7 +118,7 @@ class Axis:
 
 def axes_of(execution: Execution, samples: Mapping[str, Sample]) -> dict[str, Axis]:
     """Per outermost index of a graph's streams, the coordinates that any of them has."""
-    tops: dict[str, dict[int, Nest]] = {}
+    tops: dict[str, dict[int, FiberLevel]] = {}
     for stream in execution.graph.streams:
         top = execution.streams[stream.id].nest.top
         if top is not None:

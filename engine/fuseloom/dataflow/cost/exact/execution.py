@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from fuseloom.dataflow.cost.exact.nests import Carried, Ints, Profile, Standing
+from fuseloom.dataflow.cost.exact.fiber_levels import Ints, Profile, Standing, StreamContents
 from fuseloom.dataflow.cost.exact.samples import NO_SAMPLES, Sample, traversed
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph, Node
@@ -47,7 +47,7 @@ class Executed:
 
     Attributes
     ----------
-    outputs : tuple of Carried
+    outputs : tuple of StreamContents
         In port order.
     work : Profile
         Steps of its own: cycles, where a step takes one.
@@ -59,7 +59,7 @@ class Executed:
         Steps before the first token that is put; None: the first step puts one.
     """
 
-    outputs: tuple[Carried, ...]
+    outputs: tuple[StreamContents, ...]
     work: Profile
     flushes: Profile | None = None
     final: float = 0.0
@@ -67,7 +67,7 @@ class Executed:
 
 
 @dataclass
-class Budget:
+class ElementBudget:
     """Elements that executions may make; a step that would make more is refused before."""
 
     elements: float
@@ -80,7 +80,7 @@ class Budget:
 
 
 @dataclass(frozen=True, eq=False)
-class Context:
+class ExecutionContext:
     """What rules may look up.
 
     Attributes
@@ -91,17 +91,17 @@ class Context:
     """
 
     sources: Sources
-    budget: Budget
+    budget: ElementBudget
     by: Standing | None = None
 
 
-Inputs = tuple[Carried, ...]
-Function = Callable[[Node, Inputs, Context], Executed]
-Holds = Callable[[Node, Inputs, Executed], "Held"]
+Inputs = tuple[StreamContents, ...]
+Function = Callable[[Node, Inputs, ExecutionContext], Executed]
+Holds = Callable[[Node, Inputs, Executed], "HeldOnChip"]
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldOnChip:
     """What a node holds on chip, at most at once: coordinates or references, and values."""
 
     words: float = 0.0
@@ -109,7 +109,7 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Rule:
+class ExecutionRule:
     """How a primitive is executed.
 
     Attributes
@@ -147,16 +147,16 @@ class Rule:
     holds: Holds | None = None
 
 
-RULES: dict[str, Rule] = {}
+RULES: dict[str, ExecutionRule] = {}
 
 
 def rule(
     *names: str, steps: str, holds: Holds | None = None, **traits: bool
 ) -> Callable[[Function], Function]:
-    """Register the rule of primitives: what takes a step, and the traits of :class:`Rule`."""
+    """Register the :class:`ExecutionRule` of primitives: what takes a step, and its traits."""
 
     def register(function: Function) -> Function:
-        RULES.update(dict.fromkeys(names, Rule(function, steps, holds=holds, **traits)))
+        RULES.update(dict.fromkeys(names, ExecutionRule(function, steps, holds=holds, **traits)))
         return function
 
     return register
@@ -209,7 +209,7 @@ class Execution:
     """
 
     graph: Graph
-    streams: Mapping[int, Carried]
+    streams: Mapping[int, StreamContents]
     nodes: Mapping[int, Executed]
 
 
@@ -217,7 +217,7 @@ def execute(
     graph: Graph,
     sources: Sources,
     memo: Memo,
-    budget: Budget,
+    budget: ElementBudget,
     samples: Mapping[str, Sample] = NO_SAMPLES,
 ) -> Execution:
     """Execute a graph.
@@ -234,7 +234,7 @@ def execute(
     LoweringError
         If a primitive has no rule.
     """
-    streams: dict[int, Carried] = {}
+    streams: dict[int, StreamContents] = {}
     names: dict[int, Hashable] = {}
     nodes: dict[int, Executed] = {}
     for k in graph.topological():
@@ -252,7 +252,7 @@ def execute(
         found = memo.get(key)
         if found is None:
             before = budget.made
-            context = Context(sources, budget, None if sample is None else sample.standing)
+            context = ExecutionContext(sources, budget, None if sample is None else sample.standing)
             made = RULES[node.op].execute(node, tuple(streams[s] for s in node.inputs), context)
             number = memo.put(key, made, budget.made - before)
         else:  # whether a graph takes too much does not depend on what was executed before

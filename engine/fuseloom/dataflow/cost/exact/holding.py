@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from fuseloom.dataflow.cost.exact.arrivals import ArrivalTimes
 from fuseloom.dataflow.cost.exact.axes import Axis
 from fuseloom.dataflow.cost.exact.channels import reading_latency
 from fuseloom.dataflow.cost.exact.execution import RULES, Execution
-from fuseloom.dataflow.cost.exact.nests import Floats, Profile
-from fuseloom.dataflow.cost.exact.passing import Passing
+from fuseloom.dataflow.cost.exact.fiber_levels import Floats, Profile
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.traits import Role
 from fuseloom.dataflow.sim.machine import Machine
@@ -29,7 +29,7 @@ _NEVER = float("inf")
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class PendingWork:
     """What nodes that work on an index have to do, and since when they may.
 
     Attributes
@@ -49,7 +49,7 @@ class Held:
     name: str
     axis: Axis
     work: Mapping[int, Floats]
-    passing: Mapping[int, Passing]
+    passing: Mapping[int, ArrivalTimes]
     rooms: Mapping[int, int]
     waits: Mapping[int, Profile]
 
@@ -72,7 +72,7 @@ class Held:
             if any(worker.held)
         }
 
-    def _workers(self) -> dict[int, _Worker]:
+    def _workers(self) -> dict[int, _NodeAtWork]:
         workers = {k: self._worker(k) for k in self.work}
         for k, worker in workers.items():
             node = self.execution.graph.nodes[k]
@@ -84,7 +84,7 @@ class Held:
                 tokens = self.axis.spread(self.execution.streams[s].tokens)
                 room = float(self.rooms.get(s, _NEVER))
                 in_turn = RULES[node.op].in_turn and port > 0
-                channel = _Channel(
+                channel = _PlaceChannel(
                     worker, room, tokens.tolist(), np.cumsum(tokens).tolist(), in_turn
                 )
                 worker.inputs.append(channel)
@@ -96,13 +96,13 @@ class Held:
         deep = self.execution.streams[stream].nest.depth > 0
         return deep and self.execution.graph.streams[stream].indices[0] == self.name
 
-    def _worker(self, k: int) -> _Worker:
+    def _worker(self, k: int) -> _NodeAtWork:
         node, made = self.execution.graph.nodes[k], self.execution.nodes[k]
         rule = RULES[node.op]
         flat = self.execution.streams[node.inputs[0]].nest.depth <= 1
         folds = made.flushes is not None and made.flushes.top is not None
         waits = self.waits.get(k)
-        return _Worker(
+        return _NodeAtWork(
             self.work[k],
             [0.0] * self.axis.size,
             [0.0] * self.axis.size,
@@ -114,7 +114,7 @@ class Held:
             None if waits is None else self.axis.spread(waits),
         )
 
-    def _from_elsewhere(self, worker: _Worker, stream: int, ahead: bool) -> None:
+    def _from_elsewhere(self, worker: _NodeAtWork, stream: int, ahead: bool) -> None:
         """Tokens that come whatever happens here."""
         p = self.passing[stream]
         if p.axis == self.name and len(p.first) == self.axis.size:
@@ -127,7 +127,7 @@ class Held:
 
 
 @dataclass(eq=False, slots=True)
-class _Channel:
+class _PlaceChannel:
     """Tokens from one node to another, at every place.
 
     Attributes
@@ -143,7 +143,7 @@ class _Channel:
         When the first and the last token at this place pass.
     """
 
-    reader: _Worker
+    reader: _NodeAtWork
     room: float
     tokens: list[float]
     passed: list[float]
@@ -171,7 +171,7 @@ class _Channel:
 
 
 @dataclass(eq=False, slots=True)
-class _Worker:
+class _NodeAtWork:
     """A node at work, place by place.
 
     Attributes
@@ -207,8 +207,8 @@ class _Worker:
     rows: bool
     flushes: Floats | None
     waits: Floats | None
-    inputs: list[_Channel] = field(default_factory=list)
-    outputs: list[_Channel] = field(default_factory=list)
+    inputs: list[_PlaceChannel] = field(default_factory=list)
+    outputs: list[_PlaceChannel] = field(default_factory=list)
     own: list[float] = field(default_factory=list)
     fibers: list[float] = field(default_factory=list)
     pace: list[float] = field(default_factory=list)
@@ -285,7 +285,7 @@ class _Worker:
         self.done = end
         self._put(place, begun, took, end)
 
-    def _held(self, channel: _Channel, place: int, begun: float, end: float) -> float:
+    def _held(self, channel: _PlaceChannel, place: int, begun: float, end: float) -> float:
         """When a channel lets a place be done."""
         if channel.share <= 0.0:
             return channel.taken
@@ -309,7 +309,7 @@ class _Worker:
             channel.first, channel.last = min(first, last), last
 
 
-def _continued(worker: _Worker, size: int) -> Floats:
+def _continued(worker: _NodeAtWork, size: int) -> Floats:
     """Until when a node is held back; behind the places looked at as far as at those."""
     held = np.array(worker.held)
     if len(held) == size:

@@ -13,7 +13,7 @@ from math import prod
 import numpy as np
 
 from fuseloom.dataflow.cost.exact.execution import Execution
-from fuseloom.dataflow.cost.exact.nests import Ints, Nest
+from fuseloom.dataflow.cost.exact.fiber_levels import FiberLevel, Ints
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.program.formats import Format
 from fuseloom.program.levels import CompressedLevel
@@ -258,7 +258,7 @@ class Patterns:
             kept.clear()
 
 
-def _written(nest: Nest) -> Level:
+def _written(nest: FiberLevel) -> Level:
     """A level without the fibers that have nothing in them, but for the outermost."""
     if nest.full and nest.n:
         return FullLevel(len(nest.seg) - 1, nest.full)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fuseloom.dataflow.cost.exact.execution import Executed, Execution
-from fuseloom.dataflow.cost.exact.nests import Floats, Nest, Profile
+from fuseloom.dataflow.cost.exact.fiber_levels import FiberLevel, Floats, Profile
 from fuseloom.dataflow.cost.exact.steps import innermost
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.traits import Role
@@ -28,7 +28,7 @@ def waits_for_room(execution: Execution, rooms: Mapping[int, int]) -> dict[int, 
 
 
 @dataclass(eq=False)
-class _Channel:
+class _RowChannel:
     """What rows wait for: their tokens, and the cycles that what is behind takes for them."""
 
     room: int
@@ -85,7 +85,7 @@ class _Rows:
             found[k] = Profile(base.top, np.diff(waits[base.ends]))
         return found
 
-    def _cycles(self, k: int, base: Nest) -> Floats | None:
+    def _cycles(self, k: int, base: FiberLevel) -> Floats | None:
         """Cycles of a node's work for each row: as many as it has tokens there, brought to all."""
         if k in self.taken and len(self.taken[k]) == base.n:
             return self.taken[k]
@@ -104,7 +104,7 @@ class _Rows:
             total = float(self.taken[k].sum())
         return np.asarray(tokens * (total / max(float(tokens.sum()), 1.0)))
 
-    def _channels(self, stream: int, base: Nest) -> list[_Channel]:
+    def _channels(self, stream: int, base: FiberLevel) -> list[_RowChannel]:
         """What is behind a channel, up to the next node that folds: the slowest by room."""
         tokens = _tokens(self.execution.streams[stream].nest, base)
         assert tokens is not None
@@ -121,7 +121,8 @@ class _Rows:
                 away[int(room)] = max(away.get(int(room), hops), hops)
         listed = tokens.tolist()
         return [
-            _Channel(room, listed, cycles.tolist(), away[room]) for room, cycles in slowest.items()
+            _RowChannel(room, listed, cycles.tolist(), away[room])
+            for room, cycles in slowest.items()
         ]
 
     def _behind(self, stream: int, tokens: float) -> dict[int, tuple[float, int]]:
@@ -146,7 +147,7 @@ class _Rows:
         return found
 
 
-def _rows_of(made: Executed) -> Nest | None:
+def _rows_of(made: Executed) -> FiberLevel | None:
     """The level of which an accumulator puts a row per element, if that is inside the outermost."""
     if made.flushes is None or made.flushes.top is None or len(made.outputs) < 2:
         return None
@@ -154,7 +155,7 @@ def _rows_of(made: Executed) -> Nest | None:
     return base if base is not None and base.depth > 1 else None
 
 
-def _tokens(nest: Nest, base: Nest) -> Floats | None:
+def _tokens(nest: FiberLevel, base: FiberLevel) -> Floats | None:
     """Tokens under every element of a level; None where it is not a level outside."""
     levels = innermost(nest, max(nest.depth - base.depth, 0))
     if not levels or levels[0].parent is None or levels[0].parent.n != base.n:
@@ -165,7 +166,7 @@ def _tokens(nest: Nest, base: Nest) -> Floats | None:
     return np.asarray(np.diff(after) + np.maximum(np.diff(before), 1), dtype=np.float64)
 
 
-def _row_by_row(own: Floats, channels: list[_Channel]) -> Floats:
+def _row_by_row(own: Floats, channels: list[_RowChannel]) -> Floats:
     """Cycles from one row that is put to the next."""
     done = []
     now = 0.0

@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from fuseloom.dataflow.cost.exact.nests import Floats, Ints, Standing
+from fuseloom.dataflow.cost.exact.fiber_levels import Floats, Ints, Standing
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph, Node
 from fuseloom.dataflow.samml.primitive import Family, Nesting

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from fuseloom.dataflow.cost.exact.execution import Context, Held
-from fuseloom.dataflow.cost.exact.nests import Carried, Ints, Nest, Profile
+from fuseloom.dataflow.cost.exact.execution import ExecutionContext, HeldOnChip
+from fuseloom.dataflow.cost.exact.fiber_levels import FiberLevel, Ints, Profile, StreamContents
 
 
 def spread(begin: Ints, lengths: Ints) -> Ints:
@@ -22,19 +22,19 @@ def segments(lengths: Ints) -> Ints:
     return seg
 
 
-def references(given: Carried, context: Context) -> Ints | None:
+def references(given: StreamContents, context: ExecutionContext) -> Ints | None:
     """The reference of every leaf; those that only follow from others ask the budget."""
     if given.base is not None:
         context.budget.take(float(given.nest.n))
     return given.refs
 
 
-def taken_at(given: Carried, at: Ints, nest: Nest) -> Carried:
+def taken_at(given: StreamContents, at: Ints, nest: FiberLevel) -> StreamContents:
     """Leaves of a stream in these places."""
-    return Carried(nest, given.at(at), None if given.present is None else given.present[at])
+    return StreamContents(nest, given.at(at), None if given.present is None else given.present[at])
 
 
-def innermost(nest: Nest, levels: int) -> list[Nest]:
+def innermost(nest: FiberLevel, levels: int) -> list[FiberLevel]:
     """The innermost levels, the outermost of them first."""
     found = []
     for _ in range(levels):
@@ -44,11 +44,11 @@ def innermost(nest: Nest, levels: int) -> list[Nest]:
     return found[::-1]
 
 
-def keyed(nest: Nest, width: int) -> Ints:
+def keyed(nest: FiberLevel, width: int) -> Ints:
     return nest.up * width + nest.crd
 
 
-def places_of(keys: Ints, nest: Nest, among: Ints | None, width: int) -> Ints:
+def places_of(keys: Ints, nest: FiberLevel, among: Ints | None, width: int) -> Ints:
     """Where keys stand in a level; -1 where they do not."""
     if nest.full:
         up, crd = np.divmod(keys, width)
@@ -65,7 +65,7 @@ def once() -> Profile:
     return Profile(None, np.zeros(0), 1.0)
 
 
-def lead(parent: Nest, steps: Callable[[Ints], Ints]) -> Profile | None:
+def lead(parent: FiberLevel, steps: Callable[[Ints], Ints]) -> Profile | None:
     """Steps before the first token of each outer coordinate; None where there are no such.
 
     Parameters
@@ -83,7 +83,7 @@ def lead(parent: Nest, steps: Callable[[Ints], Ints]) -> Profile | None:
     return Profile.of(parent.top, np.where(first, steps(at), 0))
 
 
-def largest_tree(levels: Sequence[Nest]) -> Held:
+def largest_tree(levels: Sequence[FiberLevel]) -> HeldOnChip:
     """The largest subtree of these levels, outermost first: its coordinates, and its leaves."""
     base = levels[0].parent
     assert base is not None
@@ -94,5 +94,5 @@ def largest_tree(levels: Sequence[Nest]) -> Held:
         leaves = level.between(low, high, under, base)
         coordinates = coordinates + leaves
     if not base.n:
-        return Held()
-    return Held(float(coordinates.max()), float(leaves.max()))
+        return HeldOnChip()
+    return HeldOnChip(float(coordinates.max()), float(leaves.max()))

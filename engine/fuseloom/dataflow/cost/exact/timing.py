@@ -15,20 +15,20 @@ from typing import TypeAlias
 
 import numpy as np
 
-from fuseloom.dataflow.cost.exact.axes import Axis, axes_of, working_index
-from fuseloom.dataflow.cost.exact.channels import reading_latency, rooms_of
-from fuseloom.dataflow.cost.exact.execution import RULES, Execution, Rule
-from fuseloom.dataflow.cost.exact.holding import Held
-from fuseloom.dataflow.cost.exact.loops import periods
-from fuseloom.dataflow.cost.exact.nests import Bools, Floats, Profile
-from fuseloom.dataflow.cost.exact.passing import (
-    Passing,
+from fuseloom.dataflow.cost.exact.arrivals import (
+    ArrivalTimes,
     Stepping,
     alone,
     beside,
     latency_of,
     moved_to,
 )
+from fuseloom.dataflow.cost.exact.axes import Axis, axes_of, working_index
+from fuseloom.dataflow.cost.exact.channels import reading_latency, rooms_of
+from fuseloom.dataflow.cost.exact.execution import RULES, Execution, ExecutionRule
+from fuseloom.dataflow.cost.exact.fiber_levels import Bools, Floats, Profile
+from fuseloom.dataflow.cost.exact.holding import PendingWork
+from fuseloom.dataflow.cost.exact.loops import periods
 from fuseloom.dataflow.cost.exact.rows import waits_for_room
 from fuseloom.dataflow.cost.exact.samples import NO_SAMPLES, Sample
 from fuseloom.dataflow.samml.catalogue import primitive
@@ -94,7 +94,7 @@ def timed(
     for _ in work:  # what one index holds back comes later to the others
         until: dict[int, Floats] = {}
         for name, own in slower.items():
-            held = Held(execution, machine, name, axes[name], own, passing, rooms, waits)
+            held = PendingWork(execution, machine, name, axes[name], own, passing, rooms, waits)
             until |= held.until()
         bounded, passing = _passed(execution, machine, axes, slower, bound, until)
     return replace(bounded, work=when.work)
@@ -160,10 +160,10 @@ def _passed(
     works: Works,
     bound: bool,
     until: Mapping[int, Floats],
-) -> tuple[Timed, dict[int, Passing]]:
+) -> tuple[Timed, dict[int, ArrivalTimes]]:
     """When a graph is done and tokens pass, if nodes are not done with places before then."""
     graph = execution.graph
-    passing: dict[int, Passing] = {}
+    passing: dict[int, ArrivalTimes] = {}
     ends: dict[int, float] = {}
     finals: dict[int, float] = {}
     totals: dict[int, float] = {}
@@ -254,18 +254,18 @@ def _copied(first: Floats, last: Floats, here: Bools) -> tuple[Floats, Floats]:
     return np.where(here, first, 0.0), np.where(here, last, 0.0)
 
 
-def _taken(p: Passing, together: Floats, tokens: Floats, work: Floats) -> Floats:
+def _taken(p: ArrivalTimes, together: Floats, tokens: Floats, work: Floats) -> Floats:
     """When tokens that come together with the last one are worked through, as any other."""
     steps = work * together / np.maximum(tokens, 1.0)
     return np.where(p.last > 0, p.last + np.minimum(steps, work), 0.0)
 
 
 def _arrivals(
-    inputs: list[Passing],
+    inputs: list[ArrivalTimes],
     name: str,
     axis: Axis,
     work: Floats,
-    rule: Rule,
+    rule: ExecutionRule,
     final: float,
     copies: bool,
 ) -> tuple[Floats, Floats, Bools]:

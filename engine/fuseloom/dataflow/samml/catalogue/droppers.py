@@ -19,9 +19,9 @@ from fuseloom.dataflow.samml.traits import (
     Arithmetic,
     Empties,
     Kernels,
-    Look,
     Mask,
     Paced,
+    PeekedHeads,
     Peeks,
     Role,
     Streaming,
@@ -30,12 +30,12 @@ from fuseloom.dataflow.samml.traits import (
 )
 
 
-def _took_inner(look: Look) -> Mask:
+def _took_inner(look: PeekedHeads) -> Mask:
     """It looks before it takes an inner token, or takes what it looks at."""
     return look.taken(*look.others)
 
 
-def _took_the_other(look: Look) -> Mask:
+def _took_the_other(look: PeekedHeads) -> Mask:
     """It took from the other guide, not blindly one cycle after a subtree's end."""
     return look.taken(1 - look.port) & ~look.taken(2, ago=1)
 

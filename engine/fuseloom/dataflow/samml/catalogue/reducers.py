@@ -10,10 +10,10 @@ from fuseloom.dataflow.samml.traits import (
     Arithmetic,
     Empties,
     Kernels,
-    Look,
     Mask,
     Oddities,
     Paced,
+    PeekedHeads,
     Peeks,
     Role,
     Streaming,
@@ -24,7 +24,7 @@ from fuseloom.dataflow.samml.traits import (
 from fuseloom.dataflow.table.cells import MAX_ACCUMULATOR_ORDER
 
 
-def _acted_or_turned(look: Look) -> Mask:
+def _acted_or_turned(look: PeekedHeads) -> Mask:
     """It acted; or it looked at the outer input after a row, and did nothing in that cycle."""
     acted = acts(look)
     if look.port == 0:

@@ -20,10 +20,10 @@ from fuseloom.dataflow.samml.traits import (
     Arithmetic,
     Empties,
     Kernels,
-    Look,
     Mask,
     Oddities,
     Paced,
+    PeekedHeads,
     Peeks,
     Role,
     Streaming,
@@ -37,7 +37,7 @@ def _guide_of_subtrees(node: Node, oddities: Oddities) -> tuple[int, ...]:
     return (0,) if node.params["levels"] else ()
 
 
-def _put_alone(look: Look) -> Mask:
+def _put_alone(look: PeekedHeads) -> Mask:
     """It put what it looks behind: a subtree, whose end is taken by then."""
     return look.put() & ~look.taken(*look.others)
 

@@ -17,14 +17,14 @@ from fuseloom.dataflow.samml.traits import (
     NO_MEMORY,
     NO_PEEKS,
     Arithmetic,
+    ArrayRead,
     Empties,
     Kernels,
-    Look,
     Mask,
-    Memory,
+    MemoryTraits,
     Paced,
+    PeekedHeads,
     Peeks,
-    Read,
     Role,
     Stored,
     Streaming,
@@ -33,7 +33,7 @@ from fuseloom.dataflow.samml.traits import (
 )
 
 
-def _put_an_end(look: Look) -> Mask:
+def _put_an_end(look: PeekedHeads) -> Mask:
     """It put one token, the stop: a put takes a cycle, so after one it did not wait."""
     return look.put() & ~look.put(ago=1) & look.one_put()
 
@@ -56,10 +56,10 @@ ENTRIES = (
         traversal=Traversal.STORED_FIBER,
         streaming=Streaming(Peeks.everywhere(waited=_put_an_end), Takes.FIRST, Paced.PUTS),
         arithmetic=Arithmetic.NONE,
-        memory=Memory(
+        memory=MemoryTraits(
             reads=(
-                Read(Stored.SEGMENTS, 2, behind=False),
-                Read(Stored.COORDINATES, 1, behind=True),
+                ArrayRead(Stored.SEGMENTS, 2, behind=False),
+                ArrayRead(Stored.COORDINATES, 1, behind=True),
             ),
             writes=(),
             stalled="stalling_scan",
@@ -134,10 +134,10 @@ ENTRIES = (
         traversal=Traversal.CONSUMES,
         streaming=Streaming(NO_PEEKS, Takes.FIRST, Paced.BOTH),
         arithmetic=Arithmetic.SEARCH,
-        memory=Memory(
+        memory=MemoryTraits(
             reads=(
-                Read(Stored.SEGMENTS, 2, behind=False),
-                Read(Stored.COORDINATES, 1, behind=True),
+                ArrayRead(Stored.SEGMENTS, 2, behind=False),
+                ArrayRead(Stored.COORDINATES, 1, behind=True),
             ),
             writes=(),
             stalled=None,

@@ -17,7 +17,7 @@ from fuseloom.dataflow.samml.traits import (
     Arithmetic,
     Empties,
     Kernels,
-    Memory,
+    MemoryTraits,
     Paced,
     Role,
     Stored,
@@ -43,7 +43,7 @@ ENTRIES = (
         traversal=Traversal.CONSUMES,
         streaming=Streaming(NO_PEEKS, Takes.FIRST, Paced.UNKNOWN),
         arithmetic=Arithmetic.NONE,
-        memory=Memory(
+        memory=MemoryTraits(
             reads=(),
             writes=(Stored.COORDINATES, Stored.SEGMENTS),
             stalled="stalling_crdwrite",
@@ -71,7 +71,9 @@ ENTRIES = (
         traversal=Traversal.CONSUMES,
         streaming=Streaming(NO_PEEKS, Takes.FIRST, Paced.UNKNOWN),
         arithmetic=Arithmetic.NONE,
-        memory=Memory(reads=(), writes=(Stored.VALUES,), stalled="stalling_valwrite", port=None),
+        memory=MemoryTraits(
+            reads=(), writes=(Stored.VALUES,), stalled="stalling_valwrite", port=None
+        ),
         kernels=Kernels(plain="valwrite", tiles="tile_valwrite", guided=None, table=None),
         observer=False,
         estimated=True,

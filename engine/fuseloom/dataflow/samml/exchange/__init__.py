@@ -16,7 +16,13 @@ from collections.abc import Mapping
 
 from fuseloom.dataflow.samml.exchange.dotfile import parse_dot
 from fuseloom.dataflow.samml.exchange.graph_file import graph_from_json, graph_to_json
-from fuseloom.dataflow.samml.exchange.record import ExportNote, Imported, Repair, Rule, Severity
+from fuseloom.dataflow.samml.exchange.record import (
+    ExportNote,
+    ImportedGraph,
+    ImportRepair,
+    RepairRule,
+    Severity,
+)
 from fuseloom.dataflow.samml.exchange.sam_exact import import_marked, is_marked
 from fuseloom.dataflow.samml.exchange.sam_export import SamExport, export_sam
 from fuseloom.dataflow.samml.exchange.sam_file import sam_file
@@ -28,7 +34,7 @@ from fuseloom.dataflow.samml.exchange.tortilla_import import TortillaImport, imp
 
 def import_sam_text(
     text: str, shapes: Mapping[str, tuple[int, ...]], source: str | None = None
-) -> Imported:
+) -> ImportedGraph:
     """Read a graph in the DOT dialect of the Custard compiler, or as it is changed for chips.
 
     Parameters
@@ -60,9 +66,9 @@ def import_sam_text(
 
 __all__ = [
     "ExportNote",
-    "Imported",
-    "Repair",
-    "Rule",
+    "ImportRepair",
+    "ImportedGraph",
+    "RepairRule",
     "SamExport",
     "Severity",
     "TensorFolder",

@@ -81,7 +81,7 @@ def parse_dot(text: str, source: str | None = None) -> DotGraph:
     if len(text) > MAX_TEXT:
         raise ParseError(f"the text is longer than {MAX_TEXT:,} characters", source=source,
                          hint="leave out what is only for show")  # fmt: skip
-    return _Reader(list(_tokens(text, source)), source).graph()
+    return _DotReader(list(_tokens(text, source)), source).graph()
 
 
 def _tokens(text: str, source: str | None) -> Iterator[_Token]:
@@ -134,7 +134,7 @@ class _Group:
 
 
 @dataclass
-class _Reader:
+class _DotReader:
     tokens: list[_Token]
     source: str | None
     position: int = 0

@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from fuseloom.dataflow.samml.exchange.levels import guessed_tensor, tensors_of, written_tensor
-from fuseloom.dataflow.samml.exchange.record import Imported
+from fuseloom.dataflow.samml.exchange.record import ImportedGraph
 from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.dataflow.samml.verify import verify
 from fuseloom.errors import DataError, GraphError
@@ -35,7 +35,7 @@ def declaration(tensor: Tensor, name: str | None = None) -> dict[str, Any]:
     return {"name": name or tensor.name, "shape": tensor.shape, **given}
 
 
-def graph_from_json(text: str, shapes: Mapping[str, tuple[int, ...]]) -> Imported:
+def graph_from_json(text: str, shapes: Mapping[str, tuple[int, ...]]) -> ImportedGraph:
     """Read a graph file.
 
     Parameters
@@ -68,7 +68,7 @@ def graph_from_json(text: str, shapes: Mapping[str, tuple[int, ...]]) -> Importe
         declared.get(key.partition("@")[0]) or written_tensor(graph, key, tensors, ())
         for key in writes
     )
-    return Imported(graph, tensors, outputs)
+    return ImportedGraph(graph, tensors, outputs)
 
 
 def declared_tensors(entries: Any) -> dict[str, Tensor]:

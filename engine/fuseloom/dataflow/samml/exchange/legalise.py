@@ -13,7 +13,7 @@ from fuseloom.dataflow.samml.exchange.levels import accumulator_order, origin
 from fuseloom.dataflow.samml.exchange.record import ExportNote, Severity
 from fuseloom.dataflow.samml.exchange.streams import maybe_empty, peel, wires_of
 from fuseloom.dataflow.samml.exchange.tortilla_ops import BINARY_CODES, UNARY_CODES
-from fuseloom.dataflow.samml.exchange.wiring import Wire, Wiring
+from fuseloom.dataflow.samml.exchange.wiring import DraftOutput, Wiring
 from fuseloom.dataflow.samml.graph import Graph, Node, Scalar, Stream, StreamKind
 from fuseloom.errors import GraphError
 from fuseloom.program.types import Tensor
@@ -32,8 +32,8 @@ class Legaliser:
         self.tensors = tensors
         self.notes: list[ExportNote] = []
         self.wiring = Wiring()
-        self.wires: dict[int, Wire] = {}
-        self.signals: dict[int, Wire] = {}
+        self.wires: dict[int, DraftOutput] = {}
+        self.signals: dict[int, DraftOutput] = {}
         self.absent = maybe_absent(graph)
 
     def run(self) -> Graph:
@@ -127,12 +127,12 @@ class Legaliser:
         outputs = len(node.outputs) if op != "sam_locate" else 3
         self._keep(node, self.wiring.add(op, inputs, outputs, params, node.label))
 
-    def _keep(self, node: Node, made: tuple[Wire, ...]) -> None:
+    def _keep(self, node: Node, made: tuple[DraftOutput, ...]) -> None:
         for s, wire in zip(node.outputs, made, strict=False):
             if s is not None:
                 self.wires[s] = wire
 
-    def _payload(self, wire: Wire, node: Node) -> Wire:
+    def _payload(self, wire: DraftOutput, node: Node) -> DraftOutput:
         """The references or values beside a level's coordinates, which repeat in their stead."""
         wire = peel(wire)
         if wire.kind is not StreamKind.CRD:
@@ -401,7 +401,7 @@ def _check_empty_fibers(legaliser: Legaliser) -> None:
             legaliser.note(node, text, Severity.WARNING)
 
 
-def _is_dropped(wire: Wire) -> bool:
+def _is_dropped(wire: DraftOutput) -> bool:
     """Whether a dropper takes away the coordinates above a stream's empty fibers."""
     while wire.part.op == "broadcast":
         wire = wire.part.inputs[0]

@@ -31,7 +31,7 @@ _THROUGH: Mapping[str, Mapping[int, int]] = {
 
 
 @dataclass(frozen=True)
-class Origin:
+class ScannerOrigin:
     """The scanner that first made a stream's coordinates."""
 
     node: Node
@@ -54,12 +54,12 @@ def accumulator_order(op: str) -> int:
     return int(match[1]) if match else 0
 
 
-def origin(graph: Graph, stream: int) -> Origin | None:
+def origin(graph: Graph, stream: int) -> ScannerOrigin | None:
     """Where a stream's coordinates come from; None if no scanner made them."""
     while stream in graph.producer:
         node = graph.nodes[graph.producer[stream]]
         if node.op in SCANS:
-            return Origin(node)
+            return ScannerOrigin(node)
         port = node.outputs.index(stream)
         if accumulator_order(node.op):
             stream = node.inputs[port + 1]

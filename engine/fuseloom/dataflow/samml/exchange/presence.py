@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from fuseloom.dataflow.samml.exchange.levels import accumulator_order
-from fuseloom.dataflow.samml.exchange.wiring import Part, Wire
+from fuseloom.dataflow.samml.exchange.wiring import DraftNode, DraftOutput
 from fuseloom.dataflow.samml.operands import NEUTRAL
 
 Operand: TypeAlias = tuple[int, int]
@@ -23,16 +23,16 @@ _SPARED = ("scan", "dense_scan", "reduce", "zerodrop", "valdrop", "crddrop", "cr
 """Their outputs are never empty: a scanner makes an empty fiber of an absent reference."""
 
 
-class Presence:
+class PresenceClauses:
     """The clauses of every output of a graph's parts.
 
     Parameters
     ----------
-    parts : iterable of Part
+    parts : iterable of DraftNode
         Producers first.
     """
 
-    def __init__(self, parts: Iterable[Part]) -> None:
+    def __init__(self, parts: Iterable[DraftNode]) -> None:
         self._found: dict[tuple[int, int], Clauses] = {}
         self._widths: dict[int, int] = {}
         for part in parts:
@@ -40,11 +40,11 @@ class Presence:
                 if kept := self._shortened(clauses):
                     self._found[id(part), port] = kept
 
-    def of(self, wire: Wire) -> Clauses:
+    def of(self, wire: DraftOutput) -> Clauses:
         """The clauses of a wire; none if its tokens are always present."""
         return self._found.get((id(wire.part), wire.port), ALWAYS)
 
-    def _outputs(self, part: Part) -> Mapping[int, Clauses]:
+    def _outputs(self, part: DraftNode) -> Mapping[int, Clauses]:
         got = [self.of(wire) for wire in part.inputs]
         ports = range(len(part.kinds))
         match part.op:

@@ -10,7 +10,7 @@ from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.program.types import Tensor
 
 
-class Rule(Enum):
+class RepairRule(Enum):
     """The repairs an import may apply to a graph that is wrong as written, and its readings.
 
     R1 to R6 are those of ``sam-dot.md``.
@@ -34,16 +34,23 @@ class Rule(Enum):
     @property
     def is_reading(self) -> bool:
         """Whether it says how the file was read, and changes nothing that was meant."""
-        return self in (Rule.R7, Rule.R8, Rule.R10, Rule.R11, Rule.R13, Rule.R14)
+        return self in (
+            RepairRule.R7,
+            RepairRule.R8,
+            RepairRule.R10,
+            RepairRule.R11,
+            RepairRule.R13,
+            RepairRule.R14,
+        )
 
 
 @dataclass(frozen=True)
-class Repair:
+class ImportRepair:
     """One change an import made to a graph that would compute something else as written.
 
     Attributes
     ----------
-    rule : Rule
+    rule : RepairRule
         Why it was needed.
     node : str
         Name of the node in the file.
@@ -51,7 +58,7 @@ class Repair:
         What was done.
     """
 
-    rule: Rule
+    rule: RepairRule
     node: str
     change: str
 
@@ -69,7 +76,7 @@ class Repair:
 
 
 @dataclass(frozen=True)
-class Imported:
+class ImportedGraph:
     """A graph read from a file of another tool.
 
     Attributes
@@ -78,7 +85,7 @@ class Imported:
         The operands by the name the graph's nodes use.
     outputs : tuple of Tensor
         What the writers write, every level compressed.
-    repairs : tuple of Repair
+    repairs : tuple of ImportRepair
         What had to be changed.
     zeroless : frozenset of str
         Operands that store no zeros.
@@ -87,7 +94,7 @@ class Imported:
     graph: Graph
     tensors: Mapping[str, Tensor]
     outputs: tuple[Tensor, ...]
-    repairs: tuple[Repair, ...] = ()
+    repairs: tuple[ImportRepair, ...] = ()
     zeroless: frozenset[str] = frozenset()
 
 

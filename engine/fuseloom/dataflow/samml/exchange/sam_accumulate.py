@@ -12,11 +12,11 @@ from collections.abc import Mapping
 
 from fuseloom.dataflow.samml.catalogue import CATALOGUE
 from fuseloom.dataflow.samml.exchange.levels import accumulator_order
-from fuseloom.dataflow.samml.exchange.record import Repair, Rule
+from fuseloom.dataflow.samml.exchange.record import ImportRepair, RepairRule
 from fuseloom.dataflow.samml.exchange.sam_build import SamBuild
 from fuseloom.dataflow.samml.exchange.sam_file import SamNode
 from fuseloom.dataflow.samml.exchange.streams import levels_behind, peel, raw
-from fuseloom.dataflow.samml.exchange.wiring import Wire
+from fuseloom.dataflow.samml.exchange.wiring import DraftOutput
 from fuseloom.dataflow.samml.graph import Scalar, StreamKind
 from fuseloom.errors import GraphError
 
@@ -49,7 +49,7 @@ def accumulate(build: SamBuild, node: SamNode) -> None:
     val = _values(build, node, depth)
     _report(build, node, keys, outer)
 
-    kept: list[tuple[str, Wire]] = []
+    kept: list[tuple[str, DraftOutput]] = []
     while depth > 0:
         crd = _level(build, node, levels, depth, val)
         index = build.index_of(crd)
@@ -121,9 +121,9 @@ def _only(build: SamBuild, head: str) -> str:
     return build.file.nodes[head].attributes.get("index", "")
 
 
-def _levels(build: SamBuild, node: SamNode, innermost: str) -> dict[int, Wire]:
+def _levels(build: SamBuild, node: SamNode, innermost: str) -> dict[int, DraftOutput]:
     """The levels its coordinate inputs were made from, by depth."""
-    levels: dict[int, Wire] = {}
+    levels: dict[int, DraftOutput] = {}
     for edge in node.of_kind(StreamKind.CRD):
         for wire in levels_behind(build.wire(edge)):
             levels.setdefault(wire.depth, wire)
@@ -135,7 +135,7 @@ def _levels(build: SamBuild, node: SamNode, innermost: str) -> dict[int, Wire]:
     return levels
 
 
-def _values(build: SamBuild, node: SamNode, depth: int) -> Wire:
+def _values(build: SamBuild, node: SamNode, depth: int) -> DraftOutput:
     """Its values, one per innermost coordinate; a reducer in front that sums them is bypassed."""
     edge = build.one(node, StreamKind.VAL)
     val = build.wire(edge)
@@ -146,7 +146,7 @@ def _values(build: SamBuild, node: SamNode, depth: int) -> Wire:
     if before.part.op == "reduce" and val.depth == depth - 1:
         name = before.part.label.partition(":")[0]
         change = f"bypass reduce {name} before spaccumulator {node.name}"
-        build.repairs.append(Repair(Rule.R1, name, change))
+        build.repairs.append(ImportRepair(RepairRule.R1, name, change))
         return before.part.inputs[0]
     if val.depth != depth:
         raise GraphError(
@@ -165,16 +165,18 @@ def _report(build: SamBuild, node: SamNode, keys: list[str], outer: list[str]) -
     if len(keys) == 1 and not outer:
         over = ",".join(surplus) or "everything outside"
         build.repair(
-            Rule.R4, node, f"sum over {over} in spaccumulator {node.name}, giving one fiber"
+            RepairRule.R4, node, f"sum over {over} in spaccumulator {node.name}, giving one fiber"
         )
         return
     for index in surplus:
-        build.repair(Rule.R2, node, f"ignore crd stream {index} into spaccumulator {node.name}")
+        build.repair(
+            RepairRule.R2, node, f"ignore crd stream {index} into spaccumulator {node.name}"
+        )
 
 
 def _level(
-    build: SamBuild, node: SamNode, levels: Mapping[int, Wire], depth: int, val: Wire
-) -> Wire:
+    build: SamBuild, node: SamNode, levels: Mapping[int, DraftOutput], depth: int, val: DraftOutput
+) -> DraftOutput:
     """The level at a depth: one of the inputs', else the one the values were looped over."""
     found = levels.get(depth) or build.loops(val).get(depth)
     if found is None:
@@ -186,10 +188,10 @@ def _level(
 def _sum_away(
     build: SamBuild,
     node: SamNode,
-    crd: Wire,
-    kept: list[tuple[str, Wire]],
-    val: Wire,
-) -> tuple[list[tuple[str, Wire]], Wire]:
+    crd: DraftOutput,
+    kept: list[tuple[str, DraftOutput]],
+    val: DraftOutput,
+) -> tuple[list[tuple[str, DraftOutput]], DraftOutput]:
     """Sum over one loop, the levels below it kept."""
     names = [index for index, _ in kept]
     wires = [wire for _, wire in kept]

@@ -10,12 +10,12 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 
-from fuseloom.dataflow.samml.exchange.presence import Presence
-from fuseloom.dataflow.samml.exchange.record import Repair, Rule
+from fuseloom.dataflow.samml.exchange.presence import PresenceClauses
+from fuseloom.dataflow.samml.exchange.record import ImportRepair, RepairRule
 from fuseloom.dataflow.samml.exchange.sam_build import BIT_HINT, Bits, SamBuild
 from fuseloom.dataflow.samml.exchange.sam_file import SamEdge, SamNode
 from fuseloom.dataflow.samml.exchange.streams import peel, tensors_behind
-from fuseloom.dataflow.samml.exchange.wiring import Part, Wire
+from fuseloom.dataflow.samml.exchange.wiring import DraftNode, DraftOutput
 from fuseloom.dataflow.samml.graph import StreamKind
 from fuseloom.errors import GraphError
 from fuseloom.program.types import ELEMENTARY, Op
@@ -81,11 +81,11 @@ def compute(build: SamBuild, node: SamNode) -> None:
 
 def _combined(
     build: SamBuild, node: SamNode, fn: str, edges: list[SamEdge], constant: float | None
-) -> Wire:
+) -> DraftOutput:
     if fn == "add" and node.flag("sub"):
         fn = "sub"
     if len(edges) == 1 and constant is None and fn == "max":
-        build.repair(Rule.R11, node, f"{node.title} is max(operand, 0)")
+        build.repair(RepairRule.R11, node, f"{node.title} is max(operand, 0)")
         constant = 0.0
     if len(edges) == 1 and constant is not None:
         return _with_constant(build, node, fn, build.wire(edges[0]), constant)
@@ -106,14 +106,16 @@ def _combined(
     return total
 
 
-def _binary(build: SamBuild, node: SamNode, fn: str, a: Wire, b: Wire) -> Wire:
+def _binary(build: SamBuild, node: SamNode, fn: str, a: DraftOutput, b: DraftOutput) -> DraftOutput:
     if fn == "min":  # -max(-a, -b), exact
         a, b = (_scaled(build, node, wire, -1.0) for wire in (a, b))
         return _scaled(build, node, _binary(build, node, "max", a, b), -1.0)
     return build.add(node, "binary", (a, b), params={"fn": fn})[0]
 
 
-def _with_constant(build: SamBuild, node: SamNode, fn: str, val: Wire, constant: float) -> Wire:
+def _with_constant(
+    build: SamBuild, node: SamNode, fn: str, val: DraftOutput, constant: float
+) -> DraftOutput:
     if fn in ("sub", "div") and "const0" in node.attributes:
         raise GraphError(
             f"{node.title} does not say which of its operands is the constant",
@@ -129,7 +131,9 @@ def _with_constant(build: SamBuild, node: SamNode, fn: str, val: Wire, constant:
     return _unary(build, node, _SCALAR[fn], val, constant)
 
 
-def _function(build: SamBuild, node: SamNode, fn: str, val: Wire, constant: float | None) -> Wire:
+def _function(
+    build: SamBuild, node: SamNode, fn: str, val: DraftOutput, constant: float | None
+) -> DraftOutput:
     if fn == "leakyrelu":
         alpha = _ALPHA if constant is None else constant
         scaled = _scaled(build, node, val, alpha)
@@ -140,11 +144,13 @@ def _function(build: SamBuild, node: SamNode, fn: str, val: Wire, constant: floa
     return _scaled(build, node, val, -1.0) if fn == "neg" else _unary(build, node, fn, val)
 
 
-def _scaled(build: SamBuild, node: SamNode, val: Wire, factor: float) -> Wire:
+def _scaled(build: SamBuild, node: SamNode, val: DraftOutput, factor: float) -> DraftOutput:
     return _unary(build, node, "scalarmul", val, factor)
 
 
-def _unary(build: SamBuild, node: SamNode, fn: str, val: Wire, scalar: float = 0.0) -> Wire:
+def _unary(
+    build: SamBuild, node: SamNode, fn: str, val: DraftOutput, scalar: float = 0.0
+) -> DraftOutput:
     return build.add(node, "unary", (val,), params={"fn": fn, "scalar": scalar})[0]
 
 
@@ -189,7 +195,7 @@ def _ordered(build: SamBuild, node: SamNode, fn: str, edges: list[SamEdge]) -> l
     text = f"node {ordered[0].tail} is the {first} of {what} {node.name}"
     if ordered[0] is not min(edges, key=by_id):
         text += ", as its tensor comes first in the graph's comment"
-    build.repair(Rule.R5, node, text)
+    build.repair(RepairRule.R5, node, text)
     return ordered
 
 
@@ -238,7 +244,9 @@ def _power_of_two(build: SamBuild, node: SamNode) -> None:
         raise _no_bits(node)
     scaled = _scaled(build, node, parts["integer"], math.log(2))
     build.repair(
-        Rule.R10, node, f"{node.title} and the nodes before it are 2 to the power of their operand"
+        RepairRule.R10,
+        node,
+        f"{node.title} and the nodes before it are 2 to the power of their operand",
     )
     build.in_bfloat16.append(node)
     build.give(node, {VAL: _unary(build, node, "exp", scaled)})
@@ -252,7 +260,7 @@ def _no_bits(node: SamNode) -> GraphError:
     )
 
 
-def check_absent(parts: Iterable[Part]) -> None:
+def check_absent(parts: Iterable[DraftNode]) -> None:
     """Refuse functions of what a union's operand may lack, where 0 in its place differs.
 
     Raises
@@ -261,7 +269,7 @@ def check_absent(parts: Iterable[Part]) -> None:
         Naming the node, and a way out.
     """
     parts = list(parts)
-    presence = Presence(parts)
+    presence = PresenceClauses(parts)
     for part in parts:
         fn = str(part.params.get("fn", ""))
         got = [presence.of(wire) for wire in part.inputs]
@@ -281,8 +289,8 @@ def check_absent(parts: Iterable[Part]) -> None:
             )
 
 
-def bfloat16_report(nodes: list[SamNode]) -> Repair:
+def bfloat16_report(nodes: list[SamNode]) -> ImportRepair:
     """What is said of nodes that would round."""
     others = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
     change = f"{nodes[0].title}{others}: computed in float32, without rounding to bfloat16"
-    return Repair(Rule.R7, nodes[0].name, change)
+    return ImportRepair(RepairRule.R7, nodes[0].name, change)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from fuseloom.dataflow.samml.exchange.levels import accumulator_order
-from fuseloom.dataflow.samml.exchange.record import Repair, Rule
+from fuseloom.dataflow.samml.exchange.record import ImportRepair, RepairRule
 from fuseloom.dataflow.samml.exchange.sam_file import SamEdge, SamFile, SamNode
 from fuseloom.dataflow.samml.exchange.streams import (
     ancestors,
@@ -16,7 +16,7 @@ from fuseloom.dataflow.samml.exchange.streams import (
     reference_origin,
     value_path,
 )
-from fuseloom.dataflow.samml.exchange.wiring import Wire, Wiring
+from fuseloom.dataflow.samml.exchange.wiring import DraftOutput, Wiring
 from fuseloom.dataflow.samml.graph import Scalar, StreamKind
 from fuseloom.errors import DataError, GraphError
 from fuseloom.program.types import Tensor
@@ -31,7 +31,7 @@ class Bits:
     """What an edge of bit patterns carries of a value: its integer, fraction, or 2**fraction."""
 
     role: str
-    value: Wire
+    value: DraftOutput
 
 
 class SamBuild:
@@ -42,10 +42,10 @@ class SamBuild:
         self.wiring = Wiring()
         self.tensors = {name: t.shaped(_shape(t.rank, name, shapes))
                         for name, t in file.operands.items()}  # fmt: skip
-        self.wires: dict[int, Wire] = {}
+        self.wires: dict[int, DraftOutput] = {}
         self.bits: dict[int, Bits] = {}
         self.indices: dict[tuple[int, int], str] = {}
-        self.repairs: list[Repair] = []
+        self.repairs: list[ImportRepair] = []
         self.in_bfloat16: list[SamNode] = []
         results = {tensor.name for tensor in file.results}
         self.result_indices = {
@@ -56,10 +56,10 @@ class SamBuild:
             and node.get("tensor") in results
         }
 
-    def repair(self, rule: Rule, node: SamNode, change: str) -> None:
-        self.repairs.append(Repair(rule, node.name, change))
+    def repair(self, rule: RepairRule, node: SamNode, change: str) -> None:
+        self.repairs.append(ImportRepair(rule, node.name, change))
 
-    def wire(self, edge: SamEdge) -> Wire:
+    def wire(self, edge: SamEdge) -> DraftOutput:
         """The wire of an edge, which must be of the edge's type."""
         made = self.wires.get(edge.number)
         if made is None and edge.number in self.bits:
@@ -84,14 +84,14 @@ class SamBuild:
         self,
         node: SamNode,
         op: str,
-        inputs: Sequence[Wire],
+        inputs: Sequence[DraftOutput],
         outputs: int | None = None,
         params: Mapping[str, Scalar] | None = None,
-    ) -> tuple[Wire, ...]:
+    ) -> tuple[DraftOutput, ...]:
         label = f"{node.name}: {node.attributes['label'] or node.type}"
         return self.wiring.add(op, inputs, outputs, params, label)
 
-    def give(self, node: SamNode, wires: Mapping[StreamKind, Wire]) -> None:
+    def give(self, node: SamNode, wires: Mapping[StreamKind, DraftOutput]) -> None:
         """Hand every outgoing edge the output of its type."""
         for edge in node.outputs:
             if edge.kind not in wires:
@@ -113,7 +113,7 @@ class SamBuild:
             )
         return edges[0]
 
-    def source(self, node: SamNode) -> Wire:
+    def source(self, node: SamNode) -> DraftOutput:
         """The incoming reference, or the root where none comes in."""
         if not node.of_kind(REF, VAL):
             if node.attributes.get("root") == "false":
@@ -133,13 +133,13 @@ class SamBuild:
             )
         return self.tensors[name]
 
-    def label_index(self, wire: Wire, index: str) -> None:
+    def label_index(self, wire: DraftOutput, index: str) -> None:
         self.indices[id(wire.part), wire.port] = index
 
-    def index_of(self, wire: Wire) -> str:
+    def index_of(self, wire: DraftOutput) -> str:
         return self.indices.get((id(wire.part), wire.port), "")
 
-    def reduce(self, node: SamNode, val: Wire) -> Wire:
+    def reduce(self, node: SamNode, val: DraftOutput) -> DraftOutput:
         """A sum over the innermost level, 0 where it is empty.
 
         In flat tokens an empty fiber and no fiber look alike (``fusion.md`` §8 Q1), so where some
@@ -152,7 +152,7 @@ class SamBuild:
             inputs.append(loops[val.depth - 1])
         return self.add(node, "reduce", inputs, params=params)[0]
 
-    def loops(self, val: Wire) -> dict[int, Wire]:
+    def loops(self, val: DraftOutput) -> dict[int, DraftOutput]:
         """The coordinates of the loops that values were computed in, by depth.
 
         Where values were dropped with their coordinates, those that were kept.
@@ -172,7 +172,7 @@ class SamBuild:
                 found[part.inputs[1].depth] = part.inputs[1]
         return found
 
-    def size(self, wire: Wire) -> int | None:
+    def size(self, wire: DraftOutput) -> int | None:
         """Number of places of a level, if known; its coordinates come from a lookup."""
         while True:
             wire = raw(wire)
@@ -191,7 +191,7 @@ class SamBuild:
             else:
                 return None
 
-    def check_source(self, node: SamNode, tensor: Tensor, level: int, source: Wire) -> None:
+    def check_source(self, node: SamNode, tensor: Tensor, level: int, source: DraftOutput) -> None:
         """References of a level, or of values, are those the level above of the tensor gave."""
         above = reference_origin(source)
         if above is None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fuseloom.dataflow.samml.exchange.record import Rule
+from fuseloom.dataflow.samml.exchange.record import RepairRule
 from fuseloom.dataflow.samml.exchange.sam_build import CRD, VAL, SamBuild
 from fuseloom.dataflow.samml.exchange.sam_file import SamNode
 from fuseloom.dataflow.samml.exchange.streams import levels_behind, outer_beside, value_path
-from fuseloom.dataflow.samml.exchange.wiring import Wire
+from fuseloom.dataflow.samml.exchange.wiring import DraftOutput
 from fuseloom.errors import GraphError
 
 _VALUES = ("vals", "val")
@@ -67,7 +67,7 @@ def _drop_value_fibers(build: SamBuild, node: SamNode) -> None:
     build.give(node, {VAL: aligned, CRD: kept})
 
 
-def _beside(build: SamBuild, node: SamNode, val: Wire) -> Wire:
+def _beside(build: SamBuild, node: SamNode, val: DraftOutput) -> DraftOutput:
     """The coordinates of values, one for each."""
     crd = build.loops(val).get(val.depth)
     if crd is None:
@@ -85,7 +85,7 @@ def _drop_coordinates(build: SamBuild, node: SamNode) -> None:
     inner, outer = _inner_outer(build, node)
     names = node.get("outer"), node.get("inner")
     if names[1] not in build.result_indices and not _are_values_dropped(build, names):
-        build.repair(Rule.R3, node, f"bypass crddrop {node.name}({','.join(names)})")
+        build.repair(RepairRule.R3, node, f"bypass crddrop {node.name}({','.join(names)})")
         _give_inner_outer(build, node, (inner, outer))
         return
     between = _levels_between(build, node, inner, outer)
@@ -112,7 +112,9 @@ def _are_values_dropped(build: SamBuild, names: tuple[str, str]) -> bool:
     )
 
 
-def _levels_between(build: SamBuild, node: SamNode, inner: Wire, outer: Wire) -> list[Wire]:
+def _levels_between(
+    build: SamBuild, node: SamNode, inner: DraftOutput, outer: DraftOutput
+) -> list[DraftOutput]:
     """The levels between two, the innermost first."""
     if inner.depth <= outer.depth + 1:
         return []
@@ -127,9 +129,9 @@ def _levels_between(build: SamBuild, node: SamNode, inner: Wire, outer: Wire) ->
     return [wire for wire in found if wire is not None]
 
 
-def _inner_outer(build: SamBuild, node: SamNode) -> tuple[Wire, Wire]:
+def _inner_outer(build: SamBuild, node: SamNode) -> tuple[DraftOutput, DraftOutput]:
     """The two coordinate inputs; their comments name the index, bare or with a prefix."""
-    found: dict[str, Wire] = {}
+    found: dict[str, DraftOutput] = {}
     for edge in node.of_kind(CRD):
         for port in ("inner", "outer"):
             if edge.index == node.get(port):
@@ -142,7 +144,7 @@ def _inner_outer(build: SamBuild, node: SamNode) -> tuple[Wire, Wire]:
     return found["inner"], found["outer"]
 
 
-def _give_inner_outer(build: SamBuild, node: SamNode, wires: Sequence[Wire]) -> None:
+def _give_inner_outer(build: SamBuild, node: SamNode, wires: Sequence[DraftOutput]) -> None:
     names = {node.get("inner"): wires[0], node.get("outer"): wires[1]}
     for edge in node.outputs:
         index = edge.index

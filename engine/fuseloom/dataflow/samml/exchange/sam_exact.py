@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from fuseloom.dataflow.samml.exchange.dotfile import DotGraph, parse_dot
 from fuseloom.dataflow.samml.exchange.graph_file import declared_tensors
 from fuseloom.dataflow.samml.exchange.levels import tensors_of
-from fuseloom.dataflow.samml.exchange.record import Imported
+from fuseloom.dataflow.samml.exchange.record import ImportedGraph
 from fuseloom.dataflow.samml.exchange.sam_export import MARK, MARK_VERSION, export_sam
 from fuseloom.dataflow.samml.graph import Graph, Node, Stream, StreamKind
 from fuseloom.dataflow.samml.verify import verify
@@ -30,7 +30,7 @@ def is_marked(dot: DotGraph) -> bool:
     return MARK in dot.attributes
 
 
-def import_marked(dot: DotGraph, shapes: Mapping[str, tuple[int, ...]]) -> Imported:
+def import_marked(dot: DotGraph, shapes: Mapping[str, tuple[int, ...]]) -> ImportedGraph:
     """Rebuild the graph of a file we wrote.
 
     Parameters
@@ -61,7 +61,7 @@ def import_marked(dot: DotGraph, shapes: Mapping[str, tuple[int, ...]]) -> Impor
                 hint="the file was written for operands of that shape; export the graph again",
             )
     outputs = tuple(_known(declared, key.partition("@")[0]) for key in writes)
-    return Imported(graph, tensors, outputs)
+    return ImportedGraph(graph, tensors, outputs)
 
 
 def _known(declared: Mapping[str, Tensor], name: str) -> Tensor:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from fuseloom.dataflow.samml.exchange.record import Imported, Rule
+from fuseloom.dataflow.samml.exchange.record import ImportedGraph, RepairRule
 from fuseloom.dataflow.samml.exchange.sam_accumulate import accumulate, reduce_vectors
 from fuseloom.dataflow.samml.exchange.sam_alu import (
     ALU_TYPES,
@@ -23,9 +23,9 @@ from fuseloom.dataflow.samml.exchange.sam_alu import (
 from fuseloom.dataflow.samml.exchange.sam_build import SamBuild, Shapes
 from fuseloom.dataflow.samml.exchange.sam_drop import drop, hold
 from fuseloom.dataflow.samml.exchange.sam_file import SamFile, SamNode
-from fuseloom.dataflow.samml.exchange.sam_write import Written, collect, write
+from fuseloom.dataflow.samml.exchange.sam_write import WrittenSamTensor, collect, write
 from fuseloom.dataflow.samml.exchange.streams import peel, raw
-from fuseloom.dataflow.samml.exchange.wiring import Wire
+from fuseloom.dataflow.samml.exchange.wiring import DraftOutput
 from fuseloom.dataflow.samml.graph import Scalar, StreamKind
 from fuseloom.dataflow.samml.verify import verify
 from fuseloom.errors import DataError, GraphError
@@ -68,7 +68,7 @@ _SAME: Mapping[str, str] = {
 }
 
 
-def import_sam(file: SamFile, shapes: Shapes) -> Imported:
+def import_sam(file: SamFile, shapes: Shapes) -> ImportedGraph:
     """Build the graph of a file.
 
     Parameters
@@ -91,7 +91,7 @@ class SamImport(SamBuild):
 
     def __init__(self, file: SamFile, shapes: Shapes) -> None:
         super().__init__(file, shapes)
-        self.written: dict[str, Written] = {}
+        self.written: dict[str, WrittenSamTensor] = {}
         self.builders: Mapping[str, Callable[[SamNode], None]] = {
             "fiberlookup": self._lookup,
             "repsiggen": self._repeat_signal,
@@ -113,7 +113,7 @@ class SamImport(SamBuild):
             **dict.fromkeys(ALU_TYPES, partial(compute, self)),
         }
 
-    def run(self) -> Imported:
+    def run(self) -> ImportedGraph:
         for tensor in self.tensors.values():
             if tensor.name not in self.file.listed:
                 self._report_unlisted(tensor)
@@ -122,14 +122,14 @@ class SamImport(SamBuild):
             if node.type not in self.builders:
                 raise self._unknown(node)
             if not node.inputs and not node.outputs and node.type != "fiberwrite":
-                self.repair(Rule.R13, node, f"leave out {node.title}")
+                self.repair(RepairRule.R13, node, f"leave out {node.title}")
                 continue
             for edge in node.inputs:
                 if edge.misnamed:
                     change = (
                         f"edge {edge.tail} -> {edge.head}, {edge.misnamed!r}: {edge.kind.value}"
                     )
-                    self.repair(Rule.R14, node, change)
+                    self.repair(RepairRule.R14, node, change)
                 if edge.kind not in _TAKES[node.type]:
                     wanted = " or ".join(sorted(kind.value for kind in _TAKES[node.type]))
                     raise GraphError(
@@ -145,7 +145,7 @@ class SamImport(SamBuild):
         graph = self.wiring.finish(self.file.name or "SAM")
         verify(graph)
         zeroless = frozenset(name for name, t in self.file.operands.items() if t.zeroless)
-        return Imported(graph, self.tensors, outputs, tuple(self.repairs), zeroless)
+        return ImportedGraph(graph, self.tensors, outputs, tuple(self.repairs), zeroless)
 
     def _unknown(self, node: SamNode) -> GraphError:
         instead = _INSTEAD.get(_SAME.get(node.type.lower(), node.type.lower()))
@@ -159,7 +159,9 @@ class SamImport(SamBuild):
             n for n in self.file.nodes.values() if n.attributes.get("tensor") == tensor.name
         )
         modes = ", ".join(map(str, tensor.format.mode_order))
-        self.repair(Rule.R8, node, f"{tensor.name} stores its dimensions in the order {modes}")
+        self.repair(
+            RepairRule.R8, node, f"{tensor.name} stores its dimensions in the order {modes}"
+        )
 
     # Levels and references --------------------------------------------------------------------
 
@@ -195,7 +197,7 @@ class SamImport(SamBuild):
         """Operands are pairs of a coordinate and a payload of the same tag ``in-T``."""
         crds, loads = node.of_kind(CRD), node.of_kind(REF, VAL)
         tags = [edge.index for edge in crds]
-        inputs: list[Wire] = []
+        inputs: list[DraftOutput] = []
         for edge in crds:
             mine = [e for e in loads if e.index == edge.index]
             if len(mine) > 1:  # one tensor used twice: a pair comes from one node
@@ -231,7 +233,7 @@ class SamImport(SamBuild):
                 free.pop(fitting[0])
             self.wires[edge.number] = outputs[fitting[0]]
 
-    def _check_sizes(self, node: SamNode, crds: Sequence[Wire]) -> None:
+    def _check_sizes(self, node: SamNode, crds: Sequence[DraftOutput]) -> None:
         """The operands of a joiner are equally long."""
         size = self.size(crds[0])
         for crd in crds[1:]:

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fuseloom.dataflow.samml.exchange.presence import Presence
-from fuseloom.dataflow.samml.exchange.record import Rule
+from fuseloom.dataflow.samml.exchange.presence import PresenceClauses
+from fuseloom.dataflow.samml.exchange.record import RepairRule
 from fuseloom.dataflow.samml.exchange.sam_build import CRD, VAL, SamBuild
 from fuseloom.dataflow.samml.exchange.sam_file import SamNode, SamTensor
 from fuseloom.dataflow.samml.exchange.streams import maybe_empty, outer_beside, peel
-from fuseloom.dataflow.samml.exchange.wiring import Wire
+from fuseloom.dataflow.samml.exchange.wiring import DraftOutput
 from fuseloom.errors import GraphError
 from fuseloom.program.formats import Format
 from fuseloom.program.types import Tensor
 
 
 @dataclass
-class Written:
+class WrittenSamTensor:
     """What is written of a tensor: coordinates and node by dimension, and the values."""
 
-    levels: dict[int, tuple[Wire, SamNode]] = field(default_factory=dict)
-    values: tuple[Wire, SamNode] | None = None
+    levels: dict[int, tuple[DraftOutput, SamNode]] = field(default_factory=dict)
+    values: tuple[DraftOutput, SamNode] | None = None
 
 
-def collect(build: SamBuild, node: SamNode, into: dict[str, Written]) -> None:
+def collect(build: SamBuild, node: SamNode, into: dict[str, WrittenSamTensor]) -> None:
     """Note what a writer writes.
 
     Raises
@@ -31,7 +31,7 @@ def collect(build: SamBuild, node: SamNode, into: dict[str, Written]) -> None:
     GraphError
         If two write the same.
     """
-    written = into.setdefault(node.get("tensor"), Written())
+    written = into.setdefault(node.get("tensor"), WrittenSamTensor())
     if node.get("mode") == "vals":
         if written.values is not None:
             raise GraphError(f"{node.title} writes values that another writer writes too",
@@ -45,7 +45,7 @@ def collect(build: SamBuild, node: SamNode, into: dict[str, Written]) -> None:
     written.levels[mode] = build.wire(build.one(node, CRD)), node
 
 
-def write(build: SamBuild, everything: dict[str, Written]) -> tuple[Tensor, ...]:
+def write(build: SamBuild, everything: dict[str, WrittenSamTensor]) -> tuple[Tensor, ...]:
     """Build the writers of the results, droppers before them where levels may be empty.
 
     Raises
@@ -61,18 +61,19 @@ def write(build: SamBuild, everything: dict[str, Written]) -> tuple[Tensor, ...]
     for name, written in everything.items():
         node = written.values[1] if written.values else next(iter(written.levels.values()))[1]
         if name not in results and written.values is None:
-            build.repair(Rule.R9, node, f"leave out the levels of {name}")
+            build.repair(RepairRule.R9, node, f"leave out the levels of {name}")
         elif name not in results:
             raise GraphError(
                 f"{node.title} writes {name}, the graph's result is {build.file.results[0].name}",
                 hint="the graph's comment lists the result first, and every other one",
             )
     return tuple(
-        _write(build, tensor, everything.get(tensor.name, Written())) for tensor in results.values()
+        _write(build, tensor, everything.get(tensor.name, WrittenSamTensor()))
+        for tensor in results.values()
     )
 
 
-def _write(build: SamBuild, result: SamTensor, written: Written) -> Tensor:
+def _write(build: SamBuild, result: SamTensor, written: WrittenSamTensor) -> Tensor:
     order = result.format.mode_order
     for mode, (_, node) in written.levels.items():
         if mode >= result.rank:
@@ -90,7 +91,7 @@ def _write(build: SamBuild, result: SamTensor, written: Written) -> Tensor:
     val, node = written.values
     if crds and _is_absent(build, val):
         val, crds[-1] = build.wiring.add("valdrop", (val, crds[-1]), label="drop absent values")
-        build.repair(Rule.R12, node, "drop values no operand of which is there")
+        build.repair(RepairRule.R12, node, "drop values no operand of which is there")
     for k in range(result.rank - 2, -1, -1):
         _drop_empty(build, crds, k, nodes[k])
     shape = [0] * result.rank
@@ -101,11 +102,11 @@ def _write(build: SamBuild, result: SamTensor, written: Written) -> Tensor:
     return Tensor(result.name, tuple(shape), Format.compressed(result.rank, order))
 
 
-def _is_absent(build: SamBuild, val: Wire) -> bool:
-    return bool(Presence(build.wiring.parts).of(val))
+def _is_absent(build: SamBuild, val: DraftOutput) -> bool:
+    return bool(PresenceClauses(build.wiring.parts).of(val))
 
 
-def _drop_empty(build: SamBuild, crds: list[Wire], k: int, node: SamNode) -> None:
+def _drop_empty(build: SamBuild, crds: list[DraftOutput], k: int, node: SamNode) -> None:
     """Drop the coordinates of level ``k`` whose fiber is empty, where the file does not."""
     inner, drop = crds[k + 1], peel(crds[k])
     while drop.part.op == "crddrop" and drop.port == 1:
@@ -118,10 +119,10 @@ def _drop_empty(build: SamBuild, crds: list[Wire], k: int, node: SamNode) -> Non
     index = node.attributes.get("index", "")
     label = f"drop empty {index}"
     crds[k + 1], crds[k] = build.wiring.add("crddrop", (inner, outer), label=label)
-    build.repair(Rule.R6, node, f"drop coordinates of {index} whose fiber is empty")
+    build.repair(RepairRule.R6, node, f"drop coordinates of {index} whose fiber is empty")
 
 
-def _size(build: SamBuild, crd: Wire, node: SamNode) -> int:
+def _size(build: SamBuild, crd: DraftOutput, node: SamNode) -> int:
     size = build.size(crd)
     if size is None:
         raise GraphError(

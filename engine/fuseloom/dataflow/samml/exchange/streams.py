@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fuseloom.dataflow.samml.exchange.levels import accumulator_order
-from fuseloom.dataflow.samml.exchange.wiring import Part, Wire, Wiring
+from fuseloom.dataflow.samml.exchange.wiring import DraftNode, DraftOutput, Wiring
 from fuseloom.dataflow.samml.graph import Graph
 
 _VALUE_INPUTS = {
@@ -19,21 +19,21 @@ _VALUE_INPUTS = {
 """Inputs through which a value comes, by op."""
 
 
-def peel(wire: Wire) -> Wire:
+def peel(wire: DraftOutput) -> DraftOutput:
     """The wire before broadcasts and droppers that pass it on whole."""
     while wire.part.op == "broadcast" or (wire.part.op == "crddrop" and wire.port == 0):
         wire = wire.part.inputs[0]
     return wire
 
 
-def raw(wire: Wire) -> Wire:
+def raw(wire: DraftOutput) -> DraftOutput:
     """The coordinates of a level as they were made, before any dropping and holding."""
     while wire.part.op in ("broadcast", "crddrop", "crdhold"):
         wire = wire.part.inputs[0 if wire.part.op == "broadcast" else wire.port]
     return wire
 
 
-def levels_behind(wire: Wire) -> list[Wire]:
+def levels_behind(wire: DraftOutput) -> list[DraftOutput]:
     """All levels, as made, that a chain of holders and droppers was fed, the wire's own first."""
     found, stack = [raw(wire)], [wire]
     while stack:
@@ -44,10 +44,10 @@ def levels_behind(wire: Wire) -> list[Wire]:
     return list(dict.fromkeys(found))
 
 
-def wires_of(graph: Graph) -> dict[int, Wire]:
+def wires_of(graph: Graph) -> dict[int, DraftOutput]:
     """A finished graph's streams as wires."""
     wiring = Wiring()
-    wires: dict[int, Wire] = {}
+    wires: dict[int, DraftOutput] = {}
     for number in graph.topological():
         node = graph.nodes[number]
         inputs = [wires[s] for s in node.inputs]
@@ -56,7 +56,7 @@ def wires_of(graph: Graph) -> dict[int, Wire]:
     return wires
 
 
-def maybe_empty(wire: Wire, *, tensors: bool = True) -> bool:
+def maybe_empty(wire: DraftOutput, *, tensors: bool = True) -> bool:
     """Whether some fiber of a coordinate stream may be empty, as far as the graph tells.
 
     Compressed levels are built from coordinates, so below a compressed level no fiber is
@@ -81,7 +81,7 @@ def maybe_empty(wire: Wire, *, tensors: bool = True) -> bool:
             return not accumulator_order(op) or wire.port == 0
 
 
-def _level_above(scan: Wire) -> Wire:
+def _level_above(scan: DraftOutput) -> DraftOutput:
     """Where the references a scanner follows were made."""
     wire = peel(scan.part.inputs[0])
     while wire.part.op in ("repeat", "intersect", "union", "fork", "join"):
@@ -91,16 +91,16 @@ def _level_above(scan: Wire) -> Wire:
     return wire
 
 
-def coordinate_path(wire: Wire) -> list[Part]:
+def coordinate_path(wire: DraftOutput) -> list[DraftNode]:
     """The parts that coordinates pass on their way, the last one first."""
-    found: list[Part] = []
+    found: list[DraftNode] = []
     while wire.part.op in ("broadcast", "crddrop", "crdhold", "zerodrop", "valdrop"):
         found.append(wire.part)
         wire = wire.part.inputs[0 if wire.part.op == "broadcast" else wire.port]
     return found
 
 
-def outer_beside(inner: Wire, outer: Wire) -> Wire:
+def outer_beside(inner: DraftOutput, outer: DraftOutput) -> DraftOutput:
     """Outer coordinates, one for each fiber of an inner stream.
 
     A dropper leaves all fibers in its inner stream.  So of coordinates that were dropped those
@@ -115,7 +115,7 @@ def outer_beside(inner: Wire, outer: Wire) -> Wire:
     return outer
 
 
-def reference_origin(wire: Wire) -> Part | None:
+def reference_origin(wire: DraftOutput) -> DraftNode | None:
     """The scanner whose references a wire carries, or the root; None if it is neither."""
     wire = peel(wire)
     while wire.part.op in ("repeat", "intersect", "union"):
@@ -126,9 +126,9 @@ def reference_origin(wire: Wire) -> Part | None:
     return wire.part if wire.part.op in ("scan", "dense_scan", "root") else None
 
 
-def value_path(wire: Wire) -> list[Part]:
+def value_path(wire: DraftOutput) -> list[DraftNode]:
     """The parts that values pass on their way, the first one first."""
-    found: dict[int, Part] = {}
+    found: dict[int, DraftNode] = {}
     stack = [wire]
     while stack:
         part = stack.pop().part
@@ -141,7 +141,7 @@ def value_path(wire: Wire) -> list[Part]:
     return list(found.values())[::-1]
 
 
-def tensors_behind(wire: Wire) -> set[str]:
+def tensors_behind(wire: DraftOutput) -> set[str]:
     """Names of the tensors whose values a value stream is computed from."""
     found: set[str] = set()
     stack, seen = [wire], set()
@@ -159,7 +159,7 @@ def tensors_behind(wire: Wire) -> set[str]:
     return found
 
 
-def ancestors(wire: Wire) -> set[int]:
+def ancestors(wire: DraftOutput) -> set[int]:
     """Identities of all parts a wire depends on."""
     found: set[int] = set()
     stack = [wire]

@@ -10,7 +10,7 @@ from google.protobuf.message import DecodeError
 
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.exchange.levels import origin
-from fuseloom.dataflow.samml.exchange.record import Imported
+from fuseloom.dataflow.samml.exchange.record import ImportedGraph
 from fuseloom.dataflow.samml.exchange.schema import pb
 from fuseloom.dataflow.samml.exchange.tensor_folder import TensorFolder, format_of
 from fuseloom.dataflow.samml.exchange.tortilla_ops import BLOCKS, Message, Parsed, parse_operation
@@ -29,7 +29,7 @@ _CAPACITY = re.compile(r"capacity (\d{1,9})")
 class TortillaImport:
     """An imported graph, and what its tensors' files are called."""
 
-    imported: Imported
+    imported: ImportedGraph
     files: Mapping[str, str]
 
 
@@ -232,7 +232,7 @@ class _Binder:
         self.graph = replace(self.graph, nodes=tuple(self._sized(n, views) for n in nodes))
         outputs = self._outputs(views)
         verify(self.graph)
-        return TortillaImport(Imported(self.graph, self.tensors, outputs), self.files)
+        return TortillaImport(ImportedGraph(self.graph, self.tensors, outputs), self.files)
 
     def _level(self, node: Node) -> int:
         """The storage level a lookup reads: how many levels its references have come through."""

@@ -19,26 +19,26 @@ MAX_NODES = 10_000
 
 
 @dataclass(eq=False)
-class Part:
+class DraftNode:
     """A node while a graph is being built; ``kinds`` and ``depths`` are those of its outputs."""
 
     op: str
-    inputs: tuple[Wire, ...]
+    inputs: tuple[DraftOutput, ...]
     kinds: tuple[StreamKind, ...]
     depths: tuple[int, ...]
     params: Mapping[str, Scalar]
     label: str
 
     @property
-    def outs(self) -> tuple[Wire, ...]:
-        return tuple(Wire(self, k) for k in range(len(self.kinds)))
+    def outs(self) -> tuple[DraftOutput, ...]:
+        return tuple(DraftOutput(self, k) for k in range(len(self.kinds)))
 
 
 @dataclass(frozen=True)
-class Wire:
+class DraftOutput:
     """Output ``port`` of a part."""
 
-    part: Part
+    part: DraftNode
     port: int
 
     @property
@@ -54,16 +54,16 @@ class Wire:
 class Wiring:
     """Parts in the order they were added, producers before consumers."""
 
-    parts: list[Part] = field(default_factory=list)
+    parts: list[DraftNode] = field(default_factory=list)
 
     def add(
         self,
         op: str,
-        inputs: Sequence[Wire],
+        inputs: Sequence[DraftOutput],
         outputs: int | None = None,
         params: Mapping[str, Scalar] | None = None,
         label: str = "",
-    ) -> tuple[Wire, ...]:
+    ) -> tuple[DraftOutput, ...]:
         """Add a node; its output wires.
 
         Parameters
@@ -104,7 +104,7 @@ class Wiring:
         kinds = tuple(
             _kind(port, k, inputs, entry.same_kind, carried) for k, port in enumerate(outs)
         )
-        part = Part(op, tuple(inputs), kinds, depths, params, label)
+        part = DraftNode(op, tuple(inputs), kinds, depths, params, label)
         self.parts.append(part)
         return part.outs
 
@@ -118,10 +118,10 @@ class Wiring:
         kept = [part for part in self.parts if id(part) in needed]
         used = {(id(w.part), w.port) for part in kept for w in part.inputs}
 
-        def copies(part: Part) -> int:
+        def copies(part: DraftNode) -> int:
             return sum((id(part), k) in used for k in range(len(part.kinds)))
 
-        def source(wire: Wire) -> Wire:
+        def source(wire: DraftOutput) -> DraftOutput:
             while wire.part.op == "broadcast" and copies(wire.part) < 2:
                 wire = wire.part.inputs[0]
             return wire
@@ -136,7 +136,7 @@ class Wiring:
         streams: list[Stream] = []
         ready: dict[tuple[int, int], list[int]] = {}
 
-        def stream(wire: Wire) -> int:
+        def stream(wire: DraftOutput) -> int:
             streams.append(Stream(len(streams), kind=wire.kind, depth=wire.depth))
             return streams[-1].id
 
@@ -175,7 +175,7 @@ def port_depth(port: Port, params: Mapping[str, Scalar]) -> int:
 
 
 def _kind(
-    port: Port, number: int, inputs: Sequence[Wire], same_kind: bool, carried: int
+    port: Port, number: int, inputs: Sequence[DraftOutput], same_kind: bool, carried: int
 ) -> StreamKind:
     """The kind of an output: the port's only one, or that of the input it passes on."""
     if len(port.kinds) == 1:

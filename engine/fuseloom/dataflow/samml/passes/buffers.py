@@ -16,7 +16,7 @@ channels to the others.  All chains of waiting start at the writers; let w be th
 that every path from u to the writers passes (its immediate post-dominator).  When u runs, a
 chain of waiting leads from w to u, so u is ahead of w at most by what the nodes of that chain
 need more of their inputs than they give: their lead
-(:func:`fuseloom.dataflow.samml.passes.lead.asked`). Every channel from u also leads to w, and what
+(:func:`fuseloom.dataflow.samml.passes.slack.asked`). Every channel from u also leads to w, and what
 w has taken, the reader of the channel took before.  So a channel holds no more than the largest
 lead along the *other* outputs of u.
 
@@ -39,9 +39,9 @@ from dataclasses import dataclass, replace
 
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph, Stream
-from fuseloom.dataflow.samml.passes.lead import Lead, asked
+from fuseloom.dataflow.samml.passes.fanout_free import filled
+from fuseloom.dataflow.samml.passes.slack import Slack, asked
 from fuseloom.dataflow.samml.passes.structure import Structure, agreement, structure
-from fuseloom.dataflow.samml.passes.web import filled
 from fuseloom.dataflow.samml.primitive import Family, Nesting
 from fuseloom.errors import GraphError
 
@@ -203,7 +203,7 @@ class _Sizing:
     def _fan_out(self, node: int, outputs: list[int]) -> dict[int, ChannelSize]:
         """Sizes of the channels of a node with several outputs."""
         needs = self._needs(node, self.after[node])
-        nothing = Lead.nothing(self.count)
+        nothing = Slack.nothing(self.count)
         before, behind = [nothing], [nothing]
         for s in outputs:
             before.append(before[-1] | needs[s])
@@ -215,9 +215,9 @@ class _Sizing:
             found[s] = self._size(s, others, self.after[node])
         return found
 
-    def _size(self, s: int, lead: Lead, reference: int) -> ChannelSize:
+    def _size(self, s: int, lead: Slack, reference: int) -> ChannelSize:
         stream, sizes = self.graph.streams[s], self.sizes[s]
-        everything = Lead.nothing(self.count).plus(0, 1).tokens(sizes)
+        everything = Slack.nothing(self.count).plus(0, 1).tokens(sizes)
         capacity = min(lead.tokens(sizes), everything) + SPARE
         if capacity <= self.default:
             return ChannelSize(stream, self.default)
@@ -236,7 +236,7 @@ class _Sizing:
             return "the end"
         return self.graph.nodes[node].label or f"{self.graph.nodes[node].op} {node}"
 
-    def _needs(self, start: int, reference: int) -> dict[int, Lead]:
+    def _needs(self, start: int, reference: int) -> dict[int, Slack]:
         """Lead over a reference point that is needed on every stream on the way to it."""
         between = {start}
         stack = [start]
@@ -248,7 +248,7 @@ class _Sizing:
                     stack.append(reader)
         arriving = [s for k in between for s in self._outputs(k) if self._reader(s) == reference]
         agreed = self._agreed(reference, arriving)
-        needs: dict[int, Lead] = {}
+        needs: dict[int, Slack] = {}
         for k in sorted(between, key=self.rank.__getitem__, reverse=True):
             for s in self._outputs(k):
                 reader = self._reader(s)
@@ -279,19 +279,19 @@ class _Sizing:
         port, fixed, group = inputs.index(s), len(entry.inputs), len(entry.repeated_inputs)
         return s if port < fixed or not group else inputs[port - (port - fixed) % group]
 
-    def _asked(self, reader: int, s: int, needs: Mapping[int, Lead]) -> Lead:
+    def _asked(self, reader: int, s: int, needs: Mapping[int, Slack]) -> Slack:
         outputs = self._outputs(reader)
-        need = Lead.nothing(self.count)
+        need = Slack.nothing(self.count)
         for out in outputs:
             need = need | needs[out]
         depth = max(self.graph.streams[out].depth for out in outputs)
         node = self.graph.nodes[reader]
         return asked(node, need, self.levels.made[reader], self.graph.streams[s].depth, depth)
 
-    def _advance(self, s: int, reference: int, agreed: int) -> Lead:
+    def _advance(self, s: int, reference: int, agreed: int) -> Slack:
         """How far the reference point may want one input ahead of the others."""
         depth = self.graph.streams[s].depth
-        lead = Lead.nothing(self.count).plus(depth, 1)
+        lead = Slack.nothing(self.count).plus(depth, 1)
         return lead.plus(agreed, 1, reference) if agreed < depth else lead
 
 

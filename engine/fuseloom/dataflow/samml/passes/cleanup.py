@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph, Node, Scalar, Stream, StreamKind
-from fuseloom.dataflow.samml.passes.web import Web, tidy, unwoven, woven
+from fuseloom.dataflow.samml.passes.fanout_free import FanoutFreeGraph, tidy, unwoven, woven
 from fuseloom.dataflow.samml.primitive import Family
 from fuseloom.dataflow.samml.traits import Role
 
@@ -88,14 +88,14 @@ def collapse_joiners(graph: Graph) -> Graph:
     return woven(_collapsed(unwoven(graph)))
 
 
-def _ports(web: Web) -> int:
+def _ports(web: FanoutFreeGraph) -> int:
     return sum(len(n.inputs) for n in web.nodes)
 
 
 class Rewriting:
     """Nodes of a web being rewritten, with new streams and streams that now are others."""
 
-    def __init__(self, web: Web) -> None:
+    def __init__(self, web: FanoutFreeGraph) -> None:
         self.web = web
         self.same: dict[int, int] = {}
         self.nodes: list[Node] = []
@@ -128,11 +128,11 @@ class Rewriting:
         """A new node."""
         self.nodes.append(Node(len(self.nodes), op, inputs, outputs, params, label, origin))
 
-    def done(self) -> Web:
+    def done(self) -> FanoutFreeGraph:
         return tidy(self.web.name, self.nodes, self.streams)
 
 
-def _shared(web: Web) -> Web:
+def _shared(web: FanoutFreeGraph) -> FanoutFreeGraph:
     work = Rewriting(web)
     made: dict[tuple[str, tuple[int, ...], tuple[tuple[str, Scalar], ...]], Node] = {}
     for node in web.nodes:
@@ -149,7 +149,7 @@ def _shared(web: Web) -> Web:
     return work.done()
 
 
-def _collapsed(web: Web) -> Web:
+def _collapsed(web: FanoutFreeGraph) -> FanoutFreeGraph:
     work = Rewriting(web)
     for node in web.nodes:
         inputs = work.inputs(node)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph, Node, Scalar, StreamKind
 from fuseloom.dataflow.samml.passes.cleanup import Rewriting
-from fuseloom.dataflow.samml.passes.web import Web, unwoven, woven
+from fuseloom.dataflow.samml.passes.fanout_free import FanoutFreeGraph, unwoven, woven
 from fuseloom.dataflow.samml.traits import Empties, Role
 
 _PLACES = ("tensor", "level", "dim")
@@ -98,7 +98,7 @@ def _place(node: Node) -> dict[str, Scalar]:
     return {name: node.params[name] for name in _PLACES if name in node.params}
 
 
-def _dense_operands(web: Web, node: Node) -> list[int]:
+def _dense_operands(web: FanoutFreeGraph, node: Node) -> list[int]:
     """Operands that can be looked up, at least one operand left out."""
     found = []
     for k, (crd, payload) in enumerate(zip(node.inputs[::2], node.inputs[1::2], strict=True)):
@@ -109,7 +109,7 @@ def _dense_operands(web: Web, node: Node) -> list[int]:
     return found[1:] if len(found) == len(node.inputs) // 2 else found
 
 
-def _parent(web: Web, node: Node) -> int | None:
+def _parent(web: FanoutFreeGraph, node: Node) -> int | None:
     """The reference a locator looks coordinates up under, once per fiber of them."""
     if not _is(node, Role.LOCATOR):
         return None
@@ -123,7 +123,7 @@ def _parent(web: Web, node: Node) -> int | None:
     return None if _may_be_empty(web, repeat.inputs[0]) else repeat.inputs[0]
 
 
-def _may_be_empty(web: Web, stream: int) -> bool:
+def _may_be_empty(web: FanoutFreeGraph, stream: int) -> bool:
     """Whether some reference of a stream may be the empty token."""
     waiting, seen = [stream], {stream}
     while waiting:

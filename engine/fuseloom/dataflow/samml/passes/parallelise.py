@@ -20,8 +20,8 @@ from dataclasses import dataclass, field, replace
 
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph, Node, Stream, StreamKind
+from fuseloom.dataflow.samml.passes.fanout_free import FanoutFreeGraph, tidy, unwoven, woven
 from fuseloom.dataflow.samml.passes.structure import Levels, Structure, structure
-from fuseloom.dataflow.samml.passes.web import Web, tidy, unwoven, woven
 from fuseloom.dataflow.samml.primitive import Family, Nesting
 from fuseloom.errors import ScheduleError
 
@@ -146,7 +146,7 @@ class _Plan:
     dealt: bool = False
 
 
-def _plan(web: Web, levels: Structure, index: str) -> _Plan:
+def _plan(web: FanoutFreeGraph, levels: Structure, index: str) -> _Plan:
     plan = _Plan()
     for node in web.nodes:
         under = _subtree(web, levels, node, index)
@@ -171,11 +171,11 @@ def _plan(web: Web, levels: Structure, index: str) -> _Plan:
     return plan
 
 
-def _read(web: Web, node: Node) -> list[int]:
+def _read(web: FanoutFreeGraph, node: Node) -> list[int]:
     return [s for s in node.outputs if s is not None and web.readers[s]]
 
 
-def _subtree(web: Web, levels: Structure, node: Node, index: str) -> Levels | None:
+def _subtree(web: FanoutFreeGraph, levels: Structure, node: Node, index: str) -> Levels | None:
     """The levels down to the index, if all outputs that are read have the same ones."""
     found: set[Levels] = set()
     for s in _read(web, node):
@@ -189,7 +189,9 @@ def _subtree(web: Web, levels: Structure, node: Node, index: str) -> Levels | No
     return under if under in levels.crd else None
 
 
-def _takes_elements(web: Web, levels: Structure, plan: _Plan, node: Node, under: Levels) -> bool:
+def _takes_elements(
+    web: FanoutFreeGraph, levels: Structure, plan: _Plan, node: Node, under: Levels
+) -> bool:
     """Whether a node can work on one lane's share of the level: see the module's rule."""
     if primitive(node.op).nesting is Nesting.OPAQUE:
         return False
@@ -210,7 +212,7 @@ def _takes_elements(web: Web, levels: Structure, plan: _Plan, node: Node, under:
 class _Rewrite:
     """Clones the members of a plan, one per lane, between forks and ordered joins."""
 
-    def __init__(self, web: Web, plan: _Plan, index: str, factor: int) -> None:
+    def __init__(self, web: FanoutFreeGraph, plan: _Plan, index: str, factor: int) -> None:
         self.web, self.plan, self.index, self.factor = web, plan, index, factor
         self.nodes: list[Node] = []
         self.streams: list[Stream] = []
@@ -218,7 +220,7 @@ class _Rewrite:
         self.lanes: dict[int, tuple[int, ...]] = {}
         self.dealt: dict[int, tuple[int, ...]] = {}
 
-    def run(self) -> Web:
+    def run(self) -> FanoutFreeGraph:
         for node in self.web.nodes:
             under = self.plan.member.get(node.id)
             if under is None:

@@ -27,7 +27,7 @@ class Setting:
     extents: Callable[[], Mapping[str, int]]
 
 
-class Place(Enum):
+class PassStage(Enum):
     """Where a pass stands when a program is compiled.
 
     ``DEFAULT``: compiling runs it, in the table's order.  ``ON_REQUEST``: only where asked for.
@@ -66,14 +66,14 @@ class Pass:
 
     name: str
     text: str
-    place: Place
+    place: PassStage
     run: Callable[[Graph, Setting], Graph]
     idle: Callable[[Graph], bool] = _never
     required: Callable[[Setting], bool] = _not_asked
 
 
 @dataclass(frozen=True)
-class Change:
+class PassChange:
     """What one pass did to one graph: its nodes and streams before and after."""
 
     name: str
@@ -90,13 +90,13 @@ def selected(table: Mapping[str, Pass], names: Sequence[str] | None) -> tuple[Pa
         If there is no such pass, or one stands behind the last.
     """
     if names is None:
-        return tuple(p for p in table.values() if p.place is Place.DEFAULT)
+        return tuple(p for p in table.values() if p.place is PassStage.DEFAULT)
     unknown = [name for name in names if name not in table]
     if unknown:
         raise GraphError(f"no pass is called {unknown[0]!r}", hint=f"known: {', '.join(table)}")
     chosen = tuple(table[name] for name in names)
     for before, after in pairwise(chosen):
-        if before.place is Place.LAST:
+        if before.place is PassStage.LAST:
             raise GraphError(
                 f"pass {after.name} comes after {before.name}",
                 hint=f"put {before.name} last: what later passes make would go without",
@@ -106,7 +106,7 @@ def selected(table: Mapping[str, Pass], names: Sequence[str] | None) -> tuple[Pa
 
 def run_passes(
     graph: Graph, table: Mapping[str, Pass], passes: Sequence[Pass], setting: Setting
-) -> tuple[Graph, tuple[Change, ...]]:
+) -> tuple[Graph, tuple[PassChange, ...]]:
     """Run passes over a graph as lowering made it; the graph, and what each of them did.
 
     Raises
@@ -130,5 +130,5 @@ def run_passes(
             graph = each.run(graph, setting)
         sizes = [(len(g.nodes), len(g.streams)) for g in (before, graph)]
         nodes, streams = zip(*sizes, strict=True)
-        changes.append(Change(each.name, nodes, streams))
+        changes.append(PassChange(each.name, nodes, streams))
     return graph, tuple(changes)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Node, StreamKind
-from fuseloom.dataflow.samml.passes.web import Web
+from fuseloom.dataflow.samml.passes.fanout_free import FanoutFreeGraph
 from fuseloom.dataflow.samml.primitive import Nesting
 
 Levels = tuple[int, ...]
@@ -52,7 +52,7 @@ class Structure:
         return level
 
 
-def structure(web: Web) -> Structure:
+def structure(web: FanoutFreeGraph) -> Structure:
     """Levels of every stream."""
     found = Structure()
     for node in web.nodes:
@@ -63,7 +63,7 @@ def structure(web: Web) -> Structure:
     return found
 
 
-def _number(web: Web, node: Node, found: Structure) -> None:
+def _number(web: FanoutFreeGraph, node: Node, found: Structure) -> None:
     inputs = [found.of[s] for s in node.inputs]
     outputs = [s for s in node.outputs if s is not None]
     depth = {s: web.streams[s].depth for s in outputs}

@@ -40,7 +40,7 @@ def power_of_two(size: int) -> int:
     return max(SMALLEST, 1 << (size - 1).bit_length())
 
 
-class Region:
+class GrowingArray:
     """An array that grows at its end: rings are never moved back, only replaced."""
 
     def __init__(self, pool: Pool, allow: Callable[[int], None]) -> None:
@@ -80,7 +80,7 @@ class Region:
         return made
 
 
-class Memory:
+class ChannelMemory:
     """Channels and their rings.
 
     Parameters
@@ -141,8 +141,8 @@ class Memory:
         limits.check_memory(sum(pool.size * pool.dtype.itemsize for pool in pools))
         self.runs, self.credits, self.ints, self.floats = map(self._region, pools)
 
-    def _region(self, pool: Pool) -> Region:
-        return Region(pool, self.check)
+    def _region(self, pool: Pool) -> GrowingArray:
+        return GrowingArray(pool, self.check)
 
     @property
     def bytes(self) -> int:
@@ -183,7 +183,9 @@ class Memory:
         q["co"], q["cm"] = self._move_runs(self.credits, q["co"], q["cm"], q["hc"], q["tc"])
 
     @staticmethod
-    def _move_runs(region: Region, offset: Any, mask: Any, head: Any, tail: Any) -> tuple[int, int]:
+    def _move_runs(
+        region: GrowingArray, offset: Any, mask: Any, head: Any, tail: Any
+    ) -> tuple[int, int]:
         size = 2 * (int(mask) + 1)
         new = region.extend(size)
         k = np.arange(head, tail)

@@ -14,7 +14,7 @@ from fuseloom.dataflow.sim.compiled.layout import (
     PORT_RING,
     PORT_SIZE,
     Int,
-    State,
+    SimulationState,
 )
 from fuseloom.dataflow.sim.compiled.slots import inline_common
 from fuseloom.dataflow.sim.compiled.visits import waited
@@ -24,33 +24,35 @@ MAX_PORTS = 1 << 16
 
 
 @inline
-def base_of(s: State, port: Int) -> Int:
+def base_of(s: SimulationState, port: Int) -> Int:
     """Address of what a port reads or writes."""
     return s.ints[s.ctl[CTL_PORTS] + PORT_SIZE * port + PORT_BASE]
 
 
 @inline
-def _place(s: State, port: Int, request: Int) -> Int:
+def _place(s: SimulationState, port: Int, request: Int) -> Int:
     """Where the answer to a port's request of that number comes."""
     p = s.ctl[CTL_PORTS] + PORT_SIZE * port
     return s.ints[p + PORT_RING] + (request & s.ints[p + PORT_MASK])
 
 
 @inline
-def ask(s: State, port: Int, request: Int, t: Int, address: Int, size: Int, write: Int) -> None:
+def ask(
+    s: SimulationState, port: Int, request: Int, t: Int, address: Int, size: Int, write: Int
+) -> None:
     """Issue a port's request of that number at clock ``t``."""
     s.ints[_place(s, port, request)] = -1
     push(s.mem, t, port, address, size, write, request * MAX_PORTS + port)
 
 
 @inline
-def answer(s: State, port: Int, request: Int) -> Int:
+def answer(s: SimulationState, port: Int, request: Int) -> Int:
     """Cycle in which a request is answered; -1 as long as that is not known."""
     return s.ints[_place(s, port, request)]
 
 
 @inline_common
-def stand_still(s: State, nd: Any, t: Int, when: Int) -> Int:
+def stand_still(s: SimulationState, nd: Any, t: Int, when: Int) -> Int:
     """The clock after a wait for the memory, which is booked."""
     if when <= t:
         return t

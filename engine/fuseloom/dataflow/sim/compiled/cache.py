@@ -141,7 +141,7 @@ _UNREADABLE = (
 """What machine code raises that was written by something else than this version."""
 
 
-class _Store:
+class _KernelStore:
     """What numba asks for machine code: a file, of which a bad or full disk makes a slower run."""
 
     def __init__(self, file: CodeFile) -> None:
@@ -177,7 +177,7 @@ class _Store:
             say_unkept(str(problem.strerror or problem))
 
 
-class Kernel:
+class CompiledKernel:
     """A kernel: the Python function and, from first use on, its machine code."""
 
     def __init__(
@@ -189,7 +189,7 @@ class Kernel:
         self.setup = setup
 
     @cached_property
-    def _store(self) -> _Store | None:
+    def _store(self) -> _KernelStore | None:
         """Where its machine code is kept; None where nothing can be."""
         try:
             folder = own_folder(directory())
@@ -198,7 +198,7 @@ class Kernel:
             return None
         except OSError:
             return None
-        return _Store(CodeFile(folder, self.name))
+        return _KernelStore(CodeFile(folder, self.name))
 
     @property
     def storable(self) -> bool:
@@ -232,7 +232,7 @@ class Kernel:
         return int(self.compiled.address)
 
 
-KERNELS: dict[str, Kernel] = {}
+KERNELS: dict[str, CompiledKernel] = {}
 """All kernels by name; importing ``fuseloom.dataflow.sim.compiled.kernels`` fills it."""
 
 
@@ -256,8 +256,8 @@ def kernel(
         these names; 0 in those it does not mention.
     """
 
-    def register(function: Callable[..., Any]) -> Kernel:
-        KERNELS[name] = Kernel(name, function, slots, setup)
+    def register(function: Callable[..., Any]) -> CompiledKernel:
+        KERNELS[name] = CompiledKernel(name, function, slots, setup)
         return KERNELS[name]
 
     return register

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph, Node
 from fuseloom.dataflow.samml.tile_values import tile_of
-from fuseloom.dataflow.sim.compiled.kernels import KERNELS, Kernel
+from fuseloom.dataflow.sim.compiled.kernels import KERNELS, CompiledKernel
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.ports import stalled
 from fuseloom.errors import GraphError, SimulationError
@@ -48,7 +48,7 @@ def scheduler_name(observed: bool) -> str:
     return "observed_scheduler" if observed else "scheduler"
 
 
-def kernel_of(node: Node, machine: Machine) -> Kernel:
+def kernel_of(node: Node, machine: Machine) -> CompiledKernel:
     """The kernel that runs a node.
 
     Raises

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fuseloom.dataflow.samml.traits import Stored
-from fuseloom.dataflow.sim.compiled.arrays import Memory, Region
+from fuseloom.dataflow.sim.compiled.arrays import ChannelMemory, GrowingArray
 from fuseloom.dataflow.sim.compiled.reserving import reserved
 
 Array = npt.NDArray[Any]
@@ -32,7 +32,7 @@ _SLOTS = {
 """Per array, the slots of its writer that say where its buffer is and how much lies there."""
 
 
-class Written:
+class WriterOutput:
     """What one writer has written.
 
     Parameters
@@ -50,7 +50,7 @@ class Written:
             for name in self.names
         }
 
-    def drain(self, node: Any, memory: Memory) -> None:
+    def drain(self, node: Any, memory: ChannelMemory) -> None:
         """Make room for more; ``node`` is the writer's record."""
         counts = {name: int(node[_SLOTS[name][1]]) for name in self.names}
         if not self.places:
@@ -68,13 +68,13 @@ class Written:
         node["capacity"] = max(counts.values()) + more
         self.point(node, memory)
 
-    def point(self, node: Any, memory: Memory) -> None:
+    def point(self, node: Any, memory: ChannelMemory) -> None:
         """Tell the writer where its arrays are, seen from the pools, which may have moved."""
         for name, place in self.places.items():
             pool = _pool(name, memory).array
             node[_SLOTS[name][0]] = (place.ctypes.data - pool.ctypes.data) // place.itemsize
 
-    def arrays(self, node: Any, memory: Memory) -> dict[str, Array]:
+    def arrays(self, node: Any, memory: ChannelMemory) -> dict[str, Array]:
         """All it has written."""
         if not self.places:
             self._empty(node, memory)
@@ -86,7 +86,7 @@ class Written:
             made[name] = np.concatenate([*first, whole]) if first or whole.nbytes < KEPT else whole
         return made
 
-    def _empty(self, node: Any, memory: Memory) -> None:
+    def _empty(self, node: Any, memory: ChannelMemory) -> None:
         """Take over what is in its buffers."""
         for name in self.names:
             held = self._buffer(name, node, memory)
@@ -95,11 +95,11 @@ class Written:
             node[_SLOTS[name][1]] = 0
 
     @staticmethod
-    def _buffer(name: str, node: Any, memory: Memory) -> Array:
+    def _buffer(name: str, node: Any, memory: ChannelMemory) -> Array:
         where, count = _SLOTS[name]
         start = int(node[where])
         return _pool(name, memory).array[start : start + int(node[count])]
 
 
-def _pool(name: str, memory: Memory) -> Region:
+def _pool(name: str, memory: ChannelMemory) -> GrowingArray:
     return memory.floats if name == Stored.VALUES.value else memory.ints

@@ -12,7 +12,7 @@ from fuseloom.dataflow.sim.compiled.layout import (
     WAIT_INPUT,
     WAIT_NONE,
     Int,
-    State,
+    SimulationState,
 )
 from fuseloom.dataflow.sim.compiled.rings import has, head, take_one
 from fuseloom.dataflow.sim.compiled.rules import LEFT_OVER
@@ -21,7 +21,7 @@ from fuseloom.dataflow.sim.compiled.visits import fail, leave, stall
 
 
 @inline_common
-def finish(s: State, nd: Any, c: Int, t: Int, si: Int, so: Int) -> Int:
+def finish(s: SimulationState, nd: Any, c: Int, t: Int, si: Int, so: Int) -> Int:
     """Take the stops left and the end; the status."""
     while has(s, c):
         p = s.run[head(s, c)]

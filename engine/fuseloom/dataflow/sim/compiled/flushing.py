@@ -22,7 +22,7 @@ from fuseloom.dataflow.sim.compiled.layout import (
     WAIT_DRAIN,
     WAIT_OUTPUT,
     Int,
-    State,
+    SimulationState,
 )
 from fuseloom.dataflow.sim.compiled.rings import even, free_at, put, put_one, rising, room, slot
 from fuseloom.dataflow.sim.compiled.slots import slots
@@ -53,7 +53,7 @@ FLUSHED = slots(
 
 
 @inline
-def begin_flush(s: State, nd: Any, closing: Int) -> None:
+def begin_flush(s: SimulationState, nd: Any, closing: Int) -> None:
     """Put the tree in order; the stop of that level closes it.  An empty one has stops only."""
     trees.sort(s, nd.tree)
     nd.stop_level = closing
@@ -67,7 +67,7 @@ def begin_flush(s: State, nd: Any, closing: Int) -> None:
 
 
 @inline
-def _put_pairs(s: State, nd: Any, oc: Int, ov: Int, m: Int, t1: Int, t2: Int) -> None:
+def _put_pairs(s: SimulationState, nd: Any, oc: Int, ov: Int, m: Int, t1: Int, t2: Int) -> None:
     """Put ``m`` innermost coordinates and sums; the first at ``t1``, ``t2``, the rest at ``t2``."""
     f, order, size = nd.tree, nd.order, nd.elements
     u, w = slot(s, oc), slot(s, ov)
@@ -88,7 +88,7 @@ def _put_pairs(s: State, nd: Any, oc: Int, ov: Int, m: Int, t1: Int, t2: Int) ->
 
 
 @inline
-def _alike(s: State, nd: Any, limit: Int) -> Int:
+def _alike(s: SimulationState, nd: Any, limit: Int) -> Int:
     """How many entries from the next on differ in the innermost coordinate only."""
     f = nd.tree
     count = min(limit, s.ints[f + COUNT] - nd.entry)
@@ -102,7 +102,7 @@ def _alike(s: State, nd: Any, limit: Int) -> Int:
 
 
 @inline
-def flush(s: State, nd: Any, t: Int, si: Int, so: Int) -> tuple[Int, Int, Int]:
+def flush(s: SimulationState, nd: Any, t: Int, si: Int, so: Int) -> tuple[Int, Int, Int]:
     """Put the tree as far as there is room: the clock, stalls for output, and the status.
 
     The status is :data:`GOES_ON` when all is put.

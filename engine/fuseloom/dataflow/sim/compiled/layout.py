@@ -91,7 +91,7 @@ WAIT_NONE, WAIT_INPUT, WAIT_OUTPUT, WAIT_DRAIN, WAIT_MEMORY = range(5)
 FOREVER = 1 << 60
 
 
-class State(NamedTuple):
+class SimulationState(NamedTuple):
     """All arrays of a simulation, as a kernel sees them."""
 
     nd: Any
@@ -140,7 +140,7 @@ _ELEMENTS = [numba.from_dtype(t) for t in (NODE[list(COMMON)], CHANNEL, RUN, CRE
     types.int64,
 ]
 _ARRAYS = [types.Array(element, 1, "C") for element in _ELEMENTS]
-_STATE = _types.NamedTuple(_ARRAYS, State)
+_STATE = _types.NamedTuple(_ARRAYS, SimulationState)
 _SIZES = [t.itemsize for t in (NODE, CHANNEL, RUN, CREDIT)] + [8, 4, 8, 8]
 
 

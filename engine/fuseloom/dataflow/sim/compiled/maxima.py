@@ -31,7 +31,7 @@ from fuseloom.dataflow.sim.compiled.layout import (
     NOTE_WORDS,
     SLOPE,
     Int,
-    State,
+    SimulationState,
 )
 from fuseloom.dataflow.sim.compiled.observed_layout import (
     CHANNEL_WORDS,
@@ -58,7 +58,7 @@ from fuseloom.dataflow.sim.compiled.rings import longest
 
 @inline
 def _remember(
-    s: State, past: Int, mask: Int, tail: Int, i: Int, m: Int, a: Int, b: Int, d: Int
+    s: SimulationState, past: Int, mask: Int, tail: Int, i: Int, m: Int, a: Int, b: Int, d: Int
 ) -> Int:
     """Append takes to a past: ``m`` from token ``i``, at ``a``, ``b``, ``b + d``; its tail.
 
@@ -80,7 +80,7 @@ def _remember(
 
 
 @inline
-def settle(s: State, c: Int) -> None:
+def settle(s: SimulationState, c: Int) -> None:
     """Compare the puts of noted tokens with the takes ``most`` tokens before.
 
     A put that comes no later than that take finds its slot in use: ``most`` was too small.  As
@@ -163,7 +163,7 @@ def settle(s: State, c: Int) -> None:
 
 
 @inline
-def prepare(s: State, c: Int) -> None:
+def prepare(s: SimulationState, c: Int) -> None:
     """Choose which takes from channel ``c`` are noted in the next visit, and see to room."""
     f = s.ctl
     q = f[OBS_CHANNELS] + CHANNEL_WORDS * c
@@ -177,7 +177,7 @@ def prepare(s: State, c: Int) -> None:
 
 
 @inline
-def expect_bursts(s: State, nd: Any) -> None:
+def expect_bursts(s: SimulationState, nd: Any) -> None:
     """Note all takes of the tokens a node has put, and of the one it may hold."""
     f = s.ctl
     for k in range(nd.n_out):

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fuseloom.dataflow.samml.graph import Graph
-from fuseloom.dataflow.sim.compiled.arrays import Memory
+from fuseloom.dataflow.sim.compiled.arrays import ChannelMemory
 from fuseloom.dataflow.sim.compiled.layout import (
     CTL_NOTE,
     CTL_WAIT,
@@ -61,7 +61,7 @@ from fuseloom.dataflow.sim.compiled.observed_layout import (
     WATCHED,
 )
 from fuseloom.dataflow.sim.compiled.pacing import paced_streams
-from fuseloom.dataflow.sim.events.spool import Spool, tokens_of_nodes
+from fuseloom.dataflow.sim.events.spool import WaitSpool, tokens_of_nodes
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Events, Int64, Observe, Observed, StreamLog, with_idle
 from fuseloom.dataflow.sim.peeking import peeked_streams
@@ -96,7 +96,7 @@ class Observer:
         self.graph = graph
         self.machine = machine
         self.latencies = latencies(graph, machine)
-        self.spool: Spool | None = None
+        self.spool: WaitSpool | None = None
         nodes, streams = len(graph.nodes), len(graph.streams)
         rows = ROWS * nodes + (streams if observe.log else 0)
         limit = observe.log_limit if observe.log else 0
@@ -111,7 +111,7 @@ class Observer:
         notes = NOTE_WORDS * self._most_notes(channels)
         waits = 0
         if observe.events is not None:
-            self.spool = Spool(observe.events, nodes)
+            self.spool = WaitSpool(observe.events, nodes)
             waits = WAITS_HELD * WAIT_WORDS
         self.waits = 0
         self.notes = 0
@@ -252,7 +252,7 @@ class Observer:
         """Whether the run is to stop here."""
         return self.observe.log_end is not None and self.logged >= self.observe.log_end
 
-    def result(self, memory: Memory, clocks: Int64) -> Observed:
+    def result(self, memory: ChannelMemory, clocks: Int64) -> Observed:
         """What was observed, with the last clocks of the nodes."""
         end = int(clocks.max(initial=0))
         table, bins = self.table, self.observe.bins
@@ -277,7 +277,7 @@ class Observer:
             forgotten=int(table[OBS_DROPPED]),
         )
 
-    def _most(self, memory: Memory) -> Int64:
+    def _most(self, memory: ChannelMemory) -> Int64:
         """The most tokens at once, those that nobody took among them.
 
         A put into a full channel that has its result's latency is compared by the clock at
@@ -291,7 +291,7 @@ class Observer:
         bounds = [FOREVER if bound is None else min(bound, FOREVER) for bound in capacities]
         return np.minimum(most, np.array(bounds, np.int64))
 
-    def _most_left(self, fields: Int64, stream: int, memory: Memory) -> int:
+    def _most_left(self, fields: Int64, stream: int, memory: ChannelMemory) -> int:
         """The same up to the puts of tokens that are left, as the kernel would go on."""
         channel, table = memory.channels[stream], self.table
         stamps, late = memory.left_in(stream)

@@ -36,7 +36,7 @@ from fuseloom.dataflow.sim.compiled.layout import (
     STEP,
     UNUSUAL,
     Int,
-    State,
+    SimulationState,
     view,
 )
 
@@ -50,7 +50,7 @@ def is_leaf(kind: Int) -> Int:
 
 
 @inline
-def has(s: State, c: Int) -> Int:
+def has(s: SimulationState, c: Int) -> Int:
     """Whether a token is there to take.
 
     A taken token makes a credit, so one also waits until the ring of credits has room.
@@ -60,21 +60,21 @@ def has(s: State, c: Int) -> Int:
 
 
 @inline
-def head(s: State, c: Int) -> Int:
+def head(s: SimulationState, c: Int) -> Int:
     """Index of the first run."""
     q = s.ch[c]
     return q.ro + (q.hr & q.rm)
 
 
 @inline
-def starved(s: State, c: Int) -> Int:
+def starved(s: SimulationState, c: Int) -> Int:
     """Whether the producer cannot put one more token: the channel really is full."""
     q = s.ch[c]
     return q.cap > 0 and q.hc == q.tc
 
 
 @inline
-def number(s: State, r: Int, i: Int) -> Int:
+def number(s: SimulationState, r: Int, i: Int) -> Int:
     """Number ``i`` of a run of coordinates or references; the level of a stop."""
     p = s.run[r]
     v = p.v
@@ -84,14 +84,14 @@ def number(s: State, r: Int, i: Int) -> Int:
 
 
 @inline
-def value(s: State, r: Int, i: Int) -> Any:
+def value(s: SimulationState, r: Int, i: Int) -> Any:
     """Value ``i`` of a run of values."""
     p = s.run[r]
     return s.floats[p.v + i] if p.x & STEP else s.floats[p.v]
 
 
 @inline
-def give_back(s: State, c: Int, m: Int, t: Int, d: Int) -> None:
+def give_back(s: SimulationState, c: Int, m: Int, t: Int, d: Int) -> None:
     """Add credits for ``m`` slots, free at ``t``, ``t + d``, ...; merge them with the last run."""
     q = s.ch[c]
     if q.tc > q.hc:
@@ -127,7 +127,7 @@ def is_late(x: Int) -> Int:
 
 
 @inline
-def _note(s: State, c: Int, m: Int, a: Int, b: Int, d: Int) -> None:
+def _note(s: SimulationState, c: Int, m: Int, a: Int, b: Int, d: Int) -> None:
     """Note a take of the first run, and every take from now on (``kernels/maxima.py``)."""
     f = s.ctl
     q = s.ch[c]
@@ -144,7 +144,7 @@ def _note(s: State, c: Int, m: Int, a: Int, b: Int, d: Int) -> None:
 
 
 @inline
-def _observe(s: State, c: Int, m: Int, a: Int, b: Int, d: Int) -> None:
+def _observe(s: SimulationState, c: Int, m: Int, a: Int, b: Int, d: Int) -> None:
     """Sum up how long ``m`` tokens lay in the channel; note the take if one lay for too long."""
     q = s.ch[c]
     p = s.run[q.ro + (q.hr & q.rm)]
@@ -161,7 +161,7 @@ def _observe(s: State, c: Int, m: Int, a: Int, b: Int, d: Int) -> None:
 
 
 @inline
-def take(s: State, c: Int, m: Int, a: Int, b: Int, d: Int) -> None:
+def take(s: SimulationState, c: Int, m: Int, a: Int, b: Int, d: Int) -> None:
     """Remove ``m`` tokens of the first run: one at clock ``a``, the others from ``b`` by ``d``."""
     q = s.ch[c]
     p = s.run[q.ro + (q.hr & q.rm)]
@@ -196,7 +196,7 @@ def take(s: State, c: Int, m: Int, a: Int, b: Int, d: Int) -> None:
 
 
 @inline
-def take_one(s: State, c: Int, a: Int) -> None:
+def take_one(s: SimulationState, c: Int, a: Int) -> None:
     """Remove one token at clock ``a``."""
     take(s, c, 1, a, a, 0)
 
@@ -205,7 +205,7 @@ def take_one(s: State, c: Int, a: Int) -> None:
 
 
 @inline
-def room(s: State, c: Int) -> Int:
+def room(s: SimulationState, c: Int) -> Int:
     """How many tokens can be put as one run, given the slots that are (or will be) free."""
     q = s.ch[c]
     if q.tr - q.hr > q.rm - 2:
@@ -221,14 +221,14 @@ def room(s: State, c: Int) -> Int:
 
 
 @inline
-def slot(s: State, c: Int) -> Int:
+def slot(s: SimulationState, c: Int) -> Int:
     """Where in the pool the data of the next run go."""
     q = s.ch[c]
     return q.vo + (q.tt & q.vm)
 
 
 @inline
-def free_at(s: State, c: Int) -> Int:
+def free_at(s: SimulationState, c: Int) -> Int:
     """Clock from which the next slot is free."""
     q = s.ch[c]
     if q.cap > 0:
@@ -237,7 +237,7 @@ def free_at(s: State, c: Int) -> Int:
 
 
 @inline
-def even(s: State, c: Int, t: Int, m: Int) -> Int:
+def even(s: SimulationState, c: Int, t: Int, m: Int) -> Int:
     """How many of the next ``m`` slots keep one step, for a node that puts without a cycle.
 
     From clock ``t`` on such a node moves only as slots become free: not at all while they were
@@ -252,7 +252,7 @@ def even(s: State, c: Int, t: Int, m: Int) -> Int:
 
 
 @inline
-def rising(s: State, c: Int, t: Int) -> Int:
+def rising(s: SimulationState, c: Int, t: Int) -> Int:
     """Whether, from clock ``t`` on, each next slot becomes free one cycle later."""
     q = s.ch[c]
     if q.cap > 0:
@@ -262,7 +262,7 @@ def rising(s: State, c: Int, t: Int) -> Int:
 
 
 @inline
-def append(s: State, c: Int, m: Int, t: Int, x: Int, v: Int) -> None:
+def append(s: SimulationState, c: Int, m: Int, t: Int, x: Int, v: Int) -> None:
     """Write one run at the tail of the ring."""
     q = s.ch[c]
     p = s.run[q.ro + (q.tr & q.rm)]
@@ -274,7 +274,7 @@ def append(s: State, c: Int, m: Int, t: Int, x: Int, v: Int) -> None:
 
 
 @inline
-def put(s: State, c: Int, m: Int, first: Int, t: Int, x: Int, v: Int) -> None:
+def put(s: SimulationState, c: Int, m: Int, first: Int, t: Int, x: Int, v: Int) -> None:
     """Put ``m`` tokens: one stamped ``first``, the others as in a run that starts at ``t``.
 
     The two differ where the first token had to wait but left its neighbours on time.
@@ -298,7 +298,7 @@ def put(s: State, c: Int, m: Int, first: Int, t: Int, x: Int, v: Int) -> None:
 
 
 @inline
-def use_slots(s: State, c: Int, m: Int, x: Int) -> None:
+def use_slots(s: SimulationState, c: Int, m: Int, x: Int) -> None:
     """Count ``m`` tokens as put, and use up the slots they take."""
     q = s.ch[c]
     q.tt += m
@@ -319,7 +319,7 @@ def use_slots(s: State, c: Int, m: Int, x: Int) -> None:
 
 
 @inline
-def put_one(s: State, c: Int, t: Int, kind: Int, v: Int, f: Any) -> None:
+def put_one(s: SimulationState, c: Int, t: Int, kind: Int, v: Int, f: Any) -> None:
     """Put one token: number ``v``, or value ``f`` where the channel carries values.
 
     ``kind`` may bear :data:`~fuseloom.dataflow.sim.compiled.layout.UNUSUAL`.
@@ -333,7 +333,7 @@ def put_one(s: State, c: Int, t: Int, kind: Int, v: Int, f: Any) -> None:
 
 
 @inline
-def copied(s: State, c: Int, r: Int, m: Int) -> Int:
+def copied(s: SimulationState, c: Int, r: Int, m: Int) -> Int:
     """Datum for putting the first ``m`` tokens of run ``r`` into channel ``c``, flags unchanged.
 
     Data in the ring of the run's own channel would be overwritten once taken: they are copied.
@@ -354,7 +354,7 @@ def copied(s: State, c: Int, r: Int, m: Int) -> Int:
 
 
 @inline
-def pass_by(s: State, c: Int, t: Int) -> Int:
+def pass_by(s: SimulationState, c: Int, t: Int) -> Int:
     """Take a run, or a part of it, that costs no cycle; the clock after the last token."""
     p = s.run[head(s, c)]
     a = max(t, p.t)

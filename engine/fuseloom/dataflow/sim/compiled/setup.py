@@ -11,7 +11,7 @@ from fuseloom.dataflow.samml.graph import Node
 from fuseloom.dataflow.sim.bound import Arrays
 from fuseloom.dataflow.sim.compiled.pools import Pool
 from fuseloom.dataflow.sim.machine import Machine
-from fuseloom.dataflow.sim.process import Port
+from fuseloom.dataflow.sim.process import RequestPort
 from fuseloom.errors import SimulationError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Setup:
     ints: Pool
     floats: Pool
     stores: Stores
-    ports: tuple[Port, ...] = ()
+    ports: tuple[RequestPort, ...] = ()
     quirks: Any = field(init=False)
 
     def __post_init__(self) -> None:

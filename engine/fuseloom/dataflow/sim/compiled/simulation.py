@@ -1,6 +1,6 @@
 """The compiled engine: packs a bound graph into arrays, runs it, unpacks the result.
 
-Same result as :mod:`fuseloom.dataflow.sim.twins.interpreter`, hundreds of times faster; see
+Same result as :mod:`fuseloom.dataflow.sim.golden.interpreter`, hundreds of times faster; see
 :mod:`fuseloom.dataflow.sim.compiled.rings` for how.
 """
 
@@ -16,9 +16,9 @@ from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Node, StreamKind
 from fuseloom.dataflow.samml.tile_values import tile_of
 from fuseloom.dataflow.sim.bound import BoundGraph
-from fuseloom.dataflow.sim.compiled.arrays import TOKENS, Memory, power_of_two
+from fuseloom.dataflow.sim.compiled.arrays import TOKENS, ChannelMemory, power_of_two
 from fuseloom.dataflow.sim.compiled.choice import kernel_of, scheduler_name
-from fuseloom.dataflow.sim.compiled.collecting import Written
+from fuseloom.dataflow.sim.compiled.collecting import WriterOutput
 from fuseloom.dataflow.sim.compiled.kernels import KERNELS
 from fuseloom.dataflow.sim.compiled.kernels.tile_arithmetic import WORK_PER_VISIT
 from fuseloom.dataflow.sim.compiled.layout import (
@@ -54,7 +54,7 @@ from fuseloom.dataflow.sim.dram import MemoryStats, build
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Observe, Observed
 from fuseloom.dataflow.sim.ports import ports_of
-from fuseloom.dataflow.sim.process import Port
+from fuseloom.dataflow.sim.process import RequestPort
 from fuseloom.dataflow.sim.reports import Limits, Progress, Reports
 from fuseloom.dataflow.sim.result import EngineResult, Int64
 from fuseloom.dataflow.sim.tokens import TOKEN_DTYPE, decode
@@ -129,7 +129,7 @@ class Simulation:
         order = ints.add(graph.topological())
         port_table = self._attach(ports, ints)
         asked = {s for n in ports for s in graph.nodes[n].outputs if s is not None}
-        self.memory = Memory(ints, floats, capacities, is_value, self.limits, ring, asked)
+        self.memory = ChannelMemory(ints, floats, capacities, is_value, self.limits, ring, asked)
         self.memory.channels["prod"], self.memory.channels["cons"] = np.array(ends).T
         self.memory.channels["rs"] = -1
         self.observer: Observer | None = None
@@ -141,17 +141,17 @@ class Simulation:
         self.table[CTL_LEFT] = len(graph.nodes)
         self.table[CTL_PORTS] = port_table
         self.table[CTL_MEMORY] = KERNELS["memory"].address if ports else 0
-        self.written: dict[int, Written] = {}
+        self.written: dict[int, WriterOutput] = {}
         for node in graph.nodes:
             writes = primitive(node.op).memory.writes
             if writes:
-                self.written[node.id] = Written(writes)
+                self.written[node.id] = WriterOutput(writes)
         self.log: dict[int, list[Any]] | None = None
         if log:
             self.log = {stream.id: [] for stream in graph.streams}
             self.logged = np.zeros(len(capacities), np.int64)
 
-    def _attach(self, ports: dict[int, tuple[Port, ...]], ints: Pool) -> int:
+    def _attach(self, ports: dict[int, tuple[RequestPort, ...]], ints: Pool) -> int:
         """Build the memory's model and the table of ports; where among the integers that is."""
         machine = self.machine
         self.dram = np.zeros(1, np.int64)

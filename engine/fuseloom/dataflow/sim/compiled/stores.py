@@ -22,7 +22,7 @@ from fuseloom.dataflow.sim.compiled import replay_layout, trees
 from fuseloom.dataflow.sim.compiled.layout import KIND, LEAF, MEM, STEP
 
 if TYPE_CHECKING:
-    from fuseloom.dataflow.sim.compiled.arrays import Memory
+    from fuseloom.dataflow.sim.compiled.arrays import ChannelMemory
     from fuseloom.dataflow.sim.compiled.pools import Pool
 
 Int64 = npt.NDArray[np.int64]
@@ -115,7 +115,7 @@ class Stores:
 
     # ------------------------------------------------------------------------- at run time
 
-    def serve(self, node: int, memory: Memory, nodes: npt.NDArray[Any]) -> None:
+    def serve(self, node: int, memory: ChannelMemory, nodes: npt.NDArray[Any]) -> None:
         """Give a node that waits for it the space it lacks."""
         ints = memory.ints.array
         if node in self.trees:
@@ -129,7 +129,7 @@ class Stores:
                 self._collect(pool, memory, nodes)
 
     @staticmethod
-    def _grow_tree(at: int, memory: Memory) -> None:
+    def _grow_tree(at: int, memory: ChannelMemory) -> None:
         old = memory.ints.array[at : at + trees.KEY].copy()
         room, width, size = (int(old[k]) for k in (trees.ROOM, trees.WIDTH, trees.NUMBERS))
         keys = memory.ints.extend(2 * room * width)
@@ -145,7 +145,7 @@ class Stores:
         new[[trees.MASK, trees.ROOM, trees.REHASH]] = 4 * room - 1, 2 * room, 1
 
     @staticmethod
-    def _grow_buffer(at: int, memory: Memory) -> None:
+    def _grow_buffer(at: int, memory: ChannelMemory) -> None:
         """Double the data or the runs, whichever are full."""
         is_number = memory.ints.array[at + replay_layout.IS_NUMBER]
         for where, width, region in (
@@ -159,7 +159,7 @@ class Stores:
             region.array[new : new + room * width] = region.array[start : start + room * width]
             memory.ints.array[[at + where, at + where + 2]] = new, 2 * room
 
-    def _collect(self, pool: TilePool, memory: Memory, nodes: npt.NDArray[Any]) -> None:
+    def _collect(self, pool: TilePool, memory: ChannelMemory, nodes: npt.NDArray[Any]) -> None:
         """Free the slots that nothing holds; double the pool if most are held."""
         held = np.concatenate([*self._in_channels(pool, memory), *self._in_nodes(memory, nodes)])
         free = np.setdiff1d(pool.handles, held)
@@ -175,7 +175,7 @@ class Stores:
         ints[start : start + len(free)] = free[::-1]
         ints[pool.record] = len(free)
 
-    def _in_channels(self, pool: TilePool, memory: Memory) -> Iterable[Int64]:
+    def _in_channels(self, pool: TilePool, memory: ChannelMemory) -> Iterable[Int64]:
         """Handles of the tiles in all channels of that size, void ones left out."""
         ints = memory.ints.array
         for stream, axes in enumerate(self.axes):
@@ -194,7 +194,7 @@ class Stores:
             handles[inside] = ints[handles[inside]]
             yield handles
 
-    def _in_nodes(self, memory: Memory, nodes: npt.NDArray[Any]) -> Iterable[Int64]:
+    def _in_nodes(self, memory: ChannelMemory, nodes: npt.NDArray[Any]) -> Iterable[Int64]:
         """Handles that nodes hold, and other numbers, which do no harm."""
         yield nodes["hv"].astype(np.int64)
         ints = memory.ints.array
@@ -208,7 +208,7 @@ class Stores:
         axes = "".join(self.axes[s] for s in self.values(node))
         return values.reshape(-1, *(self.edge for _ in axes)) if len(values) else values
 
-    def tile(self, stream: int, handle: int, memory: Memory) -> npt.NDArray[np.float32]:
+    def tile(self, stream: int, handle: int, memory: ChannelMemory) -> npt.NDArray[np.float32]:
         """A copy of the tile of that handle."""
         size = self.elements(stream)
         numbers = memory.floats.array[handle * size : (handle + 1) * size].copy()

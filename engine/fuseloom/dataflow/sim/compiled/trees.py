@@ -12,7 +12,7 @@ import numpy as np
 
 from fuseloom.dataflow.sim.compiled.functions import larger
 from fuseloom.dataflow.sim.compiled.inlining import inline
-from fuseloom.dataflow.sim.compiled.layout import KIND, LEAF, STEP, Int, State
+from fuseloom.dataflow.sim.compiled.layout import KIND, LEAF, STEP, Int, SimulationState
 from fuseloom.dataflow.sim.compiled.rings import number
 
 KEYS, SUMS, TABLE, MASK, ROOM, COUNT, ORDER, SPARE, REHASH, WIDTH, NUMBERS, KEY = range(12)
@@ -20,7 +20,7 @@ KEYS, SUMS, TABLE, MASK, ROOM, COUNT, ORDER, SPARE, REHASH, WIDTH, NUMBERS, KEY 
 
 
 @inline
-def address(s: State, c: Int, r: Int, e: Int, size: Int) -> Int:
+def address(s: SimulationState, c: Int, r: Int, e: Int, size: Int) -> Int:
     """Where in the floats value ``e`` of a run is: a number, or a tile of ``size``."""
     if s.ch[c].val:
         p = s.run[r]
@@ -29,7 +29,7 @@ def address(s: State, c: Int, r: Int, e: Int, size: Int) -> Int:
 
 
 @inline
-def _slot_of(s: State, f: Int, key: Int) -> Int:
+def _slot_of(s: SimulationState, f: Int, key: Int) -> Int:
     """Where in the hash table the search for a key begins."""
     h = np.int64(0)
     for k in range(s.ints[f + WIDTH]):
@@ -39,7 +39,7 @@ def _slot_of(s: State, f: Int, key: Int) -> Int:
 
 
 @inline
-def rehash(s: State, f: Int) -> None:
+def rehash(s: SimulationState, f: Int) -> None:
     """Enter all keys into an empty table."""
     table, mask, width = s.ints[f + TABLE], s.ints[f + MASK], s.ints[f + WIDTH]
     for w in range(mask + 1):
@@ -53,7 +53,7 @@ def rehash(s: State, f: Int) -> None:
 
 
 @inline
-def accumulate(s: State, f: Int, rc: Int, cv: Int, rv: Int, m: Int, fold: Int) -> None:
+def accumulate(s: SimulationState, f: Int, rc: Int, cv: Int, rv: Int, m: Int, fold: Int) -> None:
     """Fold ``m`` values of a run into the entries of ``m`` innermost coordinates.
 
     There is room for that many new entries.  ``fold``: 0 add, 1 maximum, 2 add to a 0.  With
@@ -107,7 +107,7 @@ def accumulate(s: State, f: Int, rc: Int, cv: Int, rv: Int, m: Int, fold: Int) -
 
 
 @inline
-def first_difference(s: State, f: Int, a: Int, b: Int) -> Int:
+def first_difference(s: SimulationState, f: Int, a: Int, b: Int) -> Int:
     """The first coordinate in which two entries differ."""
     width = s.ints[f + WIDTH]
     a, b = s.ints[f + KEYS] + a * width, s.ints[f + KEYS] + b * width
@@ -118,7 +118,7 @@ def first_difference(s: State, f: Int, a: Int, b: Int) -> Int:
 
 
 @inline
-def _before(s: State, f: Int, a: Int, b: Int) -> Int:
+def _before(s: SimulationState, f: Int, a: Int, b: Int) -> Int:
     """Whether entry ``a`` comes before entry ``b``."""
     k = first_difference(s, f, a, b)
     width = s.ints[f + WIDTH]
@@ -126,7 +126,7 @@ def _before(s: State, f: Int, a: Int, b: Int) -> Int:
 
 
 @inline
-def sort(s: State, f: Int) -> None:
+def sort(s: SimulationState, f: Int) -> None:
     """List the entries in the order of their keys."""
     count = s.ints[f + COUNT]
     order, spare = s.ints[f + ORDER], s.ints[f + SPARE]
@@ -155,7 +155,7 @@ def sort(s: State, f: Int) -> None:
 
 
 @inline
-def clear(s: State, f: Int) -> None:
+def clear(s: SimulationState, f: Int) -> None:
     """Forget all entries."""
     table, mask = s.ints[f + TABLE], s.ints[f + MASK]
     if s.ints[f + COUNT] * 8 > mask:
@@ -172,7 +172,7 @@ def clear(s: State, f: Int) -> None:
 
 
 @inline
-def tile(s: State, pool: Int) -> Int:
+def tile(s: SimulationState, pool: Int) -> Int:
     """A free tile; there is one."""
     n = s.ints[pool] - 1
     s.ints[pool] = n
@@ -180,6 +180,6 @@ def tile(s: State, pool: Int) -> Int:
 
 
 @inline
-def unused(s: State, pool: Int) -> Int:
+def unused(s: SimulationState, pool: Int) -> Int:
     """How many tiles are free."""
     return s.ints[pool]

@@ -22,7 +22,7 @@ from fuseloom.dataflow.sim.compiled.layout import (
     WAIT_OUTPUT,
     WAIT_WORDS,
     Int,
-    State,
+    SimulationState,
 )
 from fuseloom.dataflow.sim.compiled.rings import free_at, number, put_one, room, starved
 from fuseloom.dataflow.sim.compiled.slots import inline_common
@@ -48,7 +48,7 @@ def fail(nd: Any, t: Int, rule: Int) -> Int:
 
 
 @inline
-def waited(s: State, why: Int, since: Int, until: Int) -> Int:
+def waited(s: SimulationState, why: Int, since: Int, until: Int) -> Int:
     """Cycles of a wait; an observed run may want to note it.
 
     Waits that follow each other without work between them, for the same reason, are one.
@@ -67,14 +67,14 @@ def waited(s: State, why: Int, since: Int, until: Int) -> Int:
 
 
 @inline
-def stall(s: State, why: Int, t: Int, until: Int, stalled: Int) -> tuple[Int, Int]:
+def stall(s: SimulationState, why: Int, t: Int, until: Int, stalled: Int) -> tuple[Int, Int]:
     """The clock after a wait until that cycle, if it is not over, and the cycles stalled so far."""
     a = max(t, until)
     return a, stalled + waited(s, why, t, a)
 
 
 @inline_common
-def no_room(s: State, nd: Any, i: Int, o: Int) -> Int:
+def no_room(s: SimulationState, nd: Any, i: Int, o: Int) -> Int:
     """Whether to take from ``i`` although ``o`` has no room, and hold the token.
 
     The machine takes first and then waits, which gives its producer a slot.  Doing so always
@@ -84,7 +84,7 @@ def no_room(s: State, nd: Any, i: Int, o: Int) -> Int:
 
 
 @inline_common
-def hold(s: State, nd: Any, c: Int, r: Int) -> None:
+def hold(s: SimulationState, nd: Any, c: Int, r: Int) -> None:
     """Remember the first token of run ``r`` of channel ``c``, to put it later."""
     p = s.run[r]
     nd.hk = p.x & KIND
@@ -98,7 +98,7 @@ def hold(s: State, nd: Any, c: Int, r: Int) -> None:
 
 
 @inline_common
-def release(s: State, nd: Any, c: Int, t: Int, so: Int) -> tuple[Int, Int]:
+def release(s: SimulationState, nd: Any, c: Int, t: Int, so: Int) -> tuple[Int, Int]:
     """Put the held token as soon as its slot is free: clock and stalls for room.
 
     ``nd.hv`` is its number or level, ``nd.ht`` its earliest timestamp.
@@ -110,7 +110,7 @@ def release(s: State, nd: Any, c: Int, t: Int, so: Int) -> tuple[Int, Int]:
 
 @inline_common
 def put_held(
-    s: State, nd: Any, c: Int, t: Int, si: Int, so: Int, cycles: Int
+    s: SimulationState, nd: Any, c: Int, t: Int, si: Int, so: Int, cycles: Int
 ) -> tuple[Int, Int, Int]:
     """Put the held token, which takes so many cycles: clock, stalls for room, and the status.
 

@@ -16,12 +16,12 @@ from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.conformance.vectors import bind_vector, load_vectors, unsupported
 from fuseloom.dataflow.sim.engines import Engine, run_graph
+from fuseloom.dataflow.sim.golden.registry import GoldenModel, implementation, instead
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.process import PUT, TAKE, Behaviour, Process
 from fuseloom.dataflow.sim.reports import Limits
 from fuseloom.dataflow.sim.token_rows import streams
 from fuseloom.dataflow.sim.tokens import Token, format_token, same
-from fuseloom.dataflow.sim.twins.registry import Twin, implementation, instead
 from fuseloom.display import Drawing, Markup, shown, tag
 from fuseloom.display.drawing import below
 from fuseloom.errors import FuseloomError, SimulationError
@@ -78,7 +78,7 @@ class Judged:
         return Markup(shown(line) + drawn)
 
 
-def judge(op: str, generator: Twin, path: str | Path = PRIMITIVES) -> Judged:
+def judge(op: str, generator: GoldenModel, path: str | Path = PRIMITIVES) -> Judged:
     """Compare a generator with the twin of a primitive on every vector that has it.
 
     Parameters
@@ -87,7 +87,7 @@ def judge(op: str, generator: Twin, path: str | Path = PRIMITIVES) -> Judged:
         Name of the primitive in the catalogue, as ``scan``.
     generator : callable
         Takes a :class:`~fuseloom.dataflow.sim.process.Process` and yields its requests, as the
-        twins of :mod:`fuseloom.dataflow.sim.twins` do.
+        twins of :mod:`fuseloom.dataflow.sim.golden` do.
 
     Raises
     ------
@@ -151,7 +151,7 @@ class _Seen:
     takes: dict[int, Taken] = field(default_factory=dict)
     ends: list[int] = field(default_factory=list)
 
-    def watched(self, generator: Twin) -> Twin:
+    def watched(self, generator: GoldenModel) -> GoldenModel:
         """The same generator, with all that it asks for noted."""
 
         def run(node: Process) -> Behaviour:
@@ -176,7 +176,7 @@ class _Seen:
         return run
 
 
-def _run(op: str, bound: BoundGraph, generator: Twin) -> tuple[_Seen, str]:
+def _run(op: str, bound: BoundGraph, generator: GoldenModel) -> tuple[_Seen, str]:
     """What the primitive's nodes did, and what ended the run before its end."""
     seen = _Seen()
     try:

@@ -143,7 +143,7 @@ def stream_kind(name: str) -> StreamKind:
 
 
 @dataclass(frozen=True)
-class Op:
+class VectorOperation:
     """How a vector's op becomes a node of the catalogue entry ``name``.
 
     Attributes
@@ -183,7 +183,7 @@ class Op:
         return {**self.params, **kept}
 
 
-class JoinOp(Op):
+class JoinOp(VectorOperation):
     """A joiner: coordinates and payloads come as two lists, the ports alternate."""
 
     def ports(self, fields: Fields) -> tuple[list[str | None], list[str | None]]:
@@ -215,43 +215,47 @@ def _values(fields: Fields) -> dict[str, Any]:
     return {"vals": np.asarray(fields["vals"], dtype=np.float32)}
 
 
-OPS: Mapping[str, Op] = {
-    "root": Op("root", (), ("out",)),
-    "gen": Op("source", (), ("out",), arrays=_source_arrays),
-    "trace": Op("source", (), ("out",), arrays=_source_arrays),
-    "consume": Op("sink", ("in",)),
-    "scan": Op("scan", ("in_ref",), ("out_crd", "out_ref"), arrays=_level),
-    "dense": Op("dense_scan", ("in_ref",), ("out_crd", "out_ref"), kept=("dim",)),
-    "repsiggen": Op("repsig", ("in",), ("out",)),
-    "repeat": Op("repeat", ("in_ref", "in_repsig"), ("out",)),
+OPS: Mapping[str, VectorOperation] = {
+    "root": VectorOperation("root", (), ("out",)),
+    "gen": VectorOperation("source", (), ("out",), arrays=_source_arrays),
+    "trace": VectorOperation("source", (), ("out",), arrays=_source_arrays),
+    "consume": VectorOperation("sink", ("in",)),
+    "scan": VectorOperation("scan", ("in_ref",), ("out_crd", "out_ref"), arrays=_level),
+    "dense": VectorOperation("dense_scan", ("in_ref",), ("out_crd", "out_ref"), kept=("dim",)),
+    "repsiggen": VectorOperation("repsig", ("in",), ("out",)),
+    "repeat": VectorOperation("repeat", ("in_ref", "in_repsig"), ("out",)),
     "intersect": JoinOp("intersect"),
     "union": JoinOp("union", params={"gate": 0}),
-    "array": Op("array", ("in",), ("out",), kept=("block",), arrays=_values),
-    "binary": Op("binary", ("in1", "in2"), ("out",), kept=("fn", "latency", "ii")),
-    "unary": Op("unary", ("in",), ("out",), {"scalar": 0.0}, ("fn", "scalar", "block")),
-    "reduce": Op("reduce", ("in",), ("out",), {"fn": "add"}),
-    "maxreduce": Op("reduce", ("in",), ("out",), {"fn": "max"}),
-    "spacc1": Op(
+    "array": VectorOperation("array", ("in",), ("out",), kept=("block",), arrays=_values),
+    "binary": VectorOperation("binary", ("in1", "in2"), ("out",), kept=("fn", "latency", "ii")),
+    "unary": VectorOperation(
+        "unary", ("in",), ("out",), {"scalar": 0.0}, ("fn", "scalar", "block")
+    ),
+    "reduce": VectorOperation("reduce", ("in",), ("out",), {"fn": "add"}),
+    "maxreduce": VectorOperation("reduce", ("in",), ("out",), {"fn": "max"}),
+    "spacc1": VectorOperation(
         "spacc1", ("in_outer", "in_inner", "in_val"), ("out_inner", "out_val"), {"fn": "add"}
     ),
-    "crddrop": Op("crddrop", ("in_inner", "in_outer"), ("out_inner", "out_outer")),
-    "locate": Op("sam_locate", ("in_ref", "in_crd"), ("out_ref1", "out_ref2", "out_crd")),
-    "spacc2": Op(
+    "crddrop": VectorOperation("crddrop", ("in_inner", "in_outer"), ("out_inner", "out_outer")),
+    "locate": VectorOperation(
+        "sam_locate", ("in_ref", "in_crd"), ("out_ref1", "out_ref2", "out_crd")
+    ),
+    "spacc2": VectorOperation(
         "spacc2",
         ("in_crd2", "in_crd1", "in_crd0", "in_val"),
         ("out_crd1", "out_crd0", "out_val"),
     ),
-    "crdhold": Op("crdhold", ("in_inner", "in_outer"), ("out_inner", "out_outer")),
-    "crdmask": Op(
+    "crdhold": VectorOperation("crdhold", ("in_inner", "in_outer"), ("out_inner", "out_outer")),
+    "crdmask": VectorOperation(
         "crdmask", ("in_inner", "in_outer", "in_ref"), ("out_inner", "out_outer", "out_ref")
     ),
-    "valdrop": Op("zerodrop", ("in_val", "in_crd"), ("out_val", "out_crd")),
-    "stkndrop": Op("stopdrop", ("in",), ("out",)),
-    "flatten": Op("flatten", ("in_inner", "in_outer"), ("out",), kept=("factor",)),
-    "fork": Op("fork", ("in",), ("outs",)),
-    "join": Op("join", ("ins",), ("out",)),
-    "broadcast": Op("broadcast", ("in",), ("outs",)),
-    "crdwrite": Op("crdwrite", ("in",)),
-    "valwrite": Op("valwrite", ("in",)),
+    "valdrop": VectorOperation("zerodrop", ("in_val", "in_crd"), ("out_val", "out_crd")),
+    "stkndrop": VectorOperation("stopdrop", ("in",), ("out",)),
+    "flatten": VectorOperation("flatten", ("in_inner", "in_outer"), ("out",), kept=("factor",)),
+    "fork": VectorOperation("fork", ("in",), ("outs",)),
+    "join": VectorOperation("join", ("ins",), ("out",)),
+    "broadcast": VectorOperation("broadcast", ("in",), ("outs",)),
+    "crdwrite": VectorOperation("crdwrite", ("in",)),
+    "valwrite": VectorOperation("valwrite", ("in",)),
 }
 """The ops of §10 that the simulator has."""

@@ -13,25 +13,25 @@ from fuseloom.dataflow.sim.dram.config import (
     given_fields,
     peak_bandwidth,
 )
-from fuseloom.dataflow.sim.dram.mapping import Mapping, Place
+from fuseloom.dataflow.sim.dram.mapping import DramAddress, Mapping
 from fuseloom.dataflow.sim.dram.presets import PRESETS, ddr4_3200, hbm2, preset
-from fuseloom.dataflow.sim.dram.state import Command, Memory, build, trace
+from fuseloom.dataflow.sim.dram.state import DramCommand, Memory, build, trace
 from fuseloom.dataflow.sim.dram.stats import ChannelStats, MemoryStats
-from fuseloom.dataflow.sim.dram.timing import Timing
+from fuseloom.dataflow.sim.dram.timing import DramTiming
 
 __all__ = [
     "PRESETS",
     "ChannelStats",
-    "Command",
     "Config",
     "Dram",
+    "DramAddress",
+    "DramCommand",
+    "DramTiming",
     "Ideal",
     "Mapping",
     "Memory",
     "MemoryStats",
-    "Place",
     "Queues",
-    "Timing",
     "build",
     "ddr4_3200",
     "from_dict",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any, TypeAlias
 
-from fuseloom.dataflow.sim.dram.timing import Timing, is_power, whole
+from fuseloom.dataflow.sim.dram.timing import DramTiming, is_power, whole
 from fuseloom.errors import SimulationError
 
 FIELDS = ("row", "bank", "bankgroup", "column", "channel")
@@ -35,7 +35,7 @@ class Dram:
         Bytes one column command moves: the granularity of every transfer.
     tck_ps : int
         Memory clock period in picoseconds.
-    timing : Timing
+    timing : DramTiming
         Constraints between commands.
     policy : {"open", "closed"}
         Open: rows stay open until another row is needed.  Closed: every column command
@@ -67,7 +67,7 @@ class Dram:
     row_bytes: int
     access_bytes: int
     tck_ps: int
-    timing: Timing
+    timing: DramTiming
     policy: str = "open"
     mapping: str = DEFAULT_MAPPING
     read_queue: int = 32
@@ -328,7 +328,9 @@ def from_dict(data: Mapping[str, Any]) -> Config:
             f"no kind of memory is called {kind!r}", hint=f"known: {', '.join(known)}"
         )
     if kind == "dram" and "timing" in rest:
-        rest["timing"] = Timing(**given_fields(Timing, rest["timing"], "the timing of a memory"))
+        rest["timing"] = DramTiming(
+            **given_fields(DramTiming, rest["timing"], "the timing of a memory")
+        )
     return known[kind](**given_fields(known[kind], rest, f"a memory of kind {kind}"))
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from fuseloom.dataflow.sim.dram.config import FIELDS, Dram
 
 
-class Place(NamedTuple):
+class DramAddress(NamedTuple):
     """Where one access lies; ``channel`` counts pseudo channels."""
 
     channel: int
@@ -68,12 +68,12 @@ class Mapping:
         field = self.fields["channel"]
         return (field.mask << field.shift) | (field.mask2 << field.shift2)
 
-    def place(self, address: int) -> Place:
+    def place(self, address: int) -> DramAddress:
         """Where the byte at an address lies; addresses beyond the capacity wrap around."""
         access = address // self.access_bytes
-        return Place(**{name: field.of(access) for name, field in self.fields.items()})
+        return DramAddress(**{name: field.of(access) for name, field in self.fields.items()})
 
-    def address(self, place: Place) -> int:
+    def address(self, place: DramAddress) -> int:
         """The first byte of the access at a place: the inverse of :meth:`place`."""
         left = place._asdict()
         access = shift = 0

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from fuseloom.dataflow.sim.dram.config import Config, Dram, Ideal, Queues
-from fuseloom.dataflow.sim.dram.timing import Timing
+from fuseloom.dataflow.sim.dram.timing import DramTiming
 from fuseloom.errors import SimulationError
 
 
@@ -29,7 +29,7 @@ def hbm2(**changes: Any) -> Dram:
     **changes
         Fields of :class:`Dram` to set otherwise.
     """
-    timing = Timing(
+    timing = DramTiming(
         cl=14,
         cwl=4,
         rcd=14,
@@ -77,7 +77,7 @@ def ddr4_3200(**changes: Any) -> Dram:
     **changes
         Fields of :class:`Dram` to set otherwise, such as ``channels``.
     """
-    timing = Timing(
+    timing = DramTiming(
         cl=22,
         cwl=16,
         rcd=22,

@@ -129,7 +129,7 @@ ACT, PRE, RD, WR_, RDA, WRA, PREA, REF = range(8)
 TRACE = 6
 
 
-class Command(NamedTuple):
+class DramCommand(NamedTuple):
     """A command on a channel's bus: clock, channel, name, and where (-1: all)."""
 
     time: int
@@ -140,12 +140,12 @@ class Command(NamedTuple):
     row: int
 
 
-def trace(m: Memory) -> list[Command]:
+def trace(m: Memory) -> list[DramCommand]:
     """The commands recorded so far."""
     count = min(int(m[TRACED]), int(m[TRACE_SIZE]))
     start = int(m[AT_TRACE])
     records = np.asarray(m[start : start + TRACE * count]).reshape(-1, TRACE).tolist()
-    return [Command(t, c, COMMANDS[k], g, b, r) for t, c, k, g, b, r in records]
+    return [DramCommand(t, c, COMMANDS[k], g, b, r) for t, c, k, g, b, r in records]
 
 
 # ---------------------------------------------------------------------------- building

@@ -33,7 +33,7 @@ from fuseloom.dataflow.sim.dram.state import (
 )
 from fuseloom.display.shows import Shows
 from fuseloom.results.document import finite
-from fuseloom.results.text_table import Column, text_table
+from fuseloom.results.text_table import TextColumn, text_table
 
 
 @dataclass(frozen=True)
@@ -192,11 +192,11 @@ class MemoryStats(Shows, html="fuseloom.dataflow.sim.dram.display:memory_html"):
 
 
 _COLUMNS = (
-    Column("channel", 7),
-    *(Column(title, 10) for title in ("reads", "writes", "hits", "misses", "conflicts")),
-    Column("refreshes", 9),
-    Column("GB/s", 7),
-    Column("of peak", 7),
+    TextColumn("channel", 7),
+    *(TextColumn(title, 10) for title in ("reads", "writes", "hits", "misses", "conflicts")),
+    TextColumn("refreshes", 9),
+    TextColumn("GB/s", 7),
+    TextColumn("of peak", 7),
 )
 
 

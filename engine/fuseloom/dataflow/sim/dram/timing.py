@@ -21,7 +21,7 @@ def whole(owner: str, name: str, value: object, least: int, most: int = MAX_TIMI
 
 
 @dataclass(frozen=True)
-class Timing:
+class DramTiming:
     """JEDEC timing constraints, all in memory clocks.
 
     Attributes

@@ -42,7 +42,7 @@ _CODES = (1 << _CODE_BITS) - 1
 _LONGEST = 1 << (63 - _CODE_BITS)
 
 
-class Spool:
+class WaitSpool:
     """Waits of a run on their way to a file.
 
     Parameters

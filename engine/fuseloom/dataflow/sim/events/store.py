@@ -23,7 +23,7 @@ class EventStore:
     Parameters
     ----------
     path : Path
-        A file of :class:`~fuseloom.dataflow.sim.events.spool.Spool`.
+        A file of :class:`~fuseloom.dataflow.sim.events.spool.WaitSpool`.
 
     Attributes
     ----------

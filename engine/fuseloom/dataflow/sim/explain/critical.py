@@ -28,7 +28,7 @@ PASSES = 8
 """Runs that the path of one run may cost, the first one included."""
 
 
-class Why(Enum):
+class PathCause(Enum):
     """What a cycle of the path was spent on."""
 
     WORK = "working"
@@ -56,7 +56,7 @@ class Segment:
     node: int
     start: int
     stop: int
-    why: Why
+    why: PathCause
     stream: int | None = None
     other: int | None = None
 
@@ -66,7 +66,7 @@ class Segment:
 
 
 @dataclass(frozen=True)
-class Share:
+class PathShare:
     """Cycles of the path that one node spent in one way.
 
     Attributes
@@ -78,7 +78,7 @@ class Share:
     """
 
     node: int
-    why: Why
+    why: PathCause
     stream: int | None
     other: int | None
     cycles: int
@@ -87,7 +87,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class WhatIf:
+class SpeedupBound:
     """What making one node twice as fast could gain at most.
 
     Attributes
@@ -125,13 +125,13 @@ class CriticalPath(Shows, html="fuseloom.dataflow.sim.explain.display:path_html"
     start: int
     segments: tuple[Segment, ...] = field(repr=False)
 
-    def summary(self) -> tuple[Share, ...]:
+    def summary(self) -> tuple[PathShare, ...]:
         """Cycles by node, reason and stream, the largest first."""
-        groups: dict[tuple[int, Why, int | None, int | None], list[int]] = defaultdict(list)
+        groups: dict[tuple[int, PathCause, int | None, int | None], list[int]] = defaultdict(list)
         for s in self.segments:
             groups[s.node, s.why, s.stream, s.other].append(s.cycles)
         shares = [
-            Share(node, why, stream, other, sum(parts), len(parts), sum(parts) / self.cycles)
+            PathShare(node, why, stream, other, sum(parts), len(parts), sum(parts) / self.cycles)
             for (node, why, stream, other), parts in groups.items()
         ]
         return tuple(sorted(shares, key=lambda share: (-share.cycles, share.node)))
@@ -139,10 +139,12 @@ class CriticalPath(Shows, html="fuseloom.dataflow.sim.explain.display:path_html"
     def own(self, node: int) -> int:
         """Cycles on the path of a node's own work and latency."""
         return sum(
-            s.cycles for s in self.segments if s.node == node and s.why in (Why.WORK, Why.LATENCY)
+            s.cycles
+            for s in self.segments
+            if s.node == node and s.why in (PathCause.WORK, PathCause.LATENCY)
         )
 
-    def what_if(self, node: int) -> WhatIf:
+    def what_if(self, node: int) -> SpeedupBound:
         """How much making a node twice as fast can gain at most: half of its own cycles here.
 
         What nodes take and put does not depend on time.  So a run has a fixed set of chains of
@@ -152,7 +154,7 @@ class CriticalPath(Shows, html="fuseloom.dataflow.sim.explain.display:path_html"
         chain is no shorter than that.
         """
         own = self.own(node)
-        return WhatIf(node, own, own // 2, self.cycles - own // 2)
+        return SpeedupBound(node, own, own // 2, self.cycles - own // 2)
 
     @property
     def bottleneck(self) -> int | None:
@@ -241,7 +243,7 @@ class Walk:
             if since < self.clock:
                 # What a port does is to wait for its memory.
                 port = is_port(self.graph.nodes[self.node])
-                why = Why.MEMORY if port else Why.WORK
+                why = PathCause.MEMORY if port else PathCause.WORK
                 self.segments.append(Segment(self.node, since, self.clock, why))
             if wait is None:
                 self.clock, self.ended = 0, True
@@ -257,15 +259,15 @@ class Walk:
         clock = self.causes.origin(stream, token)
         late = stamp - clock > 1  # so the clock is that of the operands' take
         if late:
-            made = Segment(producer, clock, stamp, Why.LATENCY, stream, self.node)
+            made = Segment(producer, clock, stamp, PathCause.LATENCY, stream, self.node)
         else:
-            made = Segment(self.node, clock, stamp, Why.TOKEN, stream, producer)
+            made = Segment(self.node, clock, stamp, PathCause.TOKEN, stream, producer)
         self._go(made, producer, clock, Via(stream, token, take=late))
 
     def _room(self, stream: int, token: int, free: int) -> None:
         """Go on where the token that had the slot before was taken."""
         consumer = self.graph.consumer[stream]
-        made = Segment(self.node, free - 1, free, Why.ROOM, stream, consumer)
+        made = Segment(self.node, free - 1, free, PathCause.ROOM, stream, consumer)
         capacity = self.capacities[stream]
         self._go(made, consumer, free - 1, Via(stream, token - capacity, take=True))
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fuseloom.dataflow.samml.graph import Graph, Node
-from fuseloom.dataflow.sim.explain.critical import CriticalPath, Segment, Share
+from fuseloom.dataflow.sim.explain.critical import CriticalPath, PathShare, Segment
 from fuseloom.dataflow.sim.explain.perfetto import TracedRegion, describe, node_name, stream_name
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import ACTIVITIES, Observe, Observed
@@ -177,7 +177,7 @@ def _node(graph: Graph, number: int) -> dict[str, Any]:
     return {"node": number, "owner": owner(graph, node), "label": node_name(node)}
 
 
-def _part(graph: Graph, part: Segment | Share) -> dict[str, Any]:
+def _part(graph: Graph, part: Segment | PathShare) -> dict[str, Any]:
     """Where a part of the path was spent and on what."""
     segment = Segment(part.node, 0, part.cycles, part.why, part.stream, part.other)
     return {

@@ -91,7 +91,7 @@ def diagnose_deadlock(
     SimulationError
         If a run exceeds the limit or its tokens contradict each other.
     """
-    search = _Search(bound, machine, engine, limit)
+    search = _CapacitySearch(bound, machine, engine, limit)
     error = search.failure({})
     if error is None:
         return None
@@ -170,7 +170,7 @@ def with_remedy(
     return DeadlockError(error.message, hint=f"{error.hint}; the least is {found}", full=error.full)
 
 
-class _Search:
+class _CapacitySearch:
     """Runs of one graph with other capacities."""
 
     def __init__(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fuseloom.dataflow.samml.graph import Graph
-from fuseloom.dataflow.sim.explain.critical import CriticalPath, Share
+from fuseloom.dataflow.sim.explain.critical import CriticalPath, PathShare
 from fuseloom.display import Content, Markup, bar, shown, table, tag
 
 SHOWN = 8
@@ -50,7 +50,7 @@ def _gain(path: CriticalPath) -> Markup | None:
     return tag("p", text, class_="quiet")
 
 
-def _what(graph: Graph, share: Share) -> str:
+def _what(graph: Graph, share: PathShare) -> str:
     said = share.why.value
     return said if share.other is None else f"{said} ({_label(graph, share.other)})"
 

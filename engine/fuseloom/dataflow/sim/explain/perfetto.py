@@ -19,7 +19,7 @@ import numpy as np
 from fuseloom.dataflow.samml.graph import Graph, Node
 from fuseloom.dataflow.sim.events.store import EventStore
 from fuseloom.dataflow.sim.events.trace import PathPiece, TraceRegion
-from fuseloom.dataflow.sim.explain.critical import CriticalPath, Segment, Why
+from fuseloom.dataflow.sim.explain.critical import CriticalPath, PathCause, Segment
 from fuseloom.dataflow.sim.explain.moments import tokens_until
 from fuseloom.dataflow.sim.observe import ACTIVITIES, IDLE, Observed
 from fuseloom.dataflow.sim.result import EngineResult
@@ -129,18 +129,18 @@ def stream_name(graph: Graph, stream: int) -> str:
 
 def describe(graph: Graph, segment: Segment) -> str:
     """A segment of a path in words."""
-    if segment.why is Why.MEMORY:
+    if segment.why is PathCause.MEMORY:
         return f"{node_name(graph.nodes[segment.node])} waits for the memory"
-    if segment.why is Why.WORK:
+    if segment.why is PathCause.WORK:
         return f"{node_name(graph.nodes[segment.node])} works"
     assert segment.stream is not None
     assert segment.other is not None
     node, other = (node_name(graph.nodes[n]) for n in (segment.node, segment.other))
     stream = stream_name(graph, segment.stream)
     match segment.why:
-        case Why.LATENCY:
+        case PathCause.LATENCY:
             return f"latency of {node} to {other} on {stream}"
-        case Why.TOKEN:
+        case PathCause.TOKEN:
             return f"{node} waits for a token of {other} on {stream}"
     return f"{node} waits for room in {stream} (read by {other})"
 

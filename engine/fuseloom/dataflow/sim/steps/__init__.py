@@ -5,7 +5,7 @@ say what a node did in a cycle, ``story`` what it waited for between, ``chunks``
 for a page, ``regions`` records regions of compiled programs.
 """
 
-from fuseloom.dataflow.sim.steps.recorder import MOST_CYCLES, MOST_TOKENS, Kept, record
+from fuseloom.dataflow.sim.steps.recorder import MOST_CYCLES, MOST_TOKENS, RecordingLimits, record
 from fuseloom.dataflow.sim.steps.recording import NEVER, Recording, StreamRecord
 from fuseloom.dataflow.sim.steps.regions import bound_region, record_graph, record_region
 from fuseloom.dataflow.sim.steps.story import Doing, Moment, story
@@ -15,9 +15,9 @@ __all__ = [
     "MOST_TOKENS",
     "NEVER",
     "Doing",
-    "Kept",
     "Moment",
     "Recording",
+    "RecordingLimits",
     "StreamRecord",
     "bound_region",
     "record",

@@ -1,6 +1,6 @@
 """Runs a graph on the generator twins and keeps every token, up to limits.
 
-The run is the ordinary one (:mod:`fuseloom.dataflow.sim.twins.interpreter`), with its log.  A run
+The run is the ordinary one (:mod:`fuseloom.dataflow.sim.golden.interpreter`), with its log.  A run
 longer than the limits is ended early: nodes rest when their clock is beyond the last cycle, so
 that all until then is as in the whole run.
 """
@@ -13,13 +13,21 @@ import numpy as np
 
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.deadlock import stuck_error
+from fuseloom.dataflow.sim.golden.interpreter import GeneratorTask, Interpreter
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Int64, Observe, Wait
 from fuseloom.dataflow.sim.ports import with_ports
-from fuseloom.dataflow.sim.process import PEEK, PUT, ROOM, TAKE, Access, Channel, Late
+from fuseloom.dataflow.sim.process import (
+    PEEK,
+    PUT,
+    ROOM,
+    TAKE,
+    Channel,
+    MemoryRequest,
+    PendingStamp,
+)
 from fuseloom.dataflow.sim.reports import Progress
 from fuseloom.dataflow.sim.steps.recording import NEVER, Recording, StreamRecord
-from fuseloom.dataflow.sim.twins.interpreter import Interpreter, Task
 from fuseloom.errors import SimulationError
 
 MOST_CYCLES = 10_000
@@ -31,7 +39,7 @@ _FIRST = 512
 
 
 @dataclass(frozen=True)
-class Kept:
+class RecordingLimits:
     """How much of a run is kept.
 
     Attributes
@@ -61,7 +69,7 @@ class Kept:
 def record(
     bound: BoundGraph,
     machine: Machine,
-    kept: Kept | None = None,
+    kept: RecordingLimits | None = None,
     *,
     progress: Progress | None = None,
 ) -> Recording:
@@ -73,7 +81,7 @@ def record(
 
     Parameters
     ----------
-    kept : Kept, optional
+    kept : RecordingLimits, optional
         Most cycles and tokens.
     progress : callable, optional
         See :data:`fuseloom.dataflow.sim.reports.Progress`.
@@ -83,7 +91,7 @@ def record(
     SimulationError
         If tokens contradict each other or the run is cancelled.
     """
-    kept = kept or Kept()
+    kept = kept or RecordingLimits()
     bound = with_ports(bound, machine)
     until = min(kept.cycles, _FIRST)
     while True:
@@ -118,7 +126,7 @@ class _Run:
         """Tokens put so far."""
         return sum(channel.put_count for channel in self.run.channels)
 
-    def recording(self, kept: Kept) -> Recording:
+    def recording(self, kept: RecordingLimits) -> Recording:
         """What there is to keep."""
         clocks = np.array([task.process.clock for task in self.run.tasks], np.int64)
         finished = np.array([task.finished for task in self.run.tasks], bool)
@@ -148,7 +156,7 @@ class _Run:
             return last
         return max(1, int(puts[tokens]) - 1)
 
-    def _note(self, kept: Kept, last: int, cut: bool) -> str:
+    def _note(self, kept: RecordingLimits, last: int, cut: bool) -> str:
         """Why the recording ends before the run does."""
         if self.blocked and not cut:
             channels = self.run.channels
@@ -167,7 +175,7 @@ def _stream(channel: Channel, last: int) -> StreamRecord:
     tokens += [token for token, _ in channel.queue]
     stamps = np.array(watch.stamps[:count], np.int64)
     for k, (_, stamp) in enumerate(channel.queue, len(channel.log)):
-        if k < count and isinstance(stamp, Late):
+        if k < count and isinstance(stamp, PendingStamp):
             stamps[k] = _arrival(stamp)
     taken = np.full(count, NEVER, np.int64)
     takes = np.asarray(watch.takes[:count], np.int64)
@@ -181,9 +189,9 @@ def _stream(channel: Channel, last: int) -> StreamRecord:
     )
 
 
-def _arrival(late: Late) -> int:
+def _arrival(late: PendingStamp) -> int:
     """When a token that waits for the memory can be seen, as far as that is known."""
-    access: Access = late.access
+    access: MemoryRequest = late.access
     return max(late.stamp, access.answered) if access.answered >= 0 else NEVER
 
 
@@ -191,7 +199,7 @@ def _kept_until(clocks: Int64, last: int) -> Int64:
     return np.where(clocks <= last, clocks, NEVER)
 
 
-def _waits(task: Task, last: int) -> tuple[Wait, ...]:
+def _waits(task: GeneratorTask, last: int) -> tuple[Wait, ...]:
     """A node's waits, and the one it is in."""
     waits = [Wait(*w) for w in task.process.waits or () if w[0] < w[1] and w[0] <= last]
     request = task.request

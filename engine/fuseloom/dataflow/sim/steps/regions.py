@@ -14,7 +14,7 @@ from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.output import output_tensor
 from fuseloom.dataflow.sim.program_runs import do_reshapes, simulate_region
 from fuseloom.dataflow.sim.reports import Limits
-from fuseloom.dataflow.sim.steps.recorder import Kept, record
+from fuseloom.dataflow.sim.steps.recorder import RecordingLimits, record
 from fuseloom.dataflow.sim.steps.recording import Recording
 from fuseloom.errors import SimulationError
 from fuseloom.program.inputs import check_data
@@ -70,7 +70,7 @@ def record_region(
     region: int,
     data: Mapping[str, Any],
     machine: Machine | None = None,
-    kept: Kept | None = None,
+    kept: RecordingLimits | None = None,
 ) -> Recording:
     """Record one region of a compiled program (see :func:`bound_region`)."""
     machine = machine or Machine.default()
@@ -97,7 +97,7 @@ def record_graph(
     graph: Graph,
     data: Mapping[str, StoredTensor],
     machine: Machine | None = None,
-    kept: Kept | None = None,
+    kept: RecordingLimits | None = None,
 ) -> Recording:
     """Record a graph on stored tensors (:func:`fuseloom.dataflow.sim.binding.bind`)."""
     return record(bind(graph, data), machine or Machine.default(), kept)

@@ -9,9 +9,9 @@ from enum import Enum
 from fuseloom.dataflow.samml.graph import Node
 from fuseloom.dataflow.sim.observe import Wait
 from fuseloom.dataflow.sim.ports import is_port
+from fuseloom.dataflow.sim.steps.narration import narrate
 from fuseloom.dataflow.sim.steps.recording import Recording
 from fuseloom.dataflow.sim.steps.scene import ordinal, scenes
-from fuseloom.dataflow.sim.steps.words import told
 
 _MEMORY = "waits: the memory has not answered"
 
@@ -47,7 +47,7 @@ def story(recording: Recording, node: int) -> Iterator[Moment]:
     at = 0  # the first cycle not told of yet
     for scene in scenes(recording, node):
         yield from _between(recording, known, at, scene.cycle)
-        yield Moment(scene.cycle, Doing.ACTS, told(scene))
+        yield Moment(scene.cycle, Doing.ACTS, narrate(scene))
         at = scene.cycle + 1
     yield from _between(recording, known, at, min(end, recording.last + 1))
     if end <= recording.last:

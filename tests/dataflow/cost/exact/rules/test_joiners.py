@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from fuseloom.dataflow.cost.exact.nests import Carried
+from fuseloom.dataflow.cost.exact.fiber_levels import StreamContents
 from tests.dataflow.cost.exact.examples import Tree, crds, done, levels, refs, vals
 
 
-def side(tree: Tree, *numbers: int) -> tuple[Carried, Carried]:
+def side(tree: Tree, *numbers: int) -> tuple[StreamContents, StreamContents]:
     """Coordinates of an operand, and references beside them."""
     nest = levels(tree, 1)[-1]
-    return Carried(nest), refs(nest, *numbers)
+    return StreamContents(nest), refs(nest, *numbers)
 
 
-def two_rows(one: Tree, other: Tree) -> tuple[Carried, Carried]:
+def two_rows(one: Tree, other: Tree) -> tuple[StreamContents, StreamContents]:
     """Two operands with the same rows."""
     (outer, left), (_, right) = levels(one), levels(other)
     right = type(right)(outer, right.seg, right.crd)
-    return Carried(left), Carried(right)
+    return StreamContents(left), StreamContents(right)
 
 
 def test_what_both_have() -> None:
@@ -73,7 +73,9 @@ def test_what_either_has() -> None:
 
 def test_a_value_that_an_operand_lacks_is_empty() -> None:
     one, other = levels([1, 3])[-1], levels([3])[-1]
-    joined = done("union", Carried(one), vals(one, "* N"), Carried(other), vals(other, "*"))
+    joined = done(
+        "union", StreamContents(one), vals(one, "* N"), StreamContents(other), vals(other, "*")
+    )
     assert joined.outputs == ("1 3 S0 D", "1 N S0 D", "N 3 S0 D")
     assert [c.values.total for c in joined.made.outputs] == [2, 1, 1]
 

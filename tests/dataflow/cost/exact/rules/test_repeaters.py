@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fuseloom.dataflow.cost.exact.nests import ROOT, Carried
+from fuseloom.dataflow.cost.exact.fiber_levels import ROOT, StreamContents
 from tests.dataflow.cost.exact.examples import Tree, crds, done, levels, refs
 
 
@@ -16,7 +16,7 @@ def test_a_signal_has_a_token_for_every_token() -> None:
 
 def test_a_token_is_held_for_a_fiber() -> None:
     outer, inner = levels({4: [1, 2], 5: [], 6: [3]})
-    held = done("repeat", refs(outer, 7, 8, -1), Carried(inner))
+    held = done("repeat", refs(outer, 7, 8, -1), StreamContents(inner))
     assert held.outputs == ("7 7 S0 S0 N S1 D",)
     assert held.steps == 6
 

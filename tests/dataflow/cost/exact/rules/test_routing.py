@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from fuseloom.dataflow.cost.exact.execution import RULES, Budget, Context, TooLargeError
-from fuseloom.dataflow.cost.exact.nests import Carried, Nest
+from fuseloom.dataflow.cost.exact.execution import (
+    RULES,
+    ElementBudget,
+    ExecutionContext,
+    TooLargeError,
+)
+from fuseloom.dataflow.cost.exact.fiber_levels import FiberLevel, StreamContents
 from fuseloom.dataflow.samml.graph import Node
 from tests.dataflow.cost.exact.examples import Levels, crds, done, levels, refs, vals
 
@@ -31,7 +36,9 @@ def test_references_are_dealt_as_coordinates() -> None:
 
 def test_rows_are_collected_in_turn() -> None:
     one, other = levels({0: [1], 2: [3]})[-1], levels({1: [2]})[-1]
-    joined = done("ordered_join", crds([0, 1, 2]), Carried(one), Carried(other), levels=1)
+    joined = done(
+        "ordered_join", crds([0, 1, 2]), StreamContents(one), StreamContents(other), levels=1
+    )
     assert joined.outputs == ("1 S0 2 S0 3 S1 D",)
     assert joined.steps == 6
     assert joined.made.outputs[0].nest.parent is not None
@@ -50,13 +57,15 @@ def test_subtrees_of_any_length() -> None:
     guide = crds({0: [0], 1: [], 2: [1, 2]})
     one = levels({0: {0: [5]}, 1: {}, 2: {2: []}})[-1]
     other = levels({0: {}, 1: {}, 2: {1: [6]}}, 3)[-1]
-    joined = done("ordered_join", guide, Carried(one), Carried(other), levels=1)
+    joined = done("ordered_join", guide, StreamContents(one), StreamContents(other), levels=1)
     assert joined.outputs == ("5 S1 S1 6 S0 S2 D",)
 
 
 def test_two_levels_below_the_guide() -> None:
     one, other = levels({0: {0: [5], 1: []}})[-1], levels({1: {0: [6, 7], 3: [8]}})[-1]
-    joined = done("ordered_join", crds([0, 1]), Carried(one), Carried(other), levels=2)
+    joined = done(
+        "ordered_join", crds([0, 1]), StreamContents(one), StreamContents(other), levels=2
+    )
     assert joined.outputs == ("5 S0 S1 6 7 S0 8 S2 D",)
 
 
@@ -70,7 +79,7 @@ def test_empty_values_stay_empty() -> None:
 
 @pytest.mark.parametrize("op", ["fork", "shift", "crdwrite"])
 def test_what_makes_coordinates_of_a_wide_level_asks_its_budget(op: str) -> None:
-    wide = Carried(Nest.of_full(levels([0])[-1], 10**12))
+    wide = StreamContents(FiberLevel.of_full(levels([0])[-1], 10**12))
     node = Node(0, op, (0,), (1, 2), {"offset": 1})
     with pytest.raises(TooLargeError):
-        RULES[op].execute(node, (wide,), Context(Levels(), Budget(1e6)))
+        RULES[op].execute(node, (wide,), ExecutionContext(Levels(), ElementBudget(1e6)))

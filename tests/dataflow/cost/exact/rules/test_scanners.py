@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from fuseloom.dataflow.cost.exact.execution import RULES, Budget, Context, TooLargeError
-from fuseloom.dataflow.cost.exact.nests import ROOT, Carried
+from fuseloom.dataflow.cost.exact.execution import (
+    RULES,
+    ElementBudget,
+    ExecutionContext,
+    TooLargeError,
+)
+from fuseloom.dataflow.cost.exact.fiber_levels import ROOT, StreamContents
 from fuseloom.dataflow.samml.graph import Node
 from tests.dataflow.cost.exact.examples import Levels, done, levels, refs
 
@@ -60,7 +65,7 @@ def test_a_budget_is_asked_before_anything_is_made() -> None:
     rows = levels([0, 1])[-1]
     for given in (refs(ROOT, 0), refs(rows, 0, -1)):
         with pytest.raises(TooLargeError):
-            RULES["dense_scan"].execute(node, (given,), Context(LEVEL, Budget(1e6)))
+            RULES["dense_scan"].execute(node, (given,), ExecutionContext(LEVEL, ElementBudget(1e6)))
 
 
 def test_locate_computes_where_an_element_lies() -> None:
@@ -73,10 +78,10 @@ def test_locate_computes_where_an_element_lies() -> None:
 
 def test_search_keeps_what_is_stored() -> None:
     rows = levels({0: [3, 5, 7], 1: [1, 4], 2: []})
-    search = done("search", refs(rows[0], 0, 2, 1), Carried(rows[1]), level=LEVEL)
+    search = done("search", refs(rows[0], 0, 2, 1), StreamContents(rows[1]), level=LEVEL)
     assert search.outputs == ("3 7 S0 1 4 S0 S1 D", "0 1 S0 2 3 S0 S1 D")
     assert search.made.work.per.tolist() == [4, 3, 1]
-    absent = done("search", refs(rows[0], -1, 2, 1), Carried(rows[1]), level=LEVEL)
+    absent = done("search", refs(rows[0], -1, 2, 1), StreamContents(rows[1]), level=LEVEL)
     assert absent.outputs[0] == "S0 1 4 S0 S1 D"
 
 
@@ -91,7 +96,7 @@ def test_a_level_with_all_coordinates_is_counted_and_not_made() -> None:
     scan = RULES["scan"].execute(
         Node(0, "scan", (0,), (1, 2), {"tensor": "A", "level": 1}),
         (refs(rows, 0, 1),),
-        Context(Full(), Budget(10)),
+        ExecutionContext(Full(), ElementBudget(10)),
     )
     assert scan.work.per.tolist() == [10**12 + 1] * 2
     assert scan.outputs[1].base is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fuseloom.dataflow.cost.exact.nests import Carried
+from fuseloom.dataflow.cost.exact.fiber_levels import StreamContents
 from tests.dataflow.cost.exact.examples import done, levels, refs, vals
 
 ROW = levels([1, 2, 5, 6])[-1]
@@ -37,7 +37,7 @@ def test_what_an_absent_operand_means(fn: str, needs: str | None, expected: str)
 
 @pytest.mark.parametrize("fn", ["mul", "add"])
 def test_where_one_operand_is_never_absent(fn: str) -> None:
-    combined = done("binary", vals(ROW, "* N * N"), Carried(ROW), fn=fn)
+    combined = done("binary", vals(ROW, "* N * N"), StreamContents(ROW), fn=fn)
     assert combined.outputs == ("* N * N S0 D" if fn == "mul" else "* * * * S0 D",)
 
 

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from fuseloom.dataflow.cost.exact.execution import Context, Executed, Inputs, rule
-from fuseloom.dataflow.cost.exact.nests import ROOT, Carried, Ints, Nest, Profile, kept
+from fuseloom.dataflow.cost.exact.execution import Executed, ExecutionContext, Inputs, rule
+from fuseloom.dataflow.cost.exact.fiber_levels import (
+    ROOT,
+    FiberLevel,
+    Ints,
+    Profile,
+    StreamContents,
+    kept,
+)
 from fuseloom.dataflow.cost.exact.steps import (
     innermost,
     keyed,
@@ -23,7 +30,7 @@ from fuseloom.dataflow.samml.graph import Node
     steps="each token of the stream, and each subtree that it inserts",
     aligns=True,
 )
-def _fiber_align(node: Node, inputs: Inputs, context: Context) -> Executed:
+def _fiber_align(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     before, after, stream = (c.nest for c in inputs)
     context.budget.take(float(before.n + after.n + stream.n))
     width = 1 + max(int(before.crd.max(initial=0)), int(after.crd.max(initial=0)))
@@ -35,7 +42,7 @@ def _fiber_align(node: Node, inputs: Inputs, context: Context) -> Executed:
         lengths = np.where(there, np.append(np.diff(nest.seg), 0)[source], 0)
         begin = np.append(nest.seg[:-1], 0)[source]
         source = spread(begin, lengths)
-        parent = Nest(parent, segments(lengths), nest.crd[source], by=nest.by)
+        parent = FiberLevel(parent, segments(lengths), nest.crd[source], by=nest.by)
     inserted = after.where(at < 0)
     # A concat may have shifted the coordinates under which the stream still lies.
     work = stream.tokens.on(before.top) + before.filled
@@ -52,26 +59,26 @@ def _on_both(work: Profile, inserted: Profile) -> Profile:
     per = np.zeros(len(coords))
     per[np.searchsorted(coords, work.top.crd)] += work.per
     per[np.searchsorted(coords, inserted.top.crd)] += inserted.per
-    top = Nest(ROOT, np.array([0, len(coords)]), coords)
+    top = FiberLevel(ROOT, np.array([0, len(coords)]), coords)
     return Profile(top, per, work.behind + inserted.behind)
 
 
 @rule("crddrop", steps="each coordinate and stop of the outer level")
-def _crddrop(node: Node, inputs: Inputs, context: Context) -> Executed:
+def _crddrop(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     inner, outer = inputs
     context.budget.take(float(outer.nest.n))
     full = ~inner.nest.bare
     work = outer.tokens
     # Stops of what is dropped stay in the inner stream, so it nests as before.
-    return Executed((inner, outer if full.all() else Carried(kept(outer.nest, full))), work)
+    return Executed((inner, outer if full.all() else StreamContents(kept(outer.nest, full))), work)
 
 
 @rule("valdrop", steps="each value and stop")
-def _valdrop(node: Node, inputs: Inputs, context: Context) -> Executed:
+def _valdrop(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     val, crd = inputs
     work = val.tokens
     if val.here is None:
-        return Executed((Carried(crd.nest), crd), work)
+        return Executed((StreamContents(crd.nest), crd), work)
     rest = kept(crd.nest, val.here)
     parent, seg = val.nest.parent, val.nest.seg
     assert parent is not None
@@ -82,4 +89,4 @@ def _valdrop(node: Node, inputs: Inputs, context: Context) -> Executed:
         first = there[np.searchsorted(there, seg[fiber])]
         return np.asarray(np.minimum(first, seg[fiber + 1]) - seg[fiber])
 
-    return Executed((Carried(rest), Carried(rest)), work, lead=lead(parent, empty))
+    return Executed((StreamContents(rest), StreamContents(rest)), work, lead=lead(parent, empty))

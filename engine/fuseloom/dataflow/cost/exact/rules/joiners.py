@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fuseloom.dataflow.cost.exact.execution import Context, Executed, Inputs, rule
-from fuseloom.dataflow.cost.exact.nests import Carried, Ints, Nest, below
+from fuseloom.dataflow.cost.exact.execution import Executed, ExecutionContext, Inputs, rule
+from fuseloom.dataflow.cost.exact.fiber_levels import FiberLevel, Ints, StreamContents, below
 from fuseloom.dataflow.cost.exact.steps import keyed, lead, places_of, references, taken_at
 from fuseloom.dataflow.samml.graph import Node
 
@@ -20,7 +20,7 @@ class _Operands:
     Keys of full levels are made where they are needed only.
     """
 
-    nests: list[Nest]
+    nests: list[FiberLevel]
     width: int
     made: dict[int, Ints]
 
@@ -40,7 +40,7 @@ class _Operands:
         nest = self.nests[k]
         return places_of(keys, nest, None if nest.full else self.keys(k), self.width)
 
-    def united(self) -> Nest | None:
+    def united(self) -> FiberLevel | None:
         """An operand that has all coordinates of the others, if one is seen to; else None."""
         first = self.nests[0]
         if all(nest is first for nest in self.nests):
@@ -54,7 +54,7 @@ class _Operands:
                 every = np.union1d(every, self.keys(k))
         return every
 
-    def before(self, met: Nest) -> Callable[[Ints], Ints]:
+    def before(self, met: FiberLevel) -> Callable[[Ints], Ints]:
         """How many coordinates of a fiber are walked before the first that all have, at least.
 
         Where there are two operands, and none has all coordinates, exactly so many.
@@ -79,31 +79,33 @@ class _Operands:
         found = np.searchsorted(self.keys(k), fiber * self.width + crd)
         return np.asarray(found - nest.seg[fiber])
 
-    def level(self, parent: Nest, keys: Ints) -> Nest:
+    def level(self, parent: FiberLevel, keys: Ints) -> FiberLevel:
         by = next((nest.by for nest in self.nests if nest.by is not None), None)
         return below(parent, keys // self.width, keys % self.width, by)
 
 
-def _payload(given: Carried, at: Ints, nest: Nest, context: Context) -> Carried:
+def _payload(
+    given: StreamContents, at: Ints, nest: FiberLevel, context: ExecutionContext
+) -> StreamContents:
     there = at >= 0
     if there.all():
         return taken_at(given, at, nest)
     refs = references(given, context)
     if refs is None:
         here = np.ones(given.nest.n, dtype=bool) if given.present is None else given.present
-        return Carried(nest, None, np.where(there, np.append(here, False)[at], False))
-    return Carried(nest, np.append(refs, -1)[at])
+        return StreamContents(nest, None, np.where(there, np.append(here, False)[at], False))
+    return StreamContents(nest, np.append(refs, -1)[at])
 
 
 @rule("intersect", steps="each coordinate that any operand has, and each stop", heads=True)
-def _intersect(node: Node, inputs: Inputs, context: Context) -> Executed:
+def _intersect(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     crds = _Operands.of(inputs)
     nests = crds.nests
     parent = nests[0].parent
     assert parent is not None
     if all(nest.full == crds.width for nest in nests):
         payloads = (replace(payload, nest=nests[0]) for payload in inputs[1::2])
-        return Executed((Carried(nests[0]), *payloads), nests[0].tokens)
+        return Executed((StreamContents(nests[0]), *payloads), nests[0].tokens)
     first = min(range(len(nests)), key=lambda k: nests[k].n)
     context.budget.take(float(nests[first].n))
     found = crds.keys(first)
@@ -111,7 +113,7 @@ def _intersect(node: Node, inputs: Inputs, context: Context) -> Executed:
         if k != first and nest is not nests[first]:
             found = found[crds.places(found, k) >= 0]
     nest = nests[first] if len(found) == nests[first].n else crds.level(parent, found)
-    outputs = [Carried(nest)]
+    outputs = [StreamContents(nest)]
     for k, payload in enumerate(inputs[1::2]):
         at = np.arange(nest.n) if nests[k] is nest else crds.places(found, k)
         outputs.append(_payload(payload, at, nest, context))
@@ -128,7 +130,7 @@ def _intersect(node: Node, inputs: Inputs, context: Context) -> Executed:
 
 
 @rule("union", steps="each coordinate that any operand has, and each stop", heads=True)
-def _union(node: Node, inputs: Inputs, context: Context) -> Executed:
+def _union(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     crds = _Operands.of(inputs)
     nests = crds.nests
     parent = nests[0].parent
@@ -146,7 +148,7 @@ def _union(node: Node, inputs: Inputs, context: Context) -> Executed:
         if not live.all():
             keys = keys[live[keys // crds.width]]
             nest = crds.level(parent, keys)
-    outputs = [Carried(nest)]
+    outputs = [StreamContents(nest)]
     for k, payload in enumerate(inputs[1::2]):
         at = np.arange(nest.n) if nests[k] is nest else crds.places(keys, k)
         outputs.append(_payload(payload, at, nest, context))

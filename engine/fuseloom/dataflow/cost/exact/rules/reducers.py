@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from fuseloom.dataflow.cost.exact.execution import Context, Executed, Held, Inputs, rule
-from fuseloom.dataflow.cost.exact.nests import Bools, Carried, Ints, Profile, below
+from fuseloom.dataflow.cost.exact.execution import (
+    Executed,
+    ExecutionContext,
+    HeldOnChip,
+    Inputs,
+    rule,
+)
+from fuseloom.dataflow.cost.exact.fiber_levels import Bools, Ints, Profile, StreamContents, below
 from fuseloom.dataflow.cost.exact.steps import largest_tree, lead, once
 from fuseloom.dataflow.samml.graph import Node
 from fuseloom.dataflow.table.cells import MAX_ACCUMULATOR_ORDER
@@ -13,7 +19,7 @@ from fuseloom.program.distinct import distinct
 
 
 @rule("reduce", steps="each value that is there, and each stop")
-def _reduce(node: Node, inputs: Inputs, context: Context) -> Executed:
+def _reduce(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     val = inputs[0]
     parent = val.nest.parent
     assert parent is not None
@@ -26,14 +32,14 @@ def _reduce(node: Node, inputs: Inputs, context: Context) -> Executed:
         present = None if there.all() else there
     flushes = val.nest.stops if parent.parent is not None else once()
     return Executed(
-        (Carried(parent, None, present),),
+        (StreamContents(parent, None, present),),
         val.values + val.nest.stops,
         flushes,
         lead=lead(parent, lambda fiber: before[fiber + 1] - before[fiber]),
     )
 
 
-def _tree(node: Node, inputs: Inputs, made: Executed) -> Held:
+def _tree(node: Node, inputs: Inputs, made: Executed) -> HeldOnChip:
     """The largest tree of coordinates and sums that it puts at once."""
     return largest_tree([out.nest for out in made.outputs[:-1]])
 
@@ -49,7 +55,7 @@ def _tree(node: Node, inputs: Inputs, made: Executed) -> Held:
     steps="each value and stop, and each tree that it puts",
     holds=_tree,
 )
-def _spacc(node: Node, inputs: Inputs, context: Context) -> Executed:
+def _spacc(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     outer, *crds, val = inputs
     base = outer.nest.parent
     assert base is not None
@@ -72,8 +78,8 @@ def _spacc(node: Node, inputs: Inputs, context: Context) -> Executed:
         else:
             found = distinct(key * width + column)
         parent = below(parent, found // width, found % width, crd.nest.by)
-        outputs.append(Carried(parent))
-    outputs.append(Carried(parent))
+        outputs.append(StreamContents(parent))
+    outputs.append(StreamContents(parent))
     flushes = outer.nest.stops
     work = val.nest.elements + (outer.nest.elements if len(crds) == 1 else val.nest.stops)
     if base.parent is None:

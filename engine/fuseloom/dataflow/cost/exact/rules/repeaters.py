@@ -4,33 +4,45 @@ from __future__ import annotations
 
 import numpy as np
 
-from fuseloom.dataflow.cost.exact.execution import Context, Executed, Held, Inputs, rule
-from fuseloom.dataflow.cost.exact.nests import Bools, Carried, Ints, Nest, Profile
+from fuseloom.dataflow.cost.exact.execution import (
+    Executed,
+    ExecutionContext,
+    HeldOnChip,
+    Inputs,
+    rule,
+)
+from fuseloom.dataflow.cost.exact.fiber_levels import (
+    Bools,
+    FiberLevel,
+    Ints,
+    Profile,
+    StreamContents,
+)
 from fuseloom.dataflow.cost.exact.steps import innermost, largest_tree, segments, spread, taken_at
 from fuseloom.dataflow.samml.graph import Node
 
 
 @rule("repsig", steps="each token that it takes")
-def _repsig(node: Node, inputs: Inputs, context: Context) -> Executed:
-    return Executed((Carried(inputs[0].nest),), inputs[0].tokens)
+def _repsig(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
+    return Executed((StreamContents(inputs[0].nest),), inputs[0].tokens)
 
 
 @rule("repeat", steps="each token and stop that it puts", ahead=True)
-def _repeat(node: Node, inputs: Inputs, context: Context) -> Executed:
+def _repeat(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     held, signal = inputs
     nest = signal.nest
     if held.given is None and held.base is None and held.present is None:
-        return Executed((Carried(nest),), nest.tokens)
+        return Executed((StreamContents(nest),), nest.tokens)
     context.budget.take(float(nest.n))
     return Executed((taken_at(held, nest.up, nest),), nest.tokens)
 
 
-def _subtree(node: Node, inputs: Inputs, made: Executed) -> Held:
+def _subtree(node: Node, inputs: Inputs, made: Executed) -> HeldOnChip:
     """The largest subtree that it keeps: of what its stream carries."""
     stream = inputs[0]
     found = largest_tree(innermost(stream.nest, int(node.params["levels"])))
     values = stream.given is None and stream.base is None
-    return Held(0.0, found.values) if values else Held(found.values)
+    return HeldOnChip(0.0, found.values) if values else HeldOnChip(found.values)
 
 
 @rule(
@@ -38,7 +50,7 @@ def _subtree(node: Node, inputs: Inputs, made: Executed) -> Held:
     steps="each token that it puts, and each token of a subtree that it drops",
     holds=_subtree,
 )
-def _replay(node: Node, inputs: Inputs, context: Context) -> Executed:
+def _replay(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     stream, driver = inputs
     chain = innermost(stream.nest, int(node.params["levels"]))
     parent, at, fiber = driver.nest, driver.nest.up, np.zeros(0, dtype=np.int64)
@@ -46,7 +58,7 @@ def _replay(node: Node, inputs: Inputs, context: Context) -> Executed:
         lengths = (nest.seg[1:] - nest.seg[:-1])[at]
         context.budget.take(float(lengths.sum()))
         fiber = spread(nest.seg[at], lengths)
-        parent = Nest(parent, segments(lengths), nest.crd[fiber], by=nest.by)
+        parent = FiberLevel(parent, segments(lengths), nest.crd[fiber], by=nest.by)
         at = fiber
     out = taken_at(stream, fiber, parent)
     # A subtree whose driver has an empty fiber is taken and dropped, a cycle per token.
@@ -65,7 +77,7 @@ def _replay(node: Node, inputs: Inputs, context: Context) -> Executed:
     return Executed((out,), work)
 
 
-def _tokens_under(chain: list[Nest], chosen: Bools) -> Ints:
+def _tokens_under(chain: list[FiberLevel], chosen: Bools) -> Ints:
     """Tokens, without its last stop, of the subtree under each chosen element."""
     total = np.zeros(len(chosen), dtype=np.int64)
     low, high = np.arange(len(chosen)), np.arange(1, len(chosen) + 1)

@@ -6,21 +6,28 @@ from dataclasses import replace
 
 import numpy as np
 
-from fuseloom.dataflow.cost.exact.execution import Context, Executed, Inputs, rule
-from fuseloom.dataflow.cost.exact.nests import Bools, Carried, Ints, Nest, Profile, kept
+from fuseloom.dataflow.cost.exact.execution import Executed, ExecutionContext, Inputs, rule
+from fuseloom.dataflow.cost.exact.fiber_levels import (
+    Bools,
+    FiberLevel,
+    Ints,
+    Profile,
+    StreamContents,
+    kept,
+)
 from fuseloom.dataflow.cost.exact.steps import innermost, segments, spread, taken_at
 from fuseloom.dataflow.samml.graph import Node
 
 
 @rule("broadcast", steps="nothing: copies take no time of their own")
-def _broadcast(node: Node, inputs: Inputs, context: Context) -> Executed:
+def _broadcast(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     top = inputs[0].nest.top
     none = Profile(top, np.zeros(0 if top is None else top.n))
     return Executed(inputs * len(node.outputs), none)
 
 
 @rule("fork", steps="each token, the last one too")
-def _fork(node: Node, inputs: Inputs, context: Context) -> Executed:
+def _fork(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     (given,) = inputs
     lanes = len(node.outputs)
     context.budget.take(float(given.nest.n))
@@ -37,7 +44,7 @@ def _fork(node: Node, inputs: Inputs, context: Context) -> Executed:
 
 
 @rule("ordered_join", steps="each token and stop that it puts", in_turn=True)
-def _ordered_join(node: Node, inputs: Inputs, context: Context) -> Executed:
+def _ordered_join(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     guide, lanes = inputs[0], inputs[1:]
     n, count = guide.nest.n, len(lanes)
     context.budget.take(float(n + sum(lane.nest.n for lane in lanes)))
@@ -63,7 +70,7 @@ def _ordered_join(node: Node, inputs: Inputs, context: Context) -> Executed:
         for k, chain in enumerate(chains):
             mine = lane == k
             crd[mine] = chain[depth].crd[at[mine]]
-        parent = Nest(parent, segments(lengths), crd, by=chains[0][depth].by)
+        parent = FiberLevel(parent, segments(lengths), crd, by=chains[0][depth].by)
     refs: Ints | None = None
     present: Bools | None = None
     if lanes[0].refs is not None:
@@ -76,4 +83,4 @@ def _ordered_join(node: Node, inputs: Inputs, context: Context) -> Executed:
             refs[mine] = given.refs[at[mine]]
         if present is not None and given.present is not None:
             present[mine] = given.present[at[mine]]
-    return Executed((Carried(parent, refs, present),), parent.tokens)
+    return Executed((StreamContents(parent, refs, present),), parent.tokens)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from fuseloom.dataflow.cost.exact.execution import Context, Executed, Inputs, rule
-from fuseloom.dataflow.cost.exact.nests import Carried, Ints, Nest, kept
+from fuseloom.dataflow.cost.exact.execution import Executed, ExecutionContext, Inputs, rule
+from fuseloom.dataflow.cost.exact.fiber_levels import FiberLevel, Ints, StreamContents, kept
 from fuseloom.dataflow.cost.exact.steps import references, segments, spread
 from fuseloom.dataflow.samml.graph import Node
 
 
 @rule("scan", steps="each coordinate and stop that it puts", ahead=True)
-def _scan(node: Node, inputs: Inputs, context: Context) -> Executed:
+def _scan(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     tensor, level = str(node.params["tensor"]), int(node.params["level"])
     if size := context.sources.full(tensor, level):
         return _every(inputs[0], size, context)
@@ -34,23 +34,25 @@ def _scan(node: Node, inputs: Inputs, context: Context) -> Executed:
         every = np.zeros(given.nest.n, dtype=np.int64)
         every[given.here] = lengths
         lengths = every
-    nest = Nest(given.nest, segments(lengths), crd[at], by=context.by)
-    return Executed((Carried(nest), Carried(nest, at)), nest.tokens)
+    nest = FiberLevel(given.nest, segments(lengths), crd[at], by=context.by)
+    return Executed((StreamContents(nest), StreamContents(nest, at)), nest.tokens)
 
 
 @rule("dense_scan", steps="each coordinate and stop that it puts", ahead=True)
-def _dense_scan(node: Node, inputs: Inputs, context: Context) -> Executed:
+def _dense_scan(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     return _every(inputs[0], int(node.params["dim"]), context)
 
 
-def _every(given: Carried, size: int, context: Context) -> Executed:
+def _every(given: StreamContents, size: int, context: ExecutionContext) -> Executed:
     """All coordinates below a size under each reference."""
     given_refs = references(given, context)
     assert given_refs is not None
     here = given.here
     if here is None and context.by is None:
         nest = _full(given.nest, size, context)
-        return Executed((Carried(nest), Carried(nest, base=given_refs * size)), nest.tokens)
+        return Executed(
+            (StreamContents(nest), StreamContents(nest, base=given_refs * size)), nest.tokens
+        )
     only = None if context.by is None else np.flatnonzero(context.by.per[:size])
     refs = given_refs if here is None else given_refs[here]
     context.budget.take(float(size if only is None else len(only)) * len(refs))
@@ -59,12 +61,12 @@ def _every(given: Carried, size: int, context: Context) -> Executed:
     at = np.repeat(refs, len(every)) * size + crd
     lengths = np.full(given.nest.n, len(every))
     seg = segments(lengths if here is None else np.where(here, lengths, 0))
-    nest = Nest(given.nest, seg, crd, by=context.by)
-    return Executed((Carried(nest), Carried(nest, at)), nest.tokens)
+    nest = FiberLevel(given.nest, seg, crd, by=context.by)
+    return Executed((StreamContents(nest), StreamContents(nest, at)), nest.tokens)
 
 
 @rule("locate", steps="each coordinate and stop")
-def _locate(node: Node, inputs: Inputs, context: Context) -> Executed:
+def _locate(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     crd, parent = inputs
     context.budget.take(float(crd.nest.n))
     above = references(parent, context)
@@ -72,11 +74,11 @@ def _locate(node: Node, inputs: Inputs, context: Context) -> Executed:
     at = above * int(node.params["dim"]) + crd.nest.crd
     if parent.here is not None:
         at = np.where(parent.here, at, -1)
-    return Executed((Carried(crd.nest, at),), crd.tokens)
+    return Executed((StreamContents(crd.nest, at),), crd.tokens)
 
 
 @rule("search", steps="each coordinate and stop that it takes")
-def _search(node: Node, inputs: Inputs, context: Context) -> Executed:
+def _search(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     tensor, level = str(node.params["tensor"]), int(node.params["level"])
     parent, wanted = inputs
     above = references(parent, context)
@@ -94,11 +96,11 @@ def _search(node: Node, inputs: Inputs, context: Context) -> Executed:
         found[found] = among[at[found]] == (fiber * width + crd)[found]
     found &= fiber >= 0
     nest = kept(wanted.nest, found)
-    return Executed((Carried(nest), Carried(nest, at[found])), wanted.tokens)
+    return Executed((StreamContents(nest), StreamContents(nest, at[found])), wanted.tokens)
 
 
-def _full(parent: Nest, size: int, context: Context) -> Nest:
+def _full(parent: FiberLevel, size: int, context: ExecutionContext) -> FiberLevel:
     """A level with all coordinates, which are counted only, unless it is the outermost."""
     if parent.parent is None:
         context.budget.take(float(size))
-    return Nest.of_full(parent, size)
+    return FiberLevel.of_full(parent, size)

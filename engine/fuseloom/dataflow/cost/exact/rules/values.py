@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from fuseloom.dataflow.cost.exact.execution import Context, Executed, Inputs, rule
-from fuseloom.dataflow.cost.exact.nests import Carried
+from fuseloom.dataflow.cost.exact.execution import Executed, ExecutionContext, Inputs, rule
+from fuseloom.dataflow.cost.exact.fiber_levels import StreamContents
 from fuseloom.dataflow.samml.graph import Node
 from fuseloom.dataflow.samml.operands import required_operands
 
 
 @rule("array", steps="each reference and stop")
-def _array(node: Node, inputs: Inputs, context: Context) -> Executed:
+def _array(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     (refs,) = inputs
-    return Executed((Carried(refs.nest, None, refs.here),), refs.tokens)
+    return Executed((StreamContents(refs.nest, None, refs.here),), refs.tokens)
 
 
 @rule("binary", steps="each pair of values and stop")
-def _binary(node: Node, inputs: Inputs, context: Context) -> Executed:
+def _binary(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     a, b = inputs
     needed = required_operands(node)
     if not needed:  # an absent operand is a zero, unless the other is absent too
@@ -25,9 +25,9 @@ def _binary(node: Node, inputs: Inputs, context: Context) -> Executed:
         for operand, given in (("a", a), ("b", b)):
             if operand in needed and given.here is not None:
                 present = given.here if present is None else present & given.here
-    return Executed((Carried(a.nest, None, present),), a.tokens)
+    return Executed((StreamContents(a.nest, None, present),), a.tokens)
 
 
 @rule("unary", "tilefold", steps="each value and stop")
-def _unary(node: Node, inputs: Inputs, context: Context) -> Executed:
-    return Executed((Carried(inputs[0].nest, None, inputs[0].here),), inputs[0].tokens)
+def _unary(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
+    return Executed((StreamContents(inputs[0].nest, None, inputs[0].here),), inputs[0].tokens)

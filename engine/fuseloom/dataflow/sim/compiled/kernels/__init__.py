@@ -4,7 +4,7 @@ Importing this package imports numba and registers every kernel; nothing is comp
 """
 
 from fuseloom.dataflow.samml.catalogue import require_registered
-from fuseloom.dataflow.sim.compiled.cache import KERNELS, Kernel
+from fuseloom.dataflow.sim.compiled.cache import KERNELS, CompiledKernel
 from fuseloom.dataflow.sim.compiled.kernels import (
     accumulators,
     aligners,
@@ -37,7 +37,7 @@ from fuseloom.dataflow.sim.compiled.kernels import tile_arithmetic as tiles
 
 __all__ = [
     "KERNELS",
-    "Kernel",
+    "CompiledKernel",
     "accumulators",
     "aligners",
     "droppers",

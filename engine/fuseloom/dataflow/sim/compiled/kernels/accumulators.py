@@ -25,7 +25,7 @@ from fuseloom.dataflow.sim.compiled.layout import (
     WAIT_NONE,
     WAIT_OUTPUT,
     Int,
-    State,
+    SimulationState,
     state_of,
     view,
 )
@@ -108,7 +108,7 @@ def _accumulator(setup: Setup) -> dict[str, float]:
 
 
 @inline
-def _mark(s: State, nd: Any, c: Int) -> Int:
+def _mark(s: SimulationState, nd: Any, c: Int) -> Int:
     """Note that a coordinate has a sum; whether it had one before."""
     w = nd.marks + (c >> 6)
     word = s.ints[w]
@@ -120,7 +120,7 @@ def _mark(s: State, nd: Any, c: Int) -> Int:
 
 
 @inline
-def _next(s: State, nd: Any, c: Int) -> Int:
+def _next(s: SimulationState, nd: Any, c: Int) -> Int:
     """The smallest marked coordinate >= ``c``; there is one."""
     word = s.ints[nd.marks + (c >> 6)] >> (c & 63) if c & 63 else s.ints[nd.marks + (c >> 6)]
     if c & 63:
@@ -138,7 +138,7 @@ def _next(s: State, nd: Any, c: Int) -> Int:
 
 
 @inline
-def _unmark(s: State, nd: Any, c: Int) -> None:
+def _unmark(s: SimulationState, nd: Any, c: Int) -> None:
     w = nd.marks + (c >> 6)
     word = s.ints[w] & ~(np.int64(1) << (c & 63))
     s.ints[w] = word
@@ -147,7 +147,7 @@ def _unmark(s: State, nd: Any, c: Int) -> None:
 
 
 @inline
-def _scatter(s: State, nd: Any) -> None:
+def _scatter(s: SimulationState, nd: Any) -> None:
     """Go over from a range of coordinates to bitmaps."""
     if not nd.scattered:
         if nd.first == nd.end:
@@ -159,7 +159,7 @@ def _scatter(s: State, nd: Any) -> None:
 
 
 @inline
-def _accumulate(s: State, nd: Any, r: Int, q: Int, m: Int) -> Int:
+def _accumulate(s: SimulationState, nd: Any, r: Int, q: Int, m: Int) -> Int:
     """Add ``m`` values at their coordinates; whether all coordinates are inside."""
     x, v = s.run[r].x, s.run[r].v
     w = s.run[q].v
@@ -207,7 +207,7 @@ def _accumulate(s: State, nd: Any, r: Int, q: Int, m: Int) -> Int:
 
 
 @inline
-def _emit(s: State, nd: Any, o1: Int, o2: Int, m: Int, t1: Int, t2: Int) -> None:
+def _emit(s: SimulationState, nd: Any, o1: Int, o2: Int, m: Int, t1: Int, t2: Int) -> None:
     """Put the row's next ``m`` coordinates and sums; the first at ``t1``, ``t2``, all others
     at ``t2``."""
     w = slot(s, o2)
@@ -235,7 +235,7 @@ def _emit(s: State, nd: Any, o1: Int, o2: Int, m: Int, t1: Int, t2: Int) -> None
 
 
 @inline
-def _count(s: State, nd: Any, limit: Int) -> Int:
+def _count(s: SimulationState, nd: Any, limit: Int) -> Int:
     """How many coordinates are left to flush, at most ``limit``."""
     if not nd.scattered:
         return min(limit, nd.end - nd.next)

@@ -17,7 +17,7 @@ from fuseloom.dataflow.sim.compiled.layout import (
     COLUMNS,
     ROWS,
     Int,
-    State,
+    SimulationState,
     doubles,
     multiply_block,
     view,
@@ -108,7 +108,7 @@ def contraction_plan(spec: TileSpec, ints: Pool) -> int:
 
 
 @inline
-def _offset(s: State, strides: Int, step: Int, row: Int, edge: Int) -> Int:
+def _offset(s: SimulationState, strides: Int, step: Int, row: Int, edge: Int) -> Int:
     """Where a row begins: the strides of its outer axes, ``step`` apart, from the inner one on."""
     at = 0
     while row > 0:
@@ -119,7 +119,7 @@ def _offset(s: State, strides: Int, step: Int, row: Int, edge: Int) -> Int:
 
 
 @inline
-def pack(s: State, source: Int, into: Int, plan: Int, size: Int, top: Int) -> None:
+def pack(s: SimulationState, source: Int, into: Int, plan: Int, size: Int, top: Int) -> None:
     """Move a tile into ``size`` doubles; fold what falls together: add, or ``top`` the largest."""
     edge, folds = s.ints[plan], s.ints[plan + 1]
     rows, length, stride = s.ints[plan + 2], s.ints[plan + 3], s.ints[plan + 4]
@@ -158,7 +158,7 @@ def pack(s: State, source: Int, into: Int, plan: Int, size: Int, top: Int) -> No
 
 
 @inline
-def unpack(s: State, source: Int, into: Int, plan: Int) -> None:
+def unpack(s: SimulationState, source: Int, into: Int, plan: Int) -> None:
     """Round doubles to a tile."""
     edge = s.ints[plan]
     rows, length, stride = s.ints[plan + 2], s.ints[plan + 3], s.ints[plan + 4]
@@ -175,7 +175,9 @@ def unpack(s: State, source: Int, into: Int, plan: Int) -> None:
 
 
 @inline_fused
-def _multiply(s: State, a: Int, b: Int, c: Int, rows: Int, terms: Int, columns: Int) -> None:
+def _multiply(
+    s: SimulationState, a: Int, b: Int, c: Int, rows: Int, terms: Int, columns: Int
+) -> None:
     """A product of two matrices, in blocks that stay in registers; what is left, row by row.
 
     Products of two ``float32`` are exact in double precision, so that fusing changes no sum.
@@ -199,7 +201,7 @@ def _multiply(s: State, a: Int, b: Int, c: Int, rows: Int, terms: Int, columns: 
 
 
 @inline
-def contract(s: State, plan: Int, a: Int, b: Int, out: Int) -> None:
+def contract(s: SimulationState, plan: Int, a: Int, b: Int, out: Int) -> None:
     """The contraction of two tiles at those addresses, into a third."""
     count, m, k, n = s.ints[plan], s.ints[plan + 1], s.ints[plan + 2], s.ints[plan + 3]
     left, right, product = s.ints[plan + 4], s.ints[plan + 5], s.ints[plan + 6]
@@ -216,7 +218,7 @@ def contract(s: State, plan: Int, a: Int, b: Int, out: Int) -> None:
 
 
 @inline
-def elementwise(s: State, plan: Int, fn: Int, a: Int, b: Int, out: Int) -> None:
+def elementwise(s: SimulationState, plan: Int, fn: Int, a: Int, b: Int, out: Int) -> None:
     """A function of two tiles with their axes aligned."""
     edge, rows, length = s.ints[plan], s.ints[plan + 1], s.ints[plan + 2]
     step_a, step_b = s.ints[plan + 3], s.ints[plan + 4]

@@ -28,7 +28,7 @@ from fuseloom.dataflow.sim.compiled.layout import (
     WAIT_NONE,
     WAIT_OUTPUT,
     Int,
-    State,
+    SimulationState,
     pointer,
     state_of,
 )
@@ -94,7 +94,7 @@ def _jump(c: Any, at: Int, n: Int, limit: Int) -> Int:
 
 
 @inline
-def _below(s: State, r: Int, n: Int, limit: Int) -> Int:
+def _below(s: SimulationState, r: Int, n: Int, limit: Int) -> Int:
     """How many of the first ``n`` coordinates of a run are below ``limit`` (at least one is)."""
     p = s.run[r]
     if p.x & STEP and not p.x & MEM:
@@ -105,7 +105,7 @@ def _below(s: State, r: Int, n: Int, limit: Int) -> Int:
 
 
 @inline
-def _common(s: State, r: Int, q: Int, n: Int) -> Int:
+def _common(s: SimulationState, r: Int, q: Int, n: Int) -> Int:
     """How many of the first ``n`` coordinates of two runs agree (at least one does)."""
     a, b = s.run[r], s.run[q]
     if a.x == b.x and a.v == b.v:
@@ -119,7 +119,7 @@ def _common(s: State, r: Int, q: Int, n: Int) -> Int:
 
 
 @inline
-def _finish_step(s: State, nd: Any, t: Int, so: Int) -> tuple[Int, Int, Int]:
+def _finish_step(s: SimulationState, nd: Any, t: Int, so: Int) -> tuple[Int, Int, Int]:
     """Put and take one operand after the other; clock, stall and the full channel, or -1."""
     zero = np.float32(0)
     while nd.operand < nd.operands:
@@ -155,14 +155,14 @@ def _finish_step(s: State, nd: Any, t: Int, so: Int) -> tuple[Int, Int, Int]:
 
 
 @inline
-def _free(s: State, c: Int) -> Int:
+def _free(s: SimulationState, c: Int) -> Int:
     """Whether tokens of a channel are taken with nothing to note and no slot to give back."""
     q = s.ch[c]
     return q.cap == 0 and q.rs < 0 and q.ht > 0
 
 
 @inline
-def _drop(s: State, c: Int, m: Int) -> None:
+def _drop(s: SimulationState, c: Int, m: Int) -> None:
     """Remove ``m`` numbers or stops of the first run of such a channel."""
     q = s.ch[c]
     p = s.run[q.ro + (q.hr & q.rm)]
@@ -177,7 +177,7 @@ def _drop(s: State, c: Int, m: Int) -> None:
 
 
 @inline
-def _apart(s: State, r: Int, n: Int, q: Int, m: Int) -> tuple[Int, Int]:
+def _apart(s: SimulationState, r: Int, n: Int, q: Int, m: Int) -> tuple[Int, Int]:
     """How many of ``n`` and ``m`` coordinates come before the first that both runs have.
 
     Those of a run are consecutive or in memory, and ascending; one run ends where none is common.
@@ -228,7 +228,7 @@ def _apart(s: State, r: Int, n: Int, q: Int, m: Int) -> tuple[Int, Int]:
 
 
 @inline
-def _meet(s: State, nd: Any, t: Int, si: Int) -> tuple[Int, Int]:
+def _meet(s: SimulationState, nd: Any, t: Int, si: Int) -> tuple[Int, Int]:
     """Go on with an intersection of two streams, without limits, while all heads are at hand.
 
     The same steps as :func:`_join` takes, many at once.  Every cycle takes one coordinate, or one
@@ -301,7 +301,7 @@ def _meet(s: State, nd: Any, t: Int, si: Int) -> tuple[Int, Int]:
 
 
 @inline
-def _join(s: State, nd: Any) -> Int:
+def _join(s: SimulationState, nd: Any) -> Int:
     """Walk the operands' coordinates in order."""
     count, union, gate, scratch = nd.operands, nd.is_union, nd.gate, nd.clocks
     ins, outs = nd.ins, nd.outs

@@ -19,7 +19,7 @@ from fuseloom.dataflow.sim.compiled.layout import (
     WAIT_NONE,
     WAIT_OUTPUT,
     Int,
-    State,
+    SimulationState,
     state_of,
 )
 from fuseloom.dataflow.sim.compiled.rings import (
@@ -93,7 +93,9 @@ def fork(node: Int, table: Int) -> Int:
 
 
 @inline_common
-def pass_leaves(s: State, nd: Any, i: Int, o: Int, t: Int, limit: Int) -> tuple[Int, Int, Int]:
+def pass_leaves(
+    s: SimulationState, nd: Any, i: Int, o: Int, t: Int, limit: Int
+) -> tuple[Int, Int, Int]:
     """Pass on at most ``limit`` leaves at the head of ``i``, for which ``o`` has room.
 
     The clock afterwards, and the cycles stalled for the input and for room.

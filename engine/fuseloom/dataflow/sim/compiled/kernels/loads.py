@@ -25,7 +25,7 @@ from fuseloom.dataflow.sim.compiled.layout import (
     WAIT_NONE,
     WAIT_OUTPUT,
     Int,
-    State,
+    SimulationState,
     fetch,
     state_of,
     view,
@@ -97,7 +97,7 @@ def _gather(o: Any, refs: Any, values: Any, size: Int) -> Int:
 
 
 @inline
-def _fetch(s: State, v: Int, m: Int) -> None:
+def _fetch(s: SimulationState, v: Int, m: Int) -> None:
     """Have the first of ``m`` values brought in: who computes with them is about to read them."""
     for e in range(v, v + min(m, FETCHED), LINE):
         fetch(s.floats, e)

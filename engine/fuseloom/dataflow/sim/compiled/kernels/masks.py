@@ -25,7 +25,7 @@ from fuseloom.dataflow.sim.compiled.layout import (
     WAIT_NONE,
     WAIT_OUTPUT,
     Int,
-    State,
+    SimulationState,
     state_of,
 )
 from fuseloom.dataflow.sim.compiled.rings import (
@@ -74,7 +74,7 @@ def _mask(setup: Setup) -> dict[str, float]:
 
 
 @inline
-def _alike(s: State, r: Int, m: Int, least: Int) -> Int:
+def _alike(s: SimulationState, r: Int, m: Int, least: Int) -> Int:
     """How many of the first ``m`` numbers are on the same side of ``least`` as the first."""
     p = s.run[r]
     if not p.x & STEP:
@@ -90,7 +90,7 @@ def _alike(s: State, r: Int, m: Int, least: Int) -> Int:
 
 @inline
 def _take_inner(
-    s: State, nd: Any, i: Int, u: Int, j: Int, o1: Int, o3: Int, t: Int, si: Int, so: Int
+    s: SimulationState, nd: Any, i: Int, u: Int, j: Int, o1: Int, o3: Int, t: Int, si: Int, so: Int
 ) -> tuple[Int, Int, Int, Int]:
     """Take inner tokens with their references, a run of those alike at once.
 
@@ -137,7 +137,9 @@ def _take_inner(
 
 
 @inline
-def _take_reference(s: State, nd: Any, c: Int, t: Int, si: Int, so: Int) -> tuple[Int, Int, Int]:
+def _take_reference(
+    s: SimulationState, nd: Any, c: Int, t: Int, si: Int, so: Int
+) -> tuple[Int, Int, Int]:
     """Take the held token's reference; drop both if the token is masked."""
     if not has(s, c):
         return t, si, leave(nd, t, si, so, WAIT_INPUT, c)
@@ -163,7 +165,7 @@ def _take_reference(s: State, nd: Any, c: Int, t: Int, si: Int, so: Int) -> tupl
 
 @inline
 def _put_first_stop(
-    s: State, nd: Any, u: Int, c: Int, t: Int, si: Int, so: Int
+    s: SimulationState, nd: Any, u: Int, c: Int, t: Int, si: Int, so: Int
 ) -> tuple[Int, Int, Int]:
     """Put the outer stop in front, and see whether the held token follows (reference machine)."""
     if nd.outer_kind == STOP:
@@ -186,7 +188,9 @@ def _put_first_stop(
 
 
 @inline
-def _put_inner(s: State, nd: Any, c: Int, t: Int, si: Int, so: Int) -> tuple[Int, Int, Int]:
+def _put_inner(
+    s: SimulationState, nd: Any, c: Int, t: Int, si: Int, so: Int
+) -> tuple[Int, Int, Int]:
     """Put the held token."""
     if room(s, c) == 0:
         return t, so, leave(nd, t, si, so, WAIT_OUTPUT, c)
@@ -196,7 +200,9 @@ def _put_inner(s: State, nd: Any, c: Int, t: Int, si: Int, so: Int) -> tuple[Int
 
 
 @inline
-def _put_reference(s: State, nd: Any, c: Int, t: Int, si: Int, so: Int) -> tuple[Int, Int, Int]:
+def _put_reference(
+    s: SimulationState, nd: Any, c: Int, t: Int, si: Int, so: Int
+) -> tuple[Int, Int, Int]:
     """Put its reference."""
     if room(s, c) == 0:
         return t, so, leave(nd, t, si, so, WAIT_OUTPUT, c)
@@ -214,7 +220,9 @@ def _put_reference(s: State, nd: Any, c: Int, t: Int, si: Int, so: Int) -> tuple
 
 
 @inline
-def _put_outer(s: State, nd: Any, u: Int, c: Int, t: Int, si: Int, so: Int) -> tuple[Int, Int, Int]:
+def _put_outer(
+    s: SimulationState, nd: Any, u: Int, c: Int, t: Int, si: Int, so: Int
+) -> tuple[Int, Int, Int]:
     """Put the outer coordinate behind its fiber, or the end."""
     zero = np.float32(0)
     if room(s, c) == 0:
@@ -239,7 +247,9 @@ def _put_outer(s: State, nd: Any, u: Int, c: Int, t: Int, si: Int, so: Int) -> t
 
 
 @inline
-def _pass_outer(s: State, nd: Any, u: Int, t: Int, si: Int, so: Int) -> tuple[Int, Int, Int]:
+def _pass_outer(
+    s: SimulationState, nd: Any, u: Int, t: Int, si: Int, so: Int
+) -> tuple[Int, Int, Int]:
     """Take the outer token (reference machine)."""
     if not has(s, u):
         return t, si, leave(nd, t, si, so, WAIT_INPUT, u)
@@ -250,7 +260,9 @@ def _pass_outer(s: State, nd: Any, u: Int, t: Int, si: Int, so: Int) -> tuple[In
 
 
 @inline
-def _take_closing(s: State, nd: Any, u: Int, t: Int, si: Int, so: Int) -> tuple[Int, Int, Int]:
+def _take_closing(
+    s: SimulationState, nd: Any, u: Int, t: Int, si: Int, so: Int
+) -> tuple[Int, Int, Int]:
     """Take the outer stop that an inner one closes too."""
     if not has(s, u):
         return t, si, leave(nd, t, si, so, WAIT_INPUT, u)
@@ -264,7 +276,9 @@ def _take_closing(s: State, nd: Any, u: Int, t: Int, si: Int, so: Int) -> tuple[
 
 
 @inline
-def _put_closing(s: State, nd: Any, c: Int, t: Int, si: Int, so: Int) -> tuple[Int, Int, Int]:
+def _put_closing(
+    s: SimulationState, nd: Any, c: Int, t: Int, si: Int, so: Int
+) -> tuple[Int, Int, Int]:
     """Put that stop."""
     if room(s, c) == 0:
         return t, so, leave(nd, t, si, so, WAIT_OUTPUT, c)

@@ -25,7 +25,7 @@ from fuseloom.dataflow.sim.compiled.layout import (
     WAIT_NODE,
     WAIT_WORDS,
     Int,
-    State,
+    SimulationState,
 )
 from fuseloom.dataflow.sim.compiled.maxima import expect_bursts, prepare, settle
 from fuseloom.dataflow.sim.compiled.observed_layout import (
@@ -60,7 +60,7 @@ from fuseloom.dataflow.sim.compiled.rings import has, is_late
 
 
 @inline
-def _cover(s: State, t: Int) -> None:
+def _cover(s: SimulationState, t: Int) -> None:
     """Make bins wide enough for clock ``t``: merge them in pairs."""
     f = s.ctl
     bins = f[OBS_BINS]
@@ -82,7 +82,7 @@ def _steps(distance: Int, d: Int) -> Int:
 
 
 @inline
-def _count_tokens(s: State, row: Int, t: Int, n: Int, d: Int) -> None:
+def _count_tokens(s: SimulationState, row: Int, t: Int, n: Int, d: Int) -> None:
     """Add tokens stamped ``t``, ``t + d``, ... to a timeline."""
     f = s.ctl
     _cover(s, t + (n - 1) * d)
@@ -100,7 +100,7 @@ def _count_tokens(s: State, row: Int, t: Int, n: Int, d: Int) -> None:
 
 
 @inline
-def _spend(s: State, node: Int, start: Int, stop: Int, si: Int, so: Int, sm: Int) -> None:
+def _spend(s: SimulationState, node: Int, start: Int, stop: Int, si: Int, so: Int, sm: Int) -> None:
     """Spread a visit's cycles evenly over its interval; the totals stay exact."""
     f = s.ctl
     _cover(s, stop - 1)
@@ -133,7 +133,7 @@ def _spend(s: State, node: Int, start: Int, stop: Int, si: Int, so: Int, sm: Int
 
 
 @inline
-def _log(s: State, what: Int, first: Int, t: Int, n: Int, d: Int) -> None:
+def _log(s: SimulationState, what: Int, first: Int, t: Int, n: Int, d: Int) -> None:
     f = s.ctl
     o = f[OBS_LOG] + LOG_WORDS * f[OBS_NEXT]
     if f[OBS_LOGGED] >= f[OBS_LIMIT]:
@@ -148,7 +148,7 @@ def _log(s: State, what: Int, first: Int, t: Int, n: Int, d: Int) -> None:
 
 
 @inline
-def _put_event(s: State, c: Int, q: Int, late: Int, t: Int, n: Int, d: Int) -> None:
+def _put_event(s: SimulationState, c: Int, q: Int, late: Int, t: Int, n: Int, d: Int) -> None:
     """``n`` tokens stamped ``t``, ``t + d``, ... were put."""
     f = s.ctl
     _count_tokens(s, ROWS * f[OBS_NODE_COUNT] + c, t, n, d)
@@ -157,7 +157,7 @@ def _put_event(s: State, c: Int, q: Int, late: Int, t: Int, n: Int, d: Int) -> N
 
 
 @inline
-def _take_event(s: State, c: Int, q: Int, t: Int, n: Int, d: Int) -> None:
+def _take_event(s: SimulationState, c: Int, q: Int, t: Int, n: Int, d: Int) -> None:
     """``n`` tokens were taken at clocks ``t``, ``t + d``, ..."""
     f = s.ctl
     _log(s, 4 * c + 1, f[q + TAKE_COUNT], t, n, d)
@@ -165,7 +165,7 @@ def _take_event(s: State, c: Int, q: Int, t: Int, n: Int, d: Int) -> None:
 
 
 @inline
-def _harvest_puts(s: State, c: Int) -> None:
+def _harvest_puts(s: SimulationState, c: Int) -> None:
     """Events of what the producer's visit put into channel ``c``."""
     f = s.ctl
     q = f[OBS_CHANNELS] + CHANNEL_WORDS * c
@@ -203,7 +203,7 @@ def _harvest_puts(s: State, c: Int) -> None:
 
 
 @inline
-def _harvest_takes(s: State, c: Int) -> None:
+def _harvest_takes(s: SimulationState, c: Int) -> None:
     """Events of what the consumer's visit took from channel ``c``."""
     f = s.ctl
     q = f[OBS_CHANNELS] + CHANNEL_WORDS * c
@@ -241,7 +241,7 @@ def _harvest_takes(s: State, c: Int) -> None:
 
 
 @inline
-def _sign_waits(s: State, node: Int) -> None:
+def _sign_waits(s: SimulationState, node: Int) -> None:
     """Say whose the waits are that the visit noted; ask for a pause when there are many."""
     f = s.ctl
     end = f[CTL_WAIT]
@@ -253,7 +253,7 @@ def _sign_waits(s: State, node: Int) -> None:
 
 
 @inline
-def harvest(s: State, node: Int, status: Int) -> None:
+def harvest(s: SimulationState, node: Int, status: Int) -> None:
     """Note what the visit of a node that just ended has done."""
     f = s.ctl
     if f[CTL_WAIT] > f[OBS_SIGNED]:

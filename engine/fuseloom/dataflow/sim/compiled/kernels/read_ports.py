@@ -24,7 +24,7 @@ from fuseloom.dataflow.sim.compiled.layout import (
     WAIT_NONE,
     WAIT_OUTPUT,
     Int,
-    State,
+    SimulationState,
     state_of,
 )
 from fuseloom.dataflow.sim.compiled.rings import (
@@ -86,7 +86,7 @@ def _reader(setup: Setup) -> dict[str, float]:
 
 
 @inline
-def _deliver(s: State, nd: Any, o: Int, entry: Int, second: Int, when: Int) -> None:
+def _deliver(s: SimulationState, nd: Any, o: Int, entry: Int, second: Int, when: Int) -> None:
     """Put a piece on one output, now that its words come at cycle ``when``."""
     t, n = s.ints[entry + _T], s.ints[entry + _N]
     x = s.ints[entry + (_X2 if second else _X)]
@@ -106,13 +106,13 @@ def _deliver(s: State, nd: Any, o: Int, entry: Int, second: Int, when: Int) -> N
 
 
 @inline
-def _run_ring_full(s: State, c: Int) -> Int:
+def _run_ring_full(s: SimulationState, c: Int) -> Int:
     q = s.ch[c]
     return q.cap >= 0 and q.tr - q.hr > q.rm - 2
 
 
 @inline
-def _deliver_all(s: State, nd: Any, o1: Int, o2: Int, pair: Int) -> Int:
+def _deliver_all(s: SimulationState, nd: Any, o1: Int, o2: Int, pair: Int) -> Int:
     """Put what the memory has answered, in order; the output whose ring is full, or -1."""
     port = nd.port
     while nd.oldest < nd.newest:
@@ -136,7 +136,7 @@ def _deliver_all(s: State, nd: Any, o1: Int, o2: Int, pair: Int) -> Int:
 
 
 @inline
-def _reserve(s: State, c: Int, t: Int, m: Int, x: Int) -> None:
+def _reserve(s: SimulationState, c: Int, t: Int, m: Int, x: Int) -> None:
     """Use up slots for tokens that are put at clock ``t`` and show later."""
     q = s.ch[c]
     if q.tt == 0:
@@ -145,7 +145,9 @@ def _reserve(s: State, c: Int, t: Int, m: Int, x: Int) -> None:
 
 
 @inline
-def _wait_for(s: State, nd: Any, t: Int, m: Int, x: Int, v: Int, x2: Int, v2: Int) -> None:
+def _wait_for(
+    s: SimulationState, nd: Any, t: Int, m: Int, x: Int, v: Int, x2: Int, v2: Int
+) -> None:
     """Note a piece whose first token was put at clock ``t``."""
     entry = nd.pieces + _PIECE * (nd.newest & nd.mask)
     s.ints[entry + _T] = t + 1
@@ -157,7 +159,7 @@ def _wait_for(s: State, nd: Any, t: Int, m: Int, x: Int, v: Int, x2: Int, v2: In
 
 
 @inline
-def _first_missing(s: State, nd: Any, address: Int) -> Int:
+def _first_missing(s: SimulationState, nd: Any, address: Int) -> Int:
     """First line to ask for, or -1 if the line asked for last has all."""
     first, last = address // nd.line, (address + nd.size - 1) // nd.line
     if first == nd.last_line:
@@ -166,7 +168,7 @@ def _first_missing(s: State, nd: Any, address: Int) -> Int:
 
 
 @inline
-def _covered(s: State, nd: Any, r: Int, m: Int, base: Int) -> Int:
+def _covered(s: SimulationState, nd: Any, r: Int, m: Int, base: Int) -> Int:
     """How many of the first ``m`` references need nothing but the line asked for last.
 
     The first one counts in any case.

@@ -22,7 +22,7 @@ from fuseloom.dataflow.sim.compiled.layout import (
     WAIT_NONE,
     WAIT_OUTPUT,
     Int,
-    State,
+    SimulationState,
     state_of,
     view,
 )
@@ -77,7 +77,7 @@ def register(setup: Setup) -> dict[str, float]:
 
 
 @inline
-def _fold(s: State, nd: Any, r: Int) -> None:
+def _fold(s: SimulationState, nd: Any, r: Int) -> None:
     """Add the values of a run, one after the other: that order decides the rounding."""
     p = s.run[r]
     v, n, step = p.v, p.n, p.x & STEP
@@ -106,7 +106,7 @@ def _fold(s: State, nd: Any, r: Int) -> None:
 
 
 @inline
-def _put_total(s: State, nd: Any, o: Int, t: Int) -> None:
+def _put_total(s: SimulationState, nd: Any, o: Int, t: Int) -> None:
     """Put the register's content, or what nothing adds up to, and begin the next fiber."""
     if nd.filled and (nd.added or nd.default):
         put_one(s, o, t + 1, LEAF, 0, np.float32(nd.total))

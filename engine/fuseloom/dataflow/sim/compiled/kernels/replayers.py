@@ -24,7 +24,7 @@ from fuseloom.dataflow.sim.compiled.layout import (
     WAIT_NONE,
     WAIT_OUTPUT,
     Int,
-    State,
+    SimulationState,
     state_of,
 )
 from fuseloom.dataflow.sim.compiled.replay_layout import (
@@ -81,7 +81,7 @@ def _buffer(setup: Setup) -> dict[str, float]:
 
 
 @inline
-def _free(s: State, f: Int) -> Int:
+def _free(s: SimulationState, f: Int) -> Int:
     """Leaves for which the buffer has room; 0 if there is none for another run."""
     if s.ints[f + RUN_COUNT] == s.ints[f + RUN_ROOM]:
         return 0
@@ -89,7 +89,7 @@ def _free(s: State, f: Int) -> Int:
 
 
 @inline
-def _store(s: State, nd: Any, r: Int, m: Int) -> None:
+def _store(s: SimulationState, nd: Any, r: Int, m: Int) -> None:
     """Keep the first ``m`` tokens of a run; handles of tiles one by one, so they can be found."""
     f, p = nd.buffer, s.run[r]
     x, v = p.x & ~SLOPE, p.v
@@ -109,7 +109,7 @@ def _store(s: State, nd: Any, r: Int, m: Int) -> None:
 
 
 @inline
-def _put_kept(s: State, nd: Any, o: Int, at: Int, m: Int, t: Int) -> None:
+def _put_kept(s: SimulationState, nd: Any, o: Int, at: Int, m: Int, t: Int) -> None:
     """Put ``m`` tokens of the run at hand, from ``token`` on."""
     x, v = s.ints[at + 1], s.ints[at + 2]
     if x & STEP:

@@ -25,7 +25,7 @@ from fuseloom.dataflow.sim.compiled.layout import (
     WAIT_NONE,
     WAIT_OUTPUT,
     Int,
-    State,
+    SimulationState,
     state_of,
 )
 from fuseloom.dataflow.sim.compiled.rings import (
@@ -73,7 +73,7 @@ _SCANNER = STORED_LEVEL.also(
 
 
 @inline
-def _scan(s: State, nd: Any, compressed: Int) -> Int:
+def _scan(s: SimulationState, nd: Any, compressed: Int) -> Int:
     """Replace references by fibers."""
     i, o1, o2 = s.ints[nd.ins], s.ints[nd.outs], s.ints[nd.outs + 1]
     t, si, so = nd.clk, nd.si, nd.so

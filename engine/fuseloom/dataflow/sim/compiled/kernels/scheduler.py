@@ -31,7 +31,7 @@ from fuseloom.dataflow.sim.compiled.layout import (
     WAIT_MEMORY,
     WAIT_OUTPUT,
     Int,
-    State,
+    SimulationState,
     call_kernel,
     state_of,
 )
@@ -44,7 +44,7 @@ from fuseloom.dataflow.sim.compiled.rings import (
 
 
 @inline
-def _wake(s: State, nd: Any) -> None:
+def _wake(s: SimulationState, nd: Any) -> None:
     """Make neighbours ready for which the visit of this node changed something."""
     for k in range(nd.n_out):
         c = s.ints[nd.outs + k]
@@ -61,7 +61,7 @@ def _wake(s: State, nd: Any) -> None:
 
 
 @inline
-def _activity(s: State, nd: Any) -> Int:
+def _activity(s: SimulationState, nd: Any) -> Int:
     """Tokens taken and put so far by a node."""
     total = 0
     for k in range(nd.n_out):
@@ -72,7 +72,7 @@ def _activity(s: State, nd: Any) -> Int:
 
 
 @inline
-def _wants_more_memory(s: State, nd: Any) -> Int:
+def _wants_more_memory(s: SimulationState, nd: Any) -> Int:
     """Whether a node waits for space that the machine has and its arrays here lack."""
     if nd.done:
         return False
@@ -103,7 +103,7 @@ def memory(node: Int, table: Int) -> Int:
 
 
 @inline
-def _serve(s: State, table: Int) -> Int:
+def _serve(s: SimulationState, table: Int) -> Int:
     """Call :func:`memory`, if there is one; whether it answered.
 
     When no node can move, no request can come that is earlier than these answers.
@@ -117,7 +117,7 @@ def _scheduling(observed: bool) -> Callable[[Int, Int], Int]:
     """The loop over the nodes; that of plain runs has nothing of observing in it to compile."""
 
     @inline
-    def visit(s: State, node: Int, table: Int) -> Int:
+    def visit(s: SimulationState, node: Int, table: Int) -> Int:
         """Run one node; its status."""
         nd = s.nd[node]
         nd.ready = 0

@@ -1,4 +1,4 @@
-"""Look-ups into compressed levels (:mod:`fuseloom.dataflow.sim.twins.scanners`)."""
+"""Look-ups into compressed levels (:mod:`fuseloom.dataflow.sim.golden.scanners`)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fuseloom.dataflow.sim.compiled.layout import (
     WAIT_NONE,
     WAIT_OUTPUT,
     Int,
-    State,
+    SimulationState,
     state_of,
 )
 from fuseloom.dataflow.sim.compiled.rings import free_at, has, head, number, put_one, room, take_one
@@ -55,7 +55,7 @@ def _setup(setup: Setup) -> dict[str, float]:
 
 
 @inline
-def _position(s: State, crd: Int, begin: Int, end: Int, wanted: Int) -> Int:
+def _position(s: SimulationState, crd: Int, begin: Int, end: Int, wanted: Int) -> Int:
     """Where a fiber stores a coordinate; -1 if it does not."""
     low, high = begin, end
     while low < high:

@@ -22,7 +22,7 @@ from fuseloom.dataflow.sim.compiled.layout import (
     WAIT_NONE,
     WAIT_OUTPUT,
     Int,
-    State,
+    SimulationState,
     state_of,
 )
 from fuseloom.dataflow.sim.compiled.rings import (
@@ -46,7 +46,7 @@ from fuseloom.dataflow.sim.compiled.visits import fail, hold, leave, no_room, re
 
 
 @inline
-def shifted(s: State, o: Int, r: Int, m: Int, offset: Int) -> tuple[Int, Int]:
+def shifted(s: SimulationState, o: Int, r: Int, m: Int, offset: Int) -> tuple[Int, Int]:
     """Flags and datum for putting the first ``m`` numbers of a run, all plus ``offset``."""
     x = s.run[r].x
     if x & MEM and x & STEP:

@@ -33,7 +33,7 @@ from fuseloom.dataflow.sim.compiled.layout import (
     WAIT_NONE,
     WAIT_OUTPUT,
     Int,
-    State,
+    SimulationState,
     state_of,
 )
 from fuseloom.dataflow.sim.compiled.rings import (
@@ -116,7 +116,7 @@ def _expected(level: Int, inside: Int, order: Int, at: Int) -> Int:
 
 
 @inline
-def _inside(s: State, r: Int, m: Int, dim: Int) -> Int:
+def _inside(s: SimulationState, r: Int, m: Int, dim: Int) -> Int:
     """Whether the first ``m`` coordinates of a run are below the dimension."""
     good = True
     for e in range(m):

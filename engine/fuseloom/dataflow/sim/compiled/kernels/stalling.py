@@ -34,7 +34,7 @@ from fuseloom.dataflow.sim.compiled.layout import (
     WAIT_NONE,
     WAIT_OUTPUT,
     Int,
-    State,
+    SimulationState,
     state_of,
 )
 from fuseloom.dataflow.sim.compiled.rings import (
@@ -55,7 +55,7 @@ from fuseloom.dataflow.sim.dram.config import BUNDLE
 
 
 @inline
-def _request(s: State, port: Int, t: Int, words: Int, write: Int) -> None:
+def _request(s: SimulationState, port: Int, t: Int, words: Int, write: Int) -> None:
     """Ask for words; a node has one request under way, so its number does not matter."""
     ask(s, port, 0, t, base_of(s, port), words, write)
 
@@ -272,7 +272,7 @@ def _level_writer(setup: Setup) -> dict[str, float]:
 
 
 @inline
-def _answered(s: State, nd: Any, port: Int, t: Int) -> Int:
+def _answered(s: SimulationState, nd: Any, port: Int, t: Int) -> Int:
     """The clock once a request is answered, or -1."""
     when = answer(s, port, 0)
     return -1 if when < 0 else stand_still(s, nd, t, when)

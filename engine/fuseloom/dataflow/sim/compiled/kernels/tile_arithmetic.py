@@ -40,7 +40,7 @@ from fuseloom.dataflow.sim.compiled.layout import (
     WAIT_NONE,
     WAIT_OUTPUT,
     Int,
-    State,
+    SimulationState,
     state_of,
     view,
 )
@@ -178,7 +178,7 @@ def tile_array(node: Int, table: Int) -> Int:
 
 
 @inline
-def target(s: State, nd: Any, o: Int, pool: Int, size: Int, e: Int) -> Int:
+def target(s: SimulationState, nd: Any, o: Int, pool: Int, size: Int, e: Int) -> Int:
     """Where in the floats the result of token ``e`` of the next run goes; a slot is free."""
     w = slot(s, o) + e
     if not pool:

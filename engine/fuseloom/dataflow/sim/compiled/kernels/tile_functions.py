@@ -40,7 +40,7 @@ from fuseloom.dataflow.sim.compiled.layout import (
     WAIT_NONE,
     WAIT_OUTPUT,
     Int,
-    State,
+    SimulationState,
     state_of,
 )
 from fuseloom.dataflow.sim.compiled.rings import free_at, has, head, put, room, slot, take, take_one
@@ -98,7 +98,7 @@ def _of_one_tile(setup: Setup) -> dict[str, float]:
 
 
 @inline
-def _map(s: State, plan: Int, fn: Int, c: Any, source: Int, into: Int) -> None:
+def _map(s: SimulationState, plan: Int, fn: Int, c: Any, source: Int, into: Int) -> None:
     """A function of each number of a tile, put where the plan says."""
     rows, length, stride = s.ints[plan + 2], s.ints[plan + 3], s.ints[plan + 4]
     edge = s.ints[plan]

@@ -26,7 +26,7 @@ from fuseloom.dataflow.sim.compiled.layout import (
     WAIT_NONE,
     WAIT_OUTPUT,
     Int,
-    State,
+    SimulationState,
     state_of,
     view,
 )
@@ -75,7 +75,7 @@ def _register(setup: Setup) -> dict[str, float]:
 
 
 @inline
-def _fold(s: State, nd: Any, i: Int, r: Int, m: Int) -> None:
+def _fold(s: SimulationState, nd: Any, i: Int, r: Int, m: Int) -> None:
     """Add the first ``m`` tiles of a run, one after the other."""
     size = nd.elements
     total = view(s.floats, nd.total, size)

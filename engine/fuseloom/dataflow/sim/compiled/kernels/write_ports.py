@@ -20,7 +20,7 @@ from fuseloom.dataflow.sim.compiled.layout import (
     WAIT_NONE,
     WAIT_OUTPUT,
     Int,
-    State,
+    SimulationState,
     state_of,
 )
 from fuseloom.dataflow.sim.compiled.rings import (
@@ -82,7 +82,7 @@ def _writer(setup: Setup) -> dict[str, float]:
 
 
 @inline
-def _post(s: State, nd: Any, t: Int, segments: Int, last: Int) -> Int:
+def _post(s: SimulationState, nd: Any, t: Int, segments: Int, last: Int) -> Int:
     """Write what was gathered, whole lines only unless it is the last; the clock, or -1."""
     port = nd.segment_port if segments else nd.port
     gathered = nd.segments_gathered if segments else nd.gathered
@@ -109,7 +109,7 @@ def _post(s: State, nd: Any, t: Int, segments: Int, last: Int) -> Int:
 
 
 @inline
-def _finish(s: State, nd: Any, t: Int, segments: Int) -> Int:
+def _finish(s: SimulationState, nd: Any, t: Int, segments: Int) -> Int:
     """The clock when all requests are answered; -1 as long as that is not known."""
     port = nd.segment_port if segments else nd.port
     requests = nd.segment_requests if segments else nd.requests

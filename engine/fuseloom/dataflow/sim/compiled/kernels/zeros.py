@@ -21,7 +21,7 @@ from fuseloom.dataflow.sim.compiled.layout import (
     WAIT_NONE,
     WAIT_OUTPUT,
     Int,
-    State,
+    SimulationState,
     state_of,
 )
 from fuseloom.dataflow.sim.compiled.rings import (
@@ -105,7 +105,7 @@ def stopdrop(node: Int, table: Int) -> Int:
 
 
 @inline
-def _is_zero(s: State, c: Int, r: Int, e: Int, size: Int) -> Int:
+def _is_zero(s: SimulationState, c: Int, r: Int, e: Int, size: Int) -> Int:
     """Whether value ``e`` of a run is zero, or a tile of ``size`` numbers all zero."""
     step = e if s.run[r].x & STEP else 0
     if s.ch[c].val:

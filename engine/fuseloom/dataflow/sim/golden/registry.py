@@ -1,0 +1,87 @@
+"""Which code specifies a primitive: its generator twin.
+
+It is registered under the name of the primitive's catalogue entry.  Importing
+``fuseloom.dataflow.sim.golden`` registers all twins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy.typing as npt
+
+from fuseloom.dataflow.samml.graph import Node
+from fuseloom.dataflow.sim.process import Behaviour, Process
+from fuseloom.errors import SimulationError
+from fuseloom.program.storage import StoredTensor
+
+GoldenModel = Callable[[Process], Behaviour]
+Reader = Callable[[Node, StoredTensor], dict[str, npt.NDArray[Any]]]
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """The code of one primitive.
+
+    Attributes
+    ----------
+    generator : callable
+        The executable specification (``fuseloom.dataflow.sim.golden.interpreter`` runs it).
+    reads : callable or None
+        The arrays a node needs of the tensor its parameter ``tensor`` names.
+    """
+
+    generator: GoldenModel
+    reads: Reader | None = None
+
+
+TABLE: dict[str, Implementation] = {}
+IMPLEMENTATIONS = MappingProxyType(TABLE)
+"""Read-only view: catalogue name to implementation."""
+
+
+def golden_model(name: str, reads: Reader | None = None) -> Callable[[GoldenModel], GoldenModel]:
+    """Decorator: this generator specifies the primitive of that name."""
+
+    def register(generator: GoldenModel) -> GoldenModel:
+        TABLE[name] = Implementation(generator, reads)
+        return generator
+
+    return register
+
+
+@contextmanager
+def instead(name: str, generator: GoldenModel) -> Iterator[None]:
+    """Let another generator stand for the primitive of that name, for a while.
+
+    Raises
+    ------
+    SimulationError
+        If nothing runs it.
+    """
+    before = implementation(name)
+    TABLE[name] = Implementation(generator, before.reads)
+    try:
+        yield
+    finally:
+        TABLE[name] = before
+
+
+def implementation(name: str) -> Implementation:
+    """What runs the primitive of that name.
+
+    Raises
+    ------
+    SimulationError
+        If nothing does.
+    """
+    if name not in TABLE:
+        raise SimulationError(
+            f"the simulator cannot run the primitive {name!r}",
+            hint=f"it runs: {', '.join(sorted(TABLE))}",
+        )
+    return TABLE[name]

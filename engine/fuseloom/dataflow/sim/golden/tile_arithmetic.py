@@ -1,0 +1,147 @@
+"""Arithmetic on tiles: what the ALUs do where a value token is an array (``fusion.md`` §5.2).
+
+Values are ``float32``; sums inside a tile are formed in double precision and rounded once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from fuseloom.dataflow.samml.tile_values import TileSpec, latency, tile_of
+from fuseloom.dataflow.sim.golden.maximum import larger, largest
+from fuseloom.dataflow.sim.golden.registry import golden_model
+from fuseloom.dataflow.sim.process import Behaviour, Process
+from fuseloom.dataflow.sim.tokens import DONE, is_number
+from fuseloom.program.late import LazyModule
+
+special = LazyModule("scipy.special")
+
+F32 = np.float32
+Value: TypeAlias = np.float32 | npt.NDArray[np.float32]
+Array: TypeAlias = npt.NDArray[Any]
+
+UNARY: Mapping[str, Callable[[Array, np.float32], Array]] = {
+    "exp": lambda x, _: np.exp(x.astype(np.float64)),
+    "log": lambda x, _: np.log(x.astype(np.float64)),
+    "rsqrt": lambda x, _: 1 / np.sqrt(x),
+    "sigmoid": lambda x, _: 1 / (1 + np.exp(-x.astype(np.float64)).astype(F32)),
+    "gelu": lambda x, _: 0.5 * x.astype(np.float64) * (1 + special.erf(x / np.sqrt(2.0))),
+    "sqrt": lambda x, _: np.sqrt(x),
+    "tanh": lambda x, _: np.tanh(x.astype(np.float64)),
+    "abs": lambda x, _: np.abs(x),
+    "relu": lambda x, _: larger(x, F32(0)),
+    "sin": lambda x, _: np.sin(x.astype(np.float64)),
+    "cos": lambda x, _: np.cos(x.astype(np.float64)),
+    "erf": lambda x, _: special.erf(x.astype(np.float64)),
+    "log1p": lambda x, _: np.log1p(x.astype(np.float64)),
+    "expm1": lambda x, _: np.expm1(x.astype(np.float64)),
+    "sign": lambda x, _: np.sign(x),
+    "floor": lambda x, _: np.floor(x),
+    "ceil": lambda x, _: np.ceil(x),
+    "trunc": lambda x, _: np.trunc(x),
+    "round": lambda x, _: np.rint(x),
+    "max": larger,
+    "scalaradd": lambda x, c: x + c,
+    "scalarmul": lambda x, c: x * c,
+    "scalardiv": lambda x, c: x / c,
+}
+"""What each unary function computes of a tile: for each number, what a scalar ALU computes."""
+
+ELEMENTWISE: Mapping[str, Callable[[Array, Array], Array]] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "elemmul": np.multiply,
+    "div": np.divide,
+    "max": larger,
+}
+"""What each binary function computes of two tiles with their axes aligned."""
+
+FOLDS: Mapping[str, Callable[[Array, tuple[int, ...]], Any]] = {
+    "add": lambda x, axes: x.sum(axis=axes, dtype=np.float64),
+    "max": largest,
+}
+"""How axes inside a tile are folded."""
+
+
+def as_value(result: Any, spec: TileSpec) -> Value:
+    """A result as a token: a number without axes, else a tile of the whole shape."""
+    if not spec.result:
+        return F32(result)
+    return np.broadcast_to(np.asarray(result, dtype=F32), spec.shape)
+
+
+def _aligned(value: Any, axes: str, result: str) -> Array:
+    """A value with its axes in the result's order, of extent 1 where it lacks one."""
+    order = [axes.index(x) for x in result if x in axes]
+    missing = tuple(k for k, x in enumerate(result) if x not in axes)
+    array = np.asarray(value)
+    if array.ndim < len(axes):  # a zero that stands for an absent tile
+        return array
+    return np.expand_dims(np.transpose(array, order), missing)
+
+
+def binary_on_tiles(name: str, spec: TileSpec) -> Callable[[Any, Any], Value]:
+    """A binary function of two values with axes; only a product may contract any."""
+    left, right = spec.operands
+
+    def elementwise(a: Any, b: Any) -> Value:
+        aligned = (_aligned(a, left, spec.result), _aligned(b, right, spec.result))
+        return as_value(ELEMENTWISE[name](*aligned), spec)
+
+    def contract(a: Any, b: Any) -> Value:
+        parts = []
+        for value, axes, other in ((a, left, right), (b, right, left)):
+            array = np.asarray(value, dtype=np.float64)
+            if array.ndim < len(axes):  # a zero that stands for an absent tile
+                array = np.broadcast_to(array, (spec.edge,) * len(axes))
+            # What only the other has and the result lacks: summed after it is multiplied, as
+            # infinities do not distribute.
+            more = "".join(x for x in other if x not in axes and x not in spec.result)
+            if more:
+                wider = array.reshape(array.shape + (1,) * len(more))
+                array = np.tile(wider, (1,) * array.ndim + (spec.edge,) * len(more))
+            parts.append((array, axes + more))
+        (x, mine), (y, theirs) = parts
+        return as_value(np.einsum(f"{mine},{theirs}->{spec.result}", x, y), spec)
+
+    return contract if spec.contracts else elementwise
+
+
+def unary_on_tiles(name: str, spec: TileSpec) -> Callable[[Any, np.float32], Value]:
+    """A unary function of a tile, its axes then brought in the result's order."""
+    (axes,) = spec.operands
+
+    def function(x: Any, scalar: np.float32) -> Value:
+        return as_value(_aligned(UNARY[name](np.asarray(x), scalar), axes, spec.result), spec)
+
+    return function
+
+
+@golden_model("tilefold")
+def tilefold(node: Process) -> Behaviour:
+    """Fold the axes inside each tile that the result lacks, or bring them in another order."""
+    (values,) = node.inputs
+    (out,) = node.outputs
+    spec = tile_of(node.node)
+    assert spec is not None  # the catalogue requires the parameter
+    (axes,) = spec.operands
+    gone = tuple(k for k, x in enumerate(axes) if x not in spec.result)
+    kept = "".join(x for x in axes if x in spec.result)
+    fold = FOLDS[node.param("fn")]
+    delay = latency(node.node, node.machine.blocks) * node.machine.alu_latency
+    while True:
+        token = yield values.take
+        if is_number(token):
+            folded = fold(np.asarray(token), gone) if gone else token
+            result = as_value(_aligned(folded, kept, spec.result), spec)
+            yield out.put(result, at=node.clock + delay)
+        else:
+            yield out.put(token)
+            if token is DONE:
+                return
+        node.clock += 1

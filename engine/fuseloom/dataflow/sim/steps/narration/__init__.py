@@ -1,0 +1,37 @@
+"""Words for what each primitive does, one module per family; importing this registers all."""
+
+from fuseloom.dataflow.samml.catalogue import require_registered
+from fuseloom.dataflow.sim.steps.narration import (
+    accumulators,
+    droppers,
+    joiners,
+    ports,
+    reducers,
+    repeaters,
+    routing,
+    scanners,
+    shaping,
+    sources,
+    values,
+    writers,
+)
+from fuseloom.dataflow.sim.steps.narration.registry import WORDS, narrate
+
+__all__ = [
+    "WORDS",
+    "accumulators",
+    "droppers",
+    "joiners",
+    "narrate",
+    "ports",
+    "reducers",
+    "repeaters",
+    "routing",
+    "scanners",
+    "shaping",
+    "sources",
+    "values",
+    "writers",
+]
+
+require_registered("sentence", __name__, WORDS, lambda entry: {entry.name})

@@ -1,0 +1,71 @@
+"""Desks: parts of one version, and requests that change them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import panel as pn
+
+from fuseloom_workbench.base.page_backend import LocalBackend, backend_of
+from fuseloom_workbench.parts import LATER, PARTS
+from fuseloom_workbench.state.session import Session
+
+
+def test_all_parts_are_of_one_design(session):
+    desk = LocalBackend(session)
+    desk.want(*PARTS, *LATER)
+    seen = []
+
+    def look(_):
+        chain, table, text = (desk.part(name) for name in ("chain", "table", "schedule"))
+        seen.append((tuple(r["name"] for r in chain["regions"]), table["name"], text["text"]))
+
+    desk.param.watch(look, "turn")
+    for gap, to in ((4, 3), (3, 6), (6, 1)):
+        desk.ask("move_boundary", gap, to)
+    for names, table, text in seen:
+        assert table in names
+        assert all(name in text for name in names if ".." in name)
+
+
+def test_components_on_a_session_share_its_desk(session):
+    assert backend_of(session) is backend_of(session)
+    assert backend_of(backend_of(session)) is backend_of(session)
+    assert backend_of(None) is not backend_of(None)
+
+
+def test_a_refusal_replaces_nothing_but_the_status(session):
+    desk = LocalBackend(session)
+    desk.want("chain", "status")
+    before = dict(desk.parts)
+    desk.ask("move_boundary", 4, 99)
+    assert {k for k in before if desk.parts[k] != before[k]} == {"status"}
+    assert "no gap 99" in desk.part("status")["message"]
+
+
+def test_parts_are_read_once(session):
+    desk = LocalBackend(session)
+    desk.want("chain")
+    assert desk.part("chain") is desk.part("chain")
+    assert desk.part("chain") == json.loads(desk.parts["chain"])
+    assert desk.part("unknown") is None
+
+
+def test_a_drawing_that_is_not_wanted_any_more_is_not_begun(monkeypatch):
+    begun = []
+    monkeypatch.setattr(pn.state, "execute", lambda what, schedule=False: begun.append(what))
+    session = Session("gcn", "karate")
+    session.select_region(0)
+    desk = LocalBackend(session)
+    desk.want("graph")
+    asyncio.run(begun.pop()())  # lays it out ...
+    begun.pop()()  # ... and shows it
+    drawn = desk.part("graph")
+
+    session.select_region(1)
+    second = begun.pop()
+    session.select_region(0)  # whose picture is known
+    asyncio.run(second())
+    assert not begun
+    assert desk.part("graph") == drawn

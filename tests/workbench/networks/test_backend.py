@@ -1,0 +1,182 @@
+"""The desk of a network: answers, refusals that lose nothing, cancelling, runs that are kept."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from fuseloom.contraction.shipped import SHIPPED
+from fuseloom.exploration.store import RunStore
+from fuseloom_workbench.networks import answering
+from fuseloom_workbench.networks.answering import answer
+from fuseloom_workbench.networks.asked import NetworkQuestion
+from fuseloom_workbench.networks.backend import NetworkBackend
+from fuseloom_workbench.service.budgets import KEEP_RUNS
+
+
+@pytest.fixture(scope="module")
+def desk():
+    made = NetworkBackend()
+    made.wait()
+    yield made
+    made.close()
+
+
+@pytest.fixture(autouse=True)
+def _as_it_was(request):
+    yield
+    if "desk" in request.fixturenames:
+        desk = request.getfixturevalue("desk")
+        while desk.part("question")["undo"]:
+            desk.ask("undo")
+        desk.wait()
+
+
+def verdicts(desk):
+    return [one["verdict"] for one in desk.part("question")["verdicts"]]
+
+
+def test_the_running_example(desk):
+    assert verdicts(desk) == ["unsat", "sat", "sat", "sat", "sat"]
+    assert desk.part("question")["least"] == 1
+    assert desk.part("question")["verdicts"][0]["why"]
+    assert desk.part("solutions")["ways"] == {"fused": 24, "unfused": 24, "n-ary": 6}
+    nest = desk.part("nest")
+    shared = [loop for loop in nest["loops"] if len(loop["inside"]) > 1]
+    assert shared
+    for loop in nest["loops"]:
+        inside = nest["lines"][loop["first"] + 1 : loop["last"] + 1]
+        assert all(line["depth"] > loop["depth"] for line in inside)
+        made = {line["text"].split("(")[0] for line in inside if line["kind"] == "assign"}
+        assert made == set(loop["inside"])
+
+
+def test_the_fastest_of_each_way_stands_beside_the_other_machine(desk):
+    assert desk.part("dataflow")["cpu"] == []
+    desk.ask("measure", -1)
+    desk.wait()
+    best = {row["way"]: row["measured"] for row in desk.part("dataflow")["cpu"]}
+    assert best.keys() == {"fused", "unfused", "n-ary"}
+    for row in desk.part("solutions")["rows"]:
+        if row["measured"] is not None:
+            assert best[row["way"]] <= row["measured"]
+
+
+def test_a_bound_without_a_solution_says_what_forbids_it(desk):
+    desk.ask("change", {"bound": 0})
+    desk.wait()
+    solutions = desk.part("solutions")
+    assert solutions["total"] == 0
+    assert "outermost loops" in solutions["reason"]
+    assert desk.part("nest") == {}
+    desk.ask("undo")
+    desk.wait()
+    assert desk.part("solutions")["total"] == 54
+
+
+def test_a_tree_is_changed_by_hand_and_by_others(desk):
+    desk.ask("contract", [1], [0, 1])
+    desk.wait()
+    assert desk.part("network")["text"] == "((A B) (C D))"
+    assert desk.asked.tree == "((A B) (C D))"
+    desk.ask("swap", [])
+    desk.wait()
+    assert desk.part("network")["text"] == "((C D) (A B))"
+    desk.ask("change", {"tree": "opt_einsum"})
+    desk.wait()
+    assert desk.part("network")["text"].count("(") == 3
+    desk.ask("contract", [], [0])
+    assert not desk.part("status")["ok"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"einsum": "ij,jk"}, "->"),
+        ({"einsum": "iij->j"}, "twice"),
+        ({"extents": "i=7"}, "j"),
+        ({"extents": "i=7,i=8"}, "i"),
+        ({"tree": "((A B) C)"}, "does not cover D"),
+        ({"pins": ["outermost z"]}, "z"),
+        ({"pins": ["loops X1: i"]}, "X1"),
+        ({"extents": "i=7000,j=6000,k=5000,p=6000,q=5000,r=4000"}, "elements"),
+    ],
+)
+def test_what_is_refused_leaves_all_as_it_is(desk, changes, says):
+    before = desk.part("solutions"), desk.part("network")
+    desk.ask("change", changes)
+    desk.wait()
+    status = desk.part("status")
+    assert not status["ok"]
+    assert says in status["message"]
+    assert (desk.part("solutions")["rows"], desk.part("network")) == (before[0]["rows"], before[1])
+
+
+def test_of_questions_in_line_the_last_counts(desk):
+    for density in (0.11, 0.12, 0.13, 0.14):
+        desk.ask("change", {"density": density})
+    desk.wait()
+    assert desk.asked.density == 0.14
+    operand = desk.part("network")["operands"][0]
+    assert operand["elements"] == round(0.14 * 7 * 6 * 5)
+
+
+def test_after_a_cancel_it_goes_on(desk):
+    desk.ask("change", {"density": 0.2})
+    desk.cancel()
+    desk.wait()
+    desk.ask("look", 2)
+    desk.wait()
+    assert desk.part("nest")["number"] == 2
+    desk.ask("look", 999_999)
+    desk.wait()
+    assert "no such nest" in desk.part("status")["message"]
+
+
+def in_here(*requests):
+    """What the process says to requests, one after another, computed in this one."""
+    sent = []
+    for request in requests:
+        # as it travels
+        answer(request, lambda message: sent.append(json.loads(json.dumps(message))))
+    return sent
+
+
+def parts(sent):
+    return {name: data for kind, name, *rest in sent if kind == "part" for data in rest}
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_shipped_network_runs_right_and_on_the_other_machine(name, tmp_path, monkeypatch):
+    store = tmp_path / "runs.sqlite"
+    monkeypatch.setenv(KEEP_RUNS, str(store))
+    monkeypatch.setattr(answering, "MEASURED", 2)
+    monkeypatch.setattr(answering, "SECONDS", 0.2)
+    asked = NetworkQuestion.shipped(name).changed({"density": 0.05})
+    sent = in_here(("solve", asked), ("measure", -1), ("code", 0), ("dataflow",))
+    assert [m[0] for m in sent if m[0] in ("done", "refused")] == ["done"] * 4
+    found = parts(sent)
+    ran = [row for row in found["solutions"]["rows"] if row["measured"] is not None]
+    assert {row["way"] for row in ran} == {"fused", "unfused", "n-ary"}
+    assert all(row["error"] < 1e-9 and not row["wrong"] for row in ran)
+    assert found["solutions"]["best"] == min(row["measured"] for row in ran)
+    assert "double" in found["nest"]["code"] or "float64" in found["nest"]["code"]
+    rows = found["dataflow"]["rows"]
+    assert [row["name"] for row in rows] == ["unfused", "fused"]
+    assert rows[0]["ok"]
+    assert all(row["reason"] or row["loops"].startswith("for ") for row in rows[1:])
+    assert all(row["reason"] or row["ok"] for row in rows)
+    with RunStore(store) as runs:
+        kept = runs.runs()
+    assert len(kept) == len(ran)
+    assert all(run.label.machine.startswith("CPU") for run in kept)
+    assert all(run.label.name.startswith(name) for run in kept)
+
+
+def test_requests_that_are_none_are_answered():
+    answering._known.clear()
+    assert in_here(("nonsense",), ("look", 0))[-1][0] == "refused"
+    assert in_here(("measure", -1))[-1][0] == "refused"
+    assert in_here(("pareto",))[-1][0] == "refused"
+    assert in_here(("dataflow",))[-1][0] == "refused"
