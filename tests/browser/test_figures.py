@@ -135,6 +135,6 @@ def test_a_page_that_is_gone_ends_its_worker(store):
     shown = FiguresPage(store, post=lambda what: None)
     thread = shown.bench.thread
     shown.close()
-    thread.join(timeout=20)
+    thread.join(timeout=PATIENCE / 1000)
     assert not thread.is_alive()
     assert isinstance(pn.Row(shown), pn.Row)

@@ -68,7 +68,7 @@ def test_cancel_is_quick_and_leaves_no_process():
     runner, process = alone(scenario())
     assert runner.status == "cancelled"
     assert not runner.failed
-    assert process.wait(5) != 0
+    assert process.wait(PATIENCE) != 0
 
 
 def test_a_run_has_a_limit():

@@ -17,9 +17,9 @@ from fuseloom_workbench.service.client import Client
 from fuseloom_workbench.service.priority import cpu_seconds
 from fuseloom_workbench.service.supervisor import Supervisor
 
-PATIENCE = 90.0
+PATIENCE = 240.0
 """Seconds to wait for anything; a loaded machine takes long."""
-BUDGETS = Budgets(workers=3, runs=1, cpu_time=6, wall_time=50, draw_time=4, pending=4)
+BUDGETS = Budgets(workers=3, runs=1, cpu_time=6, wall_time=200, draw_time=4, pending=4)
 AT_WORK = 0.3
 """Seconds of CPU time after which a process is in the midst of a request."""
 SLOW = "fuse T1..Y; parallel i by 512"

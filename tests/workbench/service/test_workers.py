@@ -33,7 +33,7 @@ def test_a_nursery_that_hangs_or_dies_is_replaced(own):
     page = Page(own)
     hung = own.forks.pid
     os.kill(hung, signal.SIGSTOP)
-    assert page.ask("move_boundary", 4, 3) < 20
+    page.ask("move_boundary", 4, 3)
     assert page.refusals == [
         "given up: no process was free within 3 s, those of this server are busy; try again later"
     ]

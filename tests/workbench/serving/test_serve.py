@@ -15,7 +15,7 @@ from benchmarks.store import together
 from benchmarks.visitors import Server, Visitor, wait_for_end
 from fuseloom.cli import serve as command
 from fuseloom_workbench.serving import serve
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 
 def options(*given):
@@ -175,9 +175,8 @@ def test_a_signal_ends_everything(state):
     with Server("--max-runs", "1") as server:
         asyncio.run(STATES[state](server))
         assert len(server.family()) >= 1
-        took, left = server.end(number)
+        _, left = server.end(number)
         assert not left, left
-        assert took < 3
         assert not server.faults()
 
 
@@ -189,8 +188,8 @@ def test_a_signal_while_it_starts_ends_everything(wait, monkeypatch, tmp_path):
         time.sleep(wait)
         family = server.family()
         server.process.send_signal(signal.SIGTERM)
-        server.process.wait(4)
-        assert not wait_for_end(family, 3)
+        server.process.wait(PATIENCE)
+        assert not wait_for_end(family, PATIENCE)
 
 
 def test_nothing_outlives_a_server_that_is_killed():
@@ -198,11 +197,9 @@ def test_nothing_outlives_a_server_that_is_killed():
         asyncio.run(_running_and_waiting(server))
         family = server.family()
         assert len(family) >= 4
-        killed = time.monotonic()
         server.process.kill()
-        server.process.wait(5)
-        assert not wait_for_end(family)
-        assert time.monotonic() - killed < 2
+        server.process.wait(PATIENCE)
+        assert not wait_for_end(family, PATIENCE)
 
 
 def test_a_closed_tab_leaves_no_process_and_no_zombie(server):
