@@ -25,14 +25,32 @@ DEEP = "(deep or browser) and not fuzz"
 """The marker expression of the deep tier, which ``.ci/run`` has."""
 
 DEEP_PATHS: dict[str, str] = {
+    # what only the extra ``deep`` installs
     "frontends/torch/": "needs PyTorch and what builds on it, whose install takes minutes",
     "workbench/notebook/course/test_pytorch.py": "needs PyTorch",
     "notebooks/": "needs JupyterLab's kernels, and runs each notebook whole",
+    "dataflow/samml/exchange/test_schema.py": "needs grpcio-tools",
     "exploration/executors/test_dask.py": "needs distributed; starts clusters",
-    "test_docs_blocks.py": "runs every block of the documents, some of them with PyTorch",
     "test_docs_site.py": "needs Sphinx, and builds the whole site",
     "test_docstrings.py": "needs numpydoc",
+    # what takes long
+    "contraction/kernels/test_emit_numba.py": "compiles every shipped network by Numba",
+    "contraction/kernels/test_run.py": "compiles every shipped network by the C compiler",
+    "dataflow/cost/test_spaces.py": "simulates whole spaces of schedules",
+    "dataflow/sim/compiled/test_cache.py": "compiles kernels in processes with caches of their own",
+    "experiments/recipes/": "simulates figures of the paper",
+    "exploration/executors/test_drive.py": "kills drivers, fills a disk, and starts again",
+    "property/test_memory_by_content.py": "imports the engine in processes of their own",
+    "test_docs.py": "runs the commands and programs of the README and of the documents",
+    "test_docs_blocks.py": "runs every block of the documents, some of them with PyTorch",
     "test_packaging.py": "builds and installs the package several times",
+    "workbench/service/test_client.py": "waits for limits of time and memory that end processes",
+    "workbench/service/test_priority.py": "watches processes for seconds",
+    "workbench/service/test_sharing.py": "starts a service of its own",
+    "workbench/service/test_workers.py": "starts a service for each test",
+    "workbench/serving/test_hostile.py": "starts servers",
+    "workbench/serving/test_page.py": "starts servers, with several visitors for seconds",
+    "workbench/serving/test_serve.py": "starts servers, and ends each in another state",
 }
 """Folders (with a slash at the end) and files below ``tests``, each with the reason."""
 

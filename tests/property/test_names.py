@@ -39,9 +39,9 @@ from fuseloom.dataflow.sim.result import EngineResult
 from fuseloom.errors import DeadlockError, FuseloomError, SimulationError
 from fuseloom.models import gcn, random_data
 from tests.property.random_graphs import random_graph
+from tests.tiers import counts
 
 SEED = 20_262_200
-GRAPHS = 60
 MACHINES = (
     Machine.default(3),
     Machine.comal(),
@@ -115,9 +115,10 @@ def path_of(result: EngineResult) -> list[Any]:
 
 
 @pytest.mark.parametrize("engine", ["interpreter", "compiled"])
-def test_runs_are_equal_under_other_names(engine: str) -> None:
+@counts(small=15, deep=60)
+def test_runs_are_equal_under_other_names(count: int, engine: str) -> None:
     seen: Counter[str] = Counter()
-    for seed in range(SEED, SEED + GRAPHS):
+    for seed in range(SEED, SEED + count):
         bound = random_graph(seed)
         bound = replace(bound, graph=named(bound.graph))
         other = replace(bound, graph=renamed(bound.graph))
