@@ -42,7 +42,7 @@ class Row:
     least, found, at_random : float
         Cycles of the best, of what the search found, and of the median search at random.
     met, simulated : int
-        Ways that the search looked at, and parts that it ran.
+        Candidates that the search looked at, and parts that it ran.
     seconds : float
         CPU time of the search.
     sound : bool
@@ -80,20 +80,20 @@ def problem(
 
 def paths(method: Dataflow, budget: Budget, most: int = MOST) -> list[list[Part]] | None:
     """Every schedule of a space; None if there are more than so many."""
-    places = method.places
-    found: list[set[frozenset[Part]]] = [set() for _ in range(len(places))]
+    ideals = method.ideals
+    found: list[set[frozenset[Part]]] = [set() for _ in range(len(ideals))]
     found[0].add(frozenset())
-    for place in range(len(places)):
-        for end in places.ends(place):
-            for way in every(method.ways(places.units(place, end), budget)):
-                if isinstance(way, Part):  # two orders of the same parts are one schedule
-                    found[end] |= {before | {way} for before in found[place]}
+    for ideal in range(len(ideals)):
+        for end in ideals.ends(ideal):
+            for candidate in every(method.candidates(ideals.units(ideal, end), budget)):
+                if isinstance(candidate, Part):  # two orders of the same parts are one schedule
+                    found[end] |= {before | {candidate} for before in found[ideal]}
             if len(found[end]) > most:
                 return None
     schedules = []
     for chosen in found[-1]:
         part = {part.units: part for part in chosen}
-        schedules.append([part[units] for units in places.sorted(part)])
+        schedules.append([part[units] for units in ideals.sorted(part)])
     return schedules
 
 

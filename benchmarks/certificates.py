@@ -5,8 +5,9 @@
 Programs of a few statements are drawn, with formats, data, budgets and machines: every other one
 branches.  Every way of every part is run, which gives the best schedule there is, as parts are
 independent; the search must find it, its bound must be below it at every tolerance and wherever it
-is stopped, and every lower bound must be below the run of every way.  Cuts are listed without the
-places that the search goes by: in every order of the statements, every cut into runs of neighbours.
+is stopped, and every lower bound must be below the run of every candidate.  Cuts are listed without
+the ideals that the search goes by: in every order of the statements, every cut into runs of
+neighbours.
 """
 
 from __future__ import annotations
@@ -153,12 +154,12 @@ def _branching(rng: random.Random, drawn: _Drawn) -> None:
 
 def cuts(program: Program) -> set[frozenset[Units]]:
     """Every cut of a program into regions: in every order, into runs of neighbours."""
-    place = {s.out.tensor: k for k, s in enumerate(program.live)}
+    position = {s.out.tensor: k for k, s in enumerate(program.live)}
     graph: nx.DiGraph[int] = nx.DiGraph()
-    graph.add_nodes_from(place.values())
+    graph.add_nodes_from(position.values())
     for s in program.live:
         graph.add_edges_from(
-            (place[a.tensor], place[s.out.tensor]) for a in s.operands if a.tensor in place
+            (position[a.tensor], position[s.out.tensor]) for a in s.operands if a.tensor in position
         )
     found: set[frozenset[Units]] = set()
     for order in nx.all_topological_sorts(graph):
@@ -181,31 +182,31 @@ def best_of(
     """
     listed = cuts(method.program)
     regions = sorted({units for cut in listed for units in cut}, key=lambda u: (len(u), u))
-    assert set(regions) == set(method.places.parts()), "other regions than those searched"
-    ways: dict[Units, list[Part]] = {}
+    assert set(regions) == set(method.ideals.parts()), "other regions than those searched"
+    candidates: dict[Units, list[Part]] = {}
     for units in regions:
-        left = most - sum(map(len, ways.values()))
-        some = (w for w in every(method.ways(units, given.budget)) if isinstance(w, Part))
-        ways[units] = [*islice(some, left + 1)]
-        if len(ways[units]) > left:
+        left = most - sum(map(len, candidates.values()))
+        some = (w for w in every(method.candidates(units, given.budget)) if isinstance(w, Part))
+        candidates[units] = [*islice(some, left + 1)]
+        if len(candidates[units]) > left:
             return None
-    count = sum(map(len, ways.values()))
+    count = sum(map(len, candidates.values()))
     lower_bounds = method.lower_bounds(given.budget)
     least = dict.fromkeys(regions, inf)
     for units in regions:  # small ones write for the others
         closer = method.lower_bound(units, given.budget)
-        for part in ways[units]:
+        for part in candidates[units]:
             try:
                 cost = method.measure((part,))
             except (SimulationError, DataError):  # it fails, or all that write for it do
                 continue
             assert cost is not None
-            bounds = lower_bounds[method.places.edges(units)].max(), closer, part.least
+            bounds = lower_bounds[method.ideals.edges(units)].max(), closer, part.least
             assert max(bounds) <= cost.cycles, (part.text, bounds, cost.cycles)
             least[units] = min(least[units], cost.cycles)
     best = min(sum(least[units] for units in cut) for cut in listed)
-    schedules = sum(prod(len(ways[units]) for units in cut) for cut in listed)
-    counted = method.places.count({units: len(found) for units, found in ways.items()})
+    schedules = sum(prod(len(candidates[units]) for units in cut) for cut in listed)
+    counted = method.ideals.count({units: len(found) for units, found in candidates.items()})
     assert counted == schedules, f"{counted} schedules counted, {schedules} listed"
     return best, count, schedules
 

@@ -74,11 +74,11 @@ TITLES = (
 
 
 def estimated(
-    chosen: Space, keys: tuple[Key, ...], known: EstimateContext
+    chosen: Space, keys: tuple[Key, ...], context: EstimateContext
 ) -> Iterator[tuple[Key, RegionEstimate]]:
     """A schedule's regions, one after another."""
     for key in keys:
-        yield key, estimate_region(chosen.regions[key], known)
+        yield key, estimate_region(chosen.regions[key], context)
 
 
 def measure(chosen: Space, mode: EstimateMode) -> Row:
@@ -93,11 +93,11 @@ def measure(chosen: Space, mode: EstimateMode) -> Row:
         )
     cold = (time.process_time() - started) / len(chosen.schedules[:COLD])
     totals, errors, bounds, inside = [], [], [], []
-    known = EstimateContext(chosen.program, chosen.data, mode, chosen.machine)
+    context = EstimateContext(chosen.program, chosen.data, mode, chosen.machine)
     taken = 0.0
     for keys in chosen.schedules:
         started = time.process_time()
-        regions = list(estimated(chosen, keys, known))
+        regions = list(estimated(chosen, keys, context))
         taken += time.process_time() - started
         totals.append(sum(region.cycles for _, region in regions))
         errors += [abs(region.cycles / simulated[key] - 1) for key, region in regions]

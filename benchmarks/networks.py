@@ -3,10 +3,10 @@
     python -m benchmarks.networks [--only integrals mttkrp ...] [--quick] [--each 6] [--runs 7]
 
 All kernels of a network run in turns in one process, each checked first; a ratio is one of medians.
-Of every way to put contractions together, the nests that are expected to be fastest are measured,
-and the best of them stands for it.  *Chosen* is the one that is expected to be fastest of all.
-*Unfused* has dense intermediates; *by lists* is unfused, too, its intermediates compressed tensors
-(what packs them is not counted); *SciPy* multiplies pair by pair.  Integrals need pyscf.
+Of every scheme to put contractions together, the nests that are expected to be fastest are
+measured, and the best of them stands for it.  *Chosen* is the one that is expected to be fastest of
+all. *Unfused* has dense intermediates; *by lists* is unfused, too, its intermediates compressed
+tensors (what packs them is not counted); *SciPy* multiplies pair by pair.  Integrals need pyscf.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SECONDS = 40.0
 
 @dataclass(frozen=True)
 class Contest:
-    """What a network's kernels did: per way the best, and the one that was chosen."""
+    """What a network's kernels did: per scheme the best, and the one that was chosen."""
 
     name: str
     chosen: KernelMeasurement
@@ -54,8 +54,8 @@ class Contest:
     @property
     def ratios(self) -> list[str]:
         """Of the best n-ary and unfused nests, of lists, and of SciPy."""
-        ways = [self.best.get(way) for way in (FusionScheme.NARY, FusionScheme.UNFUSED)]
-        taken = [None if one is None else one.seconds for one in ways]
+        schemes = [self.best.get(scheme) for scheme in (FusionScheme.NARY, FusionScheme.UNFUSED)]
+        taken = [None if one is None else one.seconds for one in schemes]
         return [self.ratio(seconds) for seconds in (*taken, self.lists, self.scipy)]
 
     @property
@@ -67,7 +67,7 @@ class Contest:
 
 
 def contest(problem: Problem, each: int, runs: int, others: bool = True) -> Contest:
-    """Measure a network's best nests of every way."""
+    """Measure a network's best nests of every scheme."""
     tree = problem.tree
     data = Data(tree, problem.data)
     found = ranked(Question(tree), data.held, levels=data.levels)
@@ -78,9 +78,9 @@ def contest(problem: Problem, each: int, runs: int, others: bool = True) -> Cont
         and c.predicted.nanoseconds <= LONGEST
     ]  # fmt: skip
     taken: list[Candidate] = [viable[0]]
-    for way in FusionScheme:
-        most = min(each, 2) if way is FusionScheme.NARY else each
-        taken += [c for c in viable if c.way is way][:most]
+    for scheme in FusionScheme:
+        most = min(each, 2) if scheme is FusionScheme.NARY else each
+        taken += [c for c in viable if c.scheme is scheme][:most]
     nests = list(dict.fromkeys(c.nest for c in taken))
     made = kernels(nests, tree, levels=data.levels)
     named = {str(n): kernel for n, kernel in enumerate(made)}
@@ -89,10 +89,10 @@ def contest(problem: Problem, each: int, runs: int, others: bool = True) -> Cont
     wrong = [m for m in by_nest.values() if not m.right]
     assert not wrong, f"{problem.name}: {len(wrong)} kernels are wrong"
     best = {}
-    for way in FusionScheme:
-        own = [by_nest[c.nest] for c in taken if c.way is way]
+    for scheme in FusionScheme:
+        own = [by_nest[c.nest] for c in taken if c.scheme is scheme]
         if own:
-            best[way] = min(own, key=lambda m: m.seconds or float("inf"))
+            best[scheme] = min(own, key=lambda m: m.seconds or float("inf"))
     lists = by_lists(tree, data, viable, runs) if others else None
     scipy = _timed(lambda: evaluate(tree, data.elements), 1) if others else None
     return Contest(problem.name, by_nest[viable[0].nest], best, lists, scipy)
@@ -118,9 +118,9 @@ def by_lists(tree: ContractionTree, data: Data, viable: list[Candidate], runs: i
         ]
         single = ContractionTree.of(parse("\n".join([*lines, str(contraction)])))
         own = Data(single, {a.tensor: held[a.tensor] for a in contraction.operands})
-        ways = ranked(Question(single), own.held, levels=own.levels).candidates[:3]
+        schemes = ranked(Question(single), own.held, levels=own.levels).candidates[:3]
         try:
-            made = kernels([c.nest for c in ways], single, levels=own.levels, listed=True)
+            made = kernels([c.nest for c in schemes], single, levels=own.levels, listed=True)
         except FuseloomError:
             return None
         total += min(kernel.time_listed(own, runs) for kernel in made)
@@ -215,7 +215,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="*", choices=[*SECTIONS, "speed"])
     parser.add_argument("--quick", action="store_true", help="small data")
-    parser.add_argument("--each", type=int, default=6, help="nests of each way")
+    parser.add_argument("--each", type=int, default=6, help="nests of each scheme")
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--data-dir", type=Path, help="folder with real graphs")
     options = parser.parse_args()

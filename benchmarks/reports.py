@@ -35,7 +35,7 @@ def on_kernels(bound: BoundGraph, machine: Machine) -> Run:
     return lambda progress: compiled.Simulation(ready, machine).run(progress)
 
 
-def on_twins(bound: BoundGraph, machine: Machine) -> Run:
+def on_golden(bound: BoundGraph, machine: Machine) -> Run:
     return lambda progress: interpreter.run(bound, machine, progress=progress)
 
 
@@ -54,8 +54,8 @@ def cases() -> dict[str, Run]:
         "tiles of 64": on_kernels(products(64, 20, 64)[0], default),
         "tiles of 256": on_kernels(products(256, 4, 16)[0], default),
         "tiles of 512": on_kernels(products(512, 2, 8)[0], default),
-        "twins, SpMM i-k-j": on_twins(spmm_ikj(small, x[:300]), default),
-        "twins, tiles of 64": on_twins(products(64, 10, 32)[0], default),
+        "golden models, SpMM i-k-j": on_golden(spmm_ikj(small, x[:300]), default),
+        "golden models, tiles of 64": on_golden(products(64, 10, 32)[0], default),
     }
 
 

@@ -76,7 +76,7 @@ class Sketch:
 
 
 def matrix(size: int, nonzeros: int, seed: int = 0) -> sp.csr_matrix:
-    """A random square matrix with uneven rows and small whole numbers."""
+    """A random square matrix with uneven rows and small integers."""
     rng = np.random.default_rng(seed)
     weight = rng.pareto(2.0, size) + 0.3
     rows = rng.choice(size, nonzeros, p=weight / weight.sum())
@@ -170,12 +170,12 @@ def measure(case: Case, repeat: int) -> str:
 
 def against_interpreter(name: str, graph: BoundGraph, capacity: int | None, repeat: int) -> str:
     machine = Machine.default(capacity)
-    slow, twin = cpu_time(lambda: interpreter.run(graph, machine), 1)
+    slow, golden = cpu_time(lambda: interpreter.run(graph, machine), 1)
     fast, kernel = cpu_time(lambda: compiled.run(graph, machine), repeat)
-    same = np.array_equal(twin.clocks, kernel.clocks)
+    same = np.array_equal(golden.clocks, kernel.clocks)
     return (
-        f"{name:34} {capacity or '∞':>6} {twin.total_tokens / slow / 1e6:10.2f} "
-        f"{twin.total_tokens / fast / 1e6:10.1f} {slow / fast:9.0f}x   "
+        f"{name:34} {capacity or '∞':>6} {golden.total_tokens / slow / 1e6:10.2f} "
+        f"{golden.total_tokens / fast / 1e6:10.1f} {slow / fast:9.0f}x   "
         f"clocks {'equal' if same else 'DIFFER'}"
     )
 
@@ -230,7 +230,7 @@ def main() -> None:
     for case in cases:
         print(measure(case, options.repeat), flush=True)
     small = spmm_ikj(matrix(200, 800), x[:200])
-    print(f"\n{'against the interpreter':34} {'slots':>6} {'twins':>10} {'kernels':>10}  (Mtok/s)")
+    print(f"\n{'against the interpreter':34} {'slots':>6} {'golden':>10} {'kernels':>10}  (Mtok/s)")
     print(against_interpreter("SpMM i-k-j, 200², 128 columns", small, None, options.repeat))
     print(against_interpreter("SpMM i-k-j, 200², 128 columns", small, 16, options.repeat))
     tiny = spmm_ikj(sp.identity(5_000, format="csr"), np.ones((5_000, 1)))

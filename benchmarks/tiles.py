@@ -84,13 +84,13 @@ def measure(block: int, repeat: int) -> str:
     sums = made.reshape(rows, terms, block, block).sum(axis=1)
     error = np.abs(result.outputs[8]["vals"] - sums).max() / np.abs(sums).max()
     small = products(block, 4, min(terms, 50))[0]
-    twin, _ = cpu_time(lambda: interpreter.run(small, machine), 1)
+    golden, _ = cpu_time(lambda: interpreter.run(small, machine), 1)
     kernel, _ = cpu_time(lambda: compiled.run(small, machine), repeat)
     loop = min(loops)
     return (
         f"{block:5} {count:9,} {count / ours:12,.0f} {count / loop:12,.0f} {count / theirs:12,.0f} "
         f"{loop / theirs:9.2f} {2 * block**3 * count / loop / 1e9:8.1f} {error:10.1e} "
-        f"{twin / kernel:8.0f}x"
+        f"{golden / kernel:8.0f}x"
     )
 
 
@@ -101,7 +101,7 @@ def main() -> None:
     print(f"{'':15} {'tile products per second':^38} {'loop /':>9}")
     print(
         f"{'edge':>5} {'products':>9} {'run':>12} {'loop':>12} {'np.matmul':>12} {'matmul':>9} "
-        f"{'GFLOP/s':>8} {'difference':>10} {'twins':>9}"
+        f"{'GFLOP/s':>8} {'difference':>10} {'golden':>9}"
     )
     for block in (4, 16, 64):
         print(measure(block, options.repeat), flush=True)

@@ -39,7 +39,7 @@ def free_port() -> int:
 
 
 def wait_for_end(family: list[psutil.Process], seconds: float = 5) -> list[psutil.Process]:
-    """Wait until these processes have ended, buried or not; those that have not."""
+    """Wait until these processes have ended, reaped or not; those that have not."""
     until = time.monotonic() + seconds
     while True:
         left = []

@@ -96,7 +96,7 @@ def blocks(page: Path) -> list[Block]:
             shown, span = behind["text"], behind.span("text")
         reason = _REASON.search(text[: fence.start()])
         place = f"{name}:{text.count(chr(10), 0, fence.start()) + 1}"
-        why = " ".join((reason[1] or "tests/test_house.py reads it").split()) if reason else ""
+        why = " ".join((reason[1] or "tests/test_style.py reads it").split()) if reason else ""
         found.append(Block(place, language, tuple(marks), fence["text"], shown, why, span))
     return found
 

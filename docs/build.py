@@ -1,9 +1,9 @@
 """Makes what the documentation shows of the code, and the site.
 
 ``python docs/build.py``
-    ``house.gv``, the picture of the house as Graphviz text, from the imports there are, and
-    ``house.svg``, that text drawn; the tables of ``numbers.md`` and ``benchmarks.md``.  Tests fail
-    when what is written is not what the code says.
+    Writes ``architecture.gv``, the packages and their imports as Graphviz text, ``architecture.svg``,
+    its drawing, and the tables of ``numbers.md`` and ``benchmarks.md``.  Tests fail when one of
+    them does not agree with the code.
 ``python docs/build.py site [FOLDER]``
     HTML pages in ``docs/_site`` (needs ``pip install 'fuseloom[docs]'``); ends with 1 if Sphinx has
     a warning.
@@ -23,8 +23,9 @@ import networkx as nx
 DOCS = Path(__file__).parent
 sys.path[:0] = [str(DOCS), str(DOCS.parent)]
 
-ROOF = "fuseloom.dataflow"
+DATAFLOW = "fuseloom.dataflow"
 HOLDS = {
+    "fuseloom.interpreter": "how Python\nprocesses start",
     "fuseloom.errors": "what a user is told",
     "fuseloom.display": "what a notebook shows",
     "fuseloom.program": "language, formats, storage,\nstatistics, dense meaning",
@@ -38,13 +39,13 @@ HOLDS = {
     "fuseloom.dataflow.compilation": "regions with their\ntables and graphs",
     "fuseloom.dataflow.compiled_before": "regions that schedules\nhave in common",
     "fuseloom.dataflow.compiler": "program → graphs",
-    "fuseloom.dataflow.sim": "twins, compiled kernels, dram,\nevents, explain, conformance",
+    "fuseloom.dataflow.sim": "golden models, compiled kernels, dram,\nevents, explain, conformance",
     "fuseloom.dataflow.cost": "the estimate",
     "fuseloom.dataflow.look_ups": "levels that are better\nlooked up than scanned",
     "fuseloom.dataflow.stores": "levels that are better\nstored dense",
     "fuseloom.dataflow.orders": "orders, ranked",
     "fuseloom.dataflow.what_if": "other channels, lanes",
-    "fuseloom.dataflow.space": "ways of regions, bounds",
+    "fuseloom.dataflow.space": "candidates of regions,\nlower bounds",
     "fuseloom.dataflow.method": "schedules, as the\nsearch sees them",
     "fuseloom.dataflow.why": "where cycles went,\nwhat would help",
     "fuseloom.exploration": "the best schedule,\nwith a certificate;\nruns that are kept",
@@ -52,66 +53,67 @@ HOLDS = {
     "fuseloom.cli": "fuseloom …",
     "fuseloom_workbench": "Panel components",
 }
-"""What each room holds, in a few words."""
+"""What each package holds, in a few words."""
 
 
-def room_of(module: str) -> str | None:
-    """The room a module lies in; none for the roofs themselves."""
+def package_of(module: str) -> str | None:
+    """The package a module lies in; none for the top packages themselves."""
     parts = module.split(".")
     if parts[0] != "fuseloom":
         return parts[0]
-    if parts[:2] == ROOF.split("."):
+    if parts[:2] == DATAFLOW.split("."):
         return ".".join(parts[:3]) if len(parts) > 2 else None
-    return ".".join(parts[:2]) if len(parts) > 1 else None
+    return ".".join(parts[:2]) if len(parts) > 1 and parts[1] != "__main__" else None
 
 
 def imports() -> nx.DiGraph:
-    """An arrow from each room to every room it imports."""
+    """An arrow from each package to every package it imports."""
     code = grimp.build_graph("fuseloom", "fuseloom_workbench")
     arrows = nx.DiGraph()
     for module in sorted(code.modules):
-        room = room_of(module)
-        if room is None:
+        package = package_of(module)
+        if package is None:
             continue
-        arrows.add_node(room)
+        arrows.add_node(package)
         for other in code.find_modules_directly_imported_by(module):
-            used = room_of(other)
-            if used not in (None, room):
-                arrows.add_edge(room, used)
+            used = package_of(other)
+            if used not in (None, package):
+                arrows.add_edge(package, used)
     return arrows
 
 
 def drawing(arrows: nx.DiGraph) -> str:
-    """The house as Graphviz text: what is used lies below, arrows that follow are left out.
+    """The architecture as Graphviz text: what is used lies below, arrows that follow are left out.
 
     Raises
     ------
     KeyError
-        If a room is not described in :data:`HOLDS`.
+        If a package is not described in :data:`HOLDS`.
     """
     shown = nx.transitive_reduction(arrows)
     lines = [
-        "digraph house {",
+        "digraph architecture {",
         '  graph [rankdir=BT, nodesep=0.25, ranksep=0.35, fontname="sans-serif", bgcolor="white"]',
         '  node [shape=box, style="rounded,filled", fillcolor="#e8eefc", color="#5b6b8c", '
         'fontname="sans-serif", fontsize=11]',
         '  edge [color="#5b6b8c", arrowsize=0.7, dir=back]',
     ]
-    lines += [f"  {_box(room)}" for room in sorted(arrows) if not room.startswith(ROOF)]
+    outside = [package for package in sorted(arrows) if not package.startswith(DATAFLOW)]
+    lines += [f"  {_box(package)}" for package in outside]
     lines += [
         "  subgraph cluster_dataflow {",
         '    label="fuseloom/dataflow"; color="#9aa7c4"',
     ]
-    lines += [f"    {_box(room)}" for room in sorted(arrows) if room.startswith(ROOF)]
+    lines += [f"    {_box(package)}" for package in sorted(arrows) if package.startswith(DATAFLOW)]
     lines.append("  }")
-    lines += [f'  "{used}" -> "{room}"' for room, used in sorted(shown.edges)]
+    lines += [f'  "{used}" -> "{package}"' for package, used in sorted(shown.edges)]
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def _box(room: str) -> str:
-    name = room.removeprefix(ROOF + ".").replace(".", "/")
-    text = f"{name}\n{HOLDS[room]}".replace("\n", r"\n")
-    return f'"{room}" [label="{text}"]'
+def _box(package: str) -> str:
+    name = package.removeprefix(DATAFLOW + ".").replace(".", "/")
+    text = f"{name}\n{HOLDS[package]}".replace("\n", r"\n")
+    return f'"{package}" [label="{text}"]'
 
 
 def site(folder: Path) -> int:
@@ -147,8 +149,8 @@ def main(arguments: list[str]) -> int:
     for name, made in tables.MADE.items():
         (DOCS / name).write_text(tables.page(name, made()), encoding="utf-8")
     text = drawing(imports())
-    (DOCS / "house.gv").write_text(text, encoding="utf-8")
-    laid_out(text).draw(str(DOCS / "house.svg"), format="svg")
+    (DOCS / "architecture.gv").write_text(text, encoding="utf-8")
+    laid_out(text).draw(str(DOCS / "architecture.svg"), format="svg")
     return 0
 
 

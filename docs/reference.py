@@ -1,7 +1,7 @@
 """The API reference: which names are public, where each is documented, and how names are found.
 
-Every name stands once.  What :mod:`fuseloom` hands on is documented there; what several rooms hand
-on, in the first of them; the other rooms link to it.
+Every name is documented once: with :mod:`fuseloom` if it re-exports the name, or else with the first
+package that does; other packages link to it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sphinx.pycode import ModuleAnalyzer
 from sphinx.util.docutils import SphinxDirective
 
 TOP = "fuseloom"
-ROOMS = (
+PACKAGES = (
     "fuseloom.program",
     "fuseloom.models",
     "fuseloom.results",
@@ -70,12 +70,12 @@ ROOMS = (
     "fuseloom.errors",
     "fuseloom_workbench.notebook",
 )
-"""Rooms whose public names have a page or a part of one, in the order of the reference."""
+"""Packages whose public names have a page or a part of one, in the order of the reference."""
 
 
-def public(room: str) -> list[str]:
-    """The public names of a room: those that it lists, or else its own without underscore."""
-    module = import_module(room)
+def public(package: str) -> list[str]:
+    """The public names of a package: those that it lists, or else its own without underscore."""
+    module = import_module(package)
     listed = getattr(module, "__all__", None)
     if listed is not None:
         return [name for name in listed if name != "__version__"]
@@ -84,7 +84,7 @@ def public(room: str) -> list[str]:
         for name, thing in vars(module).items()
         if not name.startswith("_")
         and (inspect.isclass(thing) or inspect.isfunction(thing))
-        and thing.__module__ == room
+        and thing.__module__ == package
     ]
 
 
@@ -93,11 +93,11 @@ def places() -> dict[str, str]:
     """Where each public name is documented: ``fuseloom.program.parse`` at ``fuseloom.parse``."""
     known: dict[Any, str] = {}
     where = {}
-    for room in (TOP, *ROOMS):
-        module = import_module(room)
-        for name in public(room):
+    for package in (TOP, *PACKAGES):
+        module = import_module(package)
+        for name in public(package):
             thing = getattr(module, name)
-            full = f"{room}.{name}"
+            full = f"{package}.{name}"
             if isinstance(thing, ModuleType):
                 where[full] = thing.__name__
                 continue
@@ -109,11 +109,11 @@ def places() -> dict[str, str]:
 
 def directive(full: str) -> list[str]:
     """The lines of reStructuredText that document one name."""
-    room, _, name = full.rpartition(".")
-    thing = getattr(import_module(room), name)
+    package, _, name = full.rpartition(".")
+    thing = getattr(import_module(package), name)
     if not inspect.isclass(thing) and not inspect.isroutine(inspect.unwrap(thing)):
-        said = [f"   {line}" for line in said_of(room, name)]
-        return [f".. py:data:: {name}", f"   :module: {room}", "", *said, ""]
+        said = [f"   {line}" for line in said_of(package, name)]
+        return [f".. py:data:: {name}", f"   :module: {package}", "", *said, ""]
     if not inspect.isclass(thing):
         return [f".. autofunction:: {full}", ""]
     lines = [f".. autoclass:: {full}"]
@@ -124,18 +124,18 @@ def directive(full: str) -> list[str]:
     return [*lines, ""]
 
 
-def said_of(room: str, name: str) -> list[str]:
-    """What stands behind the assignment of a name, wherever the room has it from."""
+def said_of(package: str, name: str) -> list[str]:
+    """What stands behind the assignment of a name, wherever the package has it from."""
     while True:
-        analyzer = ModuleAnalyzer.for_module(room)
+        analyzer = ModuleAnalyzer.for_module(package)
         analyzer.analyze()
         found = analyzer.attr_docs.get(("", name))
         if found:
             return found
         origin = re.search(rf"^from (\S+) import .*?\b{name}\b", _unwrapped(analyzer.code), re.M)
         if origin is None:
-            raise LookupError(f"nothing is said of {room}.{name}")
-        room = origin[1]
+            raise LookupError(f"nothing is said of {package}.{name}")
+        package = origin[1]
 
 
 def _unwrapped(code: str) -> str:
@@ -148,19 +148,19 @@ def is_component(thing: type) -> bool:
 
 
 class Public(SphinxDirective):
-    """``{public} fuseloom.program``: every public name of a room, documented or linked."""
+    """``{public} fuseloom.program``: every public name of a package, documented or linked."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        room = self.arguments[0]
+        package = self.arguments[0]
         here, there = [], []
-        for name in public(room):
-            full = f"{room}.{name}"
+        for name in public(package):
+            full = f"{package}.{name}"
             place = places()[full]
-            module = isinstance(getattr(import_module(room), name), ModuleType)
+            module = isinstance(getattr(import_module(package), name), ModuleType)
             (there if module or place != full else here).append((name, place))
-        lines = [f".. py:module:: {room}", ""]
+        lines = [f".. py:module:: {package}", ""]
         if there:
             roles = ", ".join(_role(name, place) for name, place in there)
             lines += ["", f"Documented elsewhere: {roles}.", ""]
@@ -209,8 +209,8 @@ COMPONENTS = (
 
 
 def _role(name: str, place: str) -> str:
-    room, _, last = place.rpartition(".")
-    thing = getattr(import_module(room), last)
+    package, _, last = place.rpartition(".")
+    thing = getattr(import_module(package), last)
     kind = "mod" if isinstance(thing, ModuleType) else "class" if inspect.isclass(thing) else "func"
     return f":{kind}:`{name} <{place}>`"
 
@@ -245,9 +245,9 @@ def find(
     return shown if thing is not None or _in_signature(node) else None
 
 
-def look_up(target: str, room: str | None) -> Any:
-    """What a dotted name means, in a room or anywhere; None if it is nothing."""
-    for start in ([f"{room}."] if room else []) + [""]:
+def look_up(target: str, package: str | None) -> Any:
+    """What a dotted name means, in a package or anywhere; None if it is nothing."""
+    for start in ([f"{package}."] if package else []) + [""]:
         parts = f"{start}{target}".split(".")
         for cut in range(len(parts), 0, -1):
             name = ".".join(parts[:cut])
@@ -283,8 +283,8 @@ def by_code() -> dict[tuple[str, str], str]:
     """The place of each public class and function, by its module and its name there."""
     found = {}
     for full in (*places().values(), *COMPONENTS):
-        room, _, name = full.rpartition(".")
-        thing = getattr(import_module(room), name, None) if room else None
+        package, _, name = full.rpartition(".")
+        thing = getattr(import_module(package), name, None) if package else None
         if hasattr(thing, "__qualname__") and hasattr(thing, "__module__"):
             found[thing.__module__, thing.__qualname__] = full
     return found

@@ -241,7 +241,7 @@ def cycles(model: Model, preset: str | None, data: Any, index: str, lanes: int) 
     return f"{runs[0]:,} ({runs[1]:,})"
 
 
-def test_the_picture_of_the_house_is_that_of_the_code() -> None:
+def test_the_picture_of_the_architecture_is_that_of_the_code() -> None:
     """If this fails, run ``python docs/build.py``."""
     spec = importlib.util.spec_from_file_location("build", ROOT / "docs" / "build.py")
     assert spec is not None
@@ -249,6 +249,6 @@ def test_the_picture_of_the_house_is_that_of_the_code() -> None:
     build = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(build)
     arrows = build.imports()
-    assert build.drawing(arrows) == (ROOT / "docs" / "house.gv").read_text(encoding="utf-8")
-    picture = (ROOT / "docs" / "house.svg").read_text(encoding="utf-8")
+    assert build.drawing(arrows) == (ROOT / "docs" / "architecture.gv").read_text(encoding="utf-8")
+    picture = (ROOT / "docs" / "architecture.svg").read_text(encoding="utf-8")
     assert all(f"<title>{room}</title>" in picture for room in arrows)

@@ -63,16 +63,16 @@ def names(site: Path) -> dict[str, str]:
 def test_every_public_name_is_in_the_reference(names: dict[str, str], helpers: Any) -> None:
     reference = helpers["reference"]
     places = reference.places()
-    assert {full.rpartition(".")[0] for full in places} == {reference.TOP, *reference.ROOMS}
+    assert {full.rpartition(".")[0] for full in places} == {reference.TOP, *reference.PACKAGES}
     lost = sorted({place for place in places.values() if place not in names})
     assert not lost
-    assert set(reference.ROOMS) <= names.keys()
+    assert set(reference.PACKAGES) <= names.keys()
     assert set(reference.COMPONENTS) <= names.keys()
     assert {f"fuseloom.{name}" for name in fl.__all__} - {"fuseloom.__version__"} <= names.keys()
 
 
 def test_every_room_that_is_handed_on_has_a_page(helpers: Any) -> None:
-    assert {*fl._PACKAGES.values()} <= {*helpers["reference"].ROOMS}
+    assert {*fl._PACKAGES.values()} <= {*helpers["reference"].PACKAGES}
 
 
 def test_every_component_is_in_the_reference(helpers: Any) -> None:
@@ -88,9 +88,9 @@ def test_every_component_is_in_the_reference(helpers: Any) -> None:
 
 def test_public_things_say_what_they_are(helpers: Any) -> None:
     reference = helpers["reference"]
-    for place in {*reference.places().values()} - {*reference.ROOMS}:
-        room, _, name = place.rpartition(".")
-        thing = getattr(import_module(room), name)
+    for place in {*reference.places().values()} - {*reference.PACKAGES}:
+        package, _, name = place.rpartition(".")
+        thing = getattr(import_module(package), name)
         if not isinstance(thing, ModuleType):
             lines = reference.directive(place)  # of data it has what is said there
             assert lines[0].startswith(".. py:data") or thing.__doc__, place

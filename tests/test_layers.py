@@ -1,4 +1,4 @@
-"""The house stands: arrows go one way, in no circle, and whoever breaks that is told."""
+"""Imports go one way and in no circle, and the linter refuses what breaks that."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LAYERED = [
 
 
 def floors(contract: dict) -> list[list[str]]:
-    """The rooms of each layer that exist, from the top, by their full names."""
+    """The packages of each layer that exist, from the top, by their full names."""
     (inside,) = contract.get("containers", [""])
     made = []
     for layer in contract["layers"]:
@@ -47,7 +47,7 @@ def path_of(module: str) -> Path | None:
 
 
 def forbidden() -> list[tuple[str, str]]:
-    """For each layer an import of the one above, and for rooms beside each other, each way."""
+    """For each layer an import of the one above, and for packages beside each other, each way."""
     pairs = []
     for contract in LAYERED:
         for above, below in pairwise(floors(contract)):
@@ -58,9 +58,9 @@ def forbidden() -> list[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def broken_house(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What the linter says of a copy in which every room imports what it must not."""
-    copy = tmp_path_factory.mktemp("house")
+def broken_copy(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What the linter says of a copy in which every package imports what it must not."""
+    copy = tmp_path_factory.mktemp("architecture")
     for folder in ("engine", "workbench"):
         shutil.copytree(
             ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__", "*.js")
@@ -87,18 +87,18 @@ def broken_house(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.mark.parametrize(("lower", "higher"), forbidden(), ids=" ".join)
-def test_an_arrow_upward_is_refused(lower: str, higher: str, broken_house: str) -> None:
-    assert f"{lower} is not allowed to import {higher}:" in broken_house
+def test_an_arrow_upward_is_refused(lower: str, higher: str, broken_copy: str) -> None:
+    assert f"{lower} is not allowed to import {higher}:" in broken_copy
 
 
-def test_every_room_is_in_the_contract() -> None:
+def test_every_package_is_in_the_contract() -> None:
     known = {name for contract in LAYERED for floor in floors(contract) for name in floor}
-    rooms = {
+    packages = {
         f"fuseloom.{path.stem}"
         for path in (ROOT / "engine" / "fuseloom").iterdir()
         if (path / "__init__.py").is_file() or path.suffix == ".py"
     }
-    assert rooms - known == {"fuseloom.__init__", "fuseloom.__main__"}
+    assert packages - known == {"fuseloom.__init__", "fuseloom.__main__"}
     inside = {
         f"fuseloom.dataflow.{path.stem}"
         for path in (ROOT / "engine" / "fuseloom" / "dataflow").iterdir()
@@ -109,10 +109,10 @@ def test_every_room_is_in_the_contract() -> None:
 
 def test_the_only_circle_is_that_of_programs_and_their_text() -> None:
     """A program prints itself, and the printer knows programs."""
-    house = grimp.build_graph("fuseloom", "fuseloom_workbench")
+    imports = grimp.build_graph("fuseloom", "fuseloom_workbench")
     arrows = nx.DiGraph()
-    for module in house.modules:
-        for other in house.find_modules_directly_imported_by(module):
+    for module in imports.modules:
+        for other in imports.find_modules_directly_imported_by(module):
             arrows.add_edge(module, other)
     circles = [c for c in nx.strongly_connected_components(arrows) if len(c) > 1]
     assert circles == [{"fuseloom.program.types", "fuseloom.program.printer"}]

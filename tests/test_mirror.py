@@ -71,17 +71,17 @@ ELSEWHERE = (
     ),
     Elsewhere(
         f"{S}/compiled/kernels/*.py",
-        f"{P}/test_twins_equal_kernels.py",
-        "kernels are compared with their twins, token by token",
+        f"{P}/test_golden_models_equal_kernels.py",
+        "kernels are compared with their golden models, token by token",
     ),
     Elsewhere(
-        f"{S}/compiled/observing.py", f"{P}/test_observation.py", "compared with what twins saw"
+        f"{S}/compiled/observing.py", f"{P}/test_observation.py", "held to the golden models"
     ),
     Elsewhere(
         f"{S}/compiled/observed_layout.py", f"{P}/test_observation.py", "offsets of the observer"
     ),
-    Elsewhere(f"{S}/compiled/maxima.py", f"{P}/test_observation.py", "compared with the twins"),
-    Elsewhere(f"{S}/compiled/flushing.py", f"{P}/test_observation.py", "compared with the twins"),
+    Elsewhere(f"{S}/compiled/maxima.py", f"{P}/test_observation.py", "held to the golden models"),
+    Elsewhere(f"{S}/compiled/flushing.py", f"{P}/test_observation.py", "held to the golden models"),
     Elsewhere(
         f"{S}/compiled/dram.py", f"{S.replace('fuseloom', 'tests')}/dram/test_random.py",
         "the memory as machine code, compared with the memory as Python",
@@ -98,7 +98,7 @@ ELSEWHERE = (
         f"{S.replace('fuseloom', 'tests')}/steps/test_words.py",
         "sentences, primitive by primitive",
     ),
-    Elsewhere(f"{S}/twins/observing.py", f"{P}/test_observation.py", "compared with the kernels"),
+    Elsewhere(f"{S}/golden/observing.py", f"{P}/test_observation.py", "compared with the kernels"),
     Elsewhere(
         "fuseloom/dataflow/fusion/alike.py",
         "tests/property/test_alike.py",
@@ -201,20 +201,20 @@ ELSEWHERE = (
 
 ACROSS = {
     "browser/*": "whole pages in Chromium",
-    "contraction/test_beside_dataflow.py": "numbers that two rooms derive apart from each other",
+    "contraction/test_beside_dataflow.py": "numbers that two packages derive apart from each other",
     "conformance/*": "reference vectors, for all primitives",
     "hostile/*": "inputs that mean harm, through whole commands",
     "notebooks/*": "the notebooks, cell by cell",
-    "property/*": "random inputs, through several rooms",
+    "property/*": "random inputs, through several packages",
     "workbench/serving/test_hostile.py": "hostile addresses and messages, against a whole server",
     "test_bare_python.py": "the core without libraries that have machine code",
     "test_docs.py": "what the documents say",
     "test_packaging.py": "what is published, and whether its parts agree",
     "test_docs_blocks.py": "every block of code of the documents",
     "test_docs_site.py": "the documentation as it is built",
-    "test_docstrings.py": "examples in docstrings, of all rooms",
-    "test_house.py": "style, types and layers",
-    "test_layers.py": "arrows and circles among rooms",
+    "test_docstrings.py": "examples in docstrings, of all packages",
+    "test_style.py": "style, types and layers",
+    "test_layers.py": "arrows and circles among packages",
     "test_mirror.py": "where tests lie",
     "test_suite.py": "the tiers of the suite, and what tests may do",
     "cli/test_json.py": "the JSON of every command",

@@ -222,11 +222,11 @@ _DRAWN = """() => Bokeh.documents.flatMap(d => [...d._all_models.values()])
 
 
 def shows_what_there_is(page, session: Visited) -> None:
-    """Wait until every component of the page draws what the session's desk has, all of it."""
-    desk = backend_of(session._session)
+    """Wait until every component of the page draws all that the session's page backend has."""
+    backend = backend_of(session._session)
 
     def same() -> bool:
-        held = [json.loads(text) for text in desk.parts.values()]
+        held = [json.loads(text) for text in backend.parts.values()]
         seen = [json.loads(text) for text in page.evaluate(_DRAWN)]
         return all(any(_holds(view, part) for part in held) for view in seen)
 

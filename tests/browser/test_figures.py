@@ -98,10 +98,10 @@ def test_a_point_opens_in_the_explorer(page):
         "gcn.karate.full"
     ]
     words = parse_qs(explorer_link(point).partition("?")[2])
-    desk = LocalBackend(Session("gcn", "karate"))
+    backend = LocalBackend(Session("gcn", "karate"))
     for name, *arguments in asked({k: [v[0].encode()] for k, v in words.items()}):
-        desk.ask(name, *arguments)
-    serve(page, lambda: explorer(desk))
+        backend.ask(name, *arguments)
+    serve(page, lambda: explorer(backend))
     expect(page.locator(".caption").first).to_contain_text("T1..Y")
 
 

@@ -99,7 +99,7 @@ def test_errors_of_a_machine_show_in_place(page, session):
     capacity = page.get_by_label("Channel capacity, in tokens")
     capacity.fill("lots")
     capacity.press("Enter")
-    expect(page.locator(".status.bad")).to_contain_text("a whole number of tokens")
+    expect(page.locator(".status.bad")).to_contain_text("an integer of tokens")
     expect(capacity).to_have_attribute("aria-invalid", "true")
     capacity.fill("64")
     capacity.press("Enter")

@@ -27,19 +27,19 @@ pytestmark = pytest.mark.browser
 @pytest.fixture
 def show(page):
     """Opens the page of a network; at the end its process is ended."""
-    desks: list[NetworkBackend] = []
+    backends: list[NetworkBackend] = []
 
     def opened(asked: NetworkQuestion | None = None) -> None:
         def made():
-            desks.append(NetworkBackend(asked))
-            return networks_page(desks[-1])
+            backends.append(NetworkBackend(asked))
+            return networks_page(backends[-1])
 
         serve(page, made)
         page.get_by_role("grid", name="Loop nests").wait_for(timeout=2 * PATIENCE)
 
     yield opened
-    for desk in desks:
-        desk.close()
+    for backend in backends:
+        backend.close()
 
 
 def node(page, name: str):

@@ -25,15 +25,15 @@ pytestmark = pytest.mark.browser
 
 def small_bench(session: Session) -> Bench:
     """A bench whose costly panes are empty."""
-    desk = backend_of(session)
-    run = RunPanel(desk)
+    backend = backend_of(session)
+    run = RunPanel(backend)
     empty = {name: pn.Spacer() for name in ("table", "orders", "details")}
     return Bench(
         run,
-        top=TopBar(desk),
-        rail=Rail(desk),
+        top=TopBar(backend),
+        rail=Rail(backend),
         result=run,
-        chain=FusionChain(desk),
+        chain=FusionChain(backend),
         tabs=[pn.Spacer(), pn.Spacer()],
         titles=["Graph", "Costs"],
         **empty,

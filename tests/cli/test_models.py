@@ -45,7 +45,7 @@ def test_options_reach_the_program_and_its_record(capsys: pytest.CaptureFixture[
         ("gpt3", "sequence=", "'sequence=' is not NAME=VALUE"),
         ("gpt3", "", "'' is not NAME=VALUE"),
         ("gpt3", "block=4,block=4", "--with gives block twice"),
-        ("gpt3", "sequence=1e3", "sequence of gpt3 is '1e3', not a whole number (hint: 1 to 16"),
+        ("gpt3", "sequence=1e3", "sequence of gpt3 is '1e3', not an integer (hint: 1 to 16"),
         ("gpt3", "sequence=-1", "sequence of gpt3 is -1, below 1"),
         ("gpt3", "squence=4", "did you mean 'sequence'"),
         ("gcn", "nodes=4,density=.5,sparsity=2", "sparsity of gcn is 2, above 1"),

@@ -21,7 +21,7 @@ def test_the_fastest_expected_is_first_and_every_nest_is_there_once() -> None:
     times = [c.predicted.nanoseconds for c in found.candidates]
     assert times == sorted(times)
     assert len({str(c.nest) for c in found.candidates}) == len(found.candidates)
-    assert {c.way for c in found.candidates} == set(FusionScheme)
+    assert {c.scheme for c in found.candidates} == set(FusionScheme)
     assert found.bound == 1
     assert not found.complete  # the next bound has 432
     assert [c.first for c in found.candidates].count(True) == 1
@@ -32,7 +32,9 @@ def test_one_bound_alone_and_what_is_asked() -> None:
     found = ranked(question, HELD, bound=2)
     assert found.complete
     assert all(
-        str(c.nest).startswith("forall(r,") for c in found.candidates if c.way is FusionScheme.FUSED
+        str(c.nest).startswith("forall(r,")
+        for c in found.candidates
+        if c.scheme is FusionScheme.FUSED
     )
 
 
@@ -50,6 +52,8 @@ def test_bounds_per_intermediate_are_looked_at_where_one_for_all_asks_little() -
     tree = shipped("two-layer GCN")
     found = ranked(Question(tree), occupancies(data_of(tree, density=0.3)), most=4)
     orders = {
-        tuple(c.solution.orders.values()) for c in found.candidates if c.way is FusionScheme.FUSED
+        tuple(c.solution.orders.values())
+        for c in found.candidates
+        if c.scheme is FusionScheme.FUSED
     }
     assert (0, 2, 0) in orders

@@ -26,10 +26,10 @@ def data() -> dict[str, object]:
 
 
 def better(compilation: Compilation, data: dict[str, object], machine: str = "default") -> str:
-    known = EstimateContext(
+    context = EstimateContext(
         compilation.program, check_data(compilation.program, data), "auto", Machine.preset(machine)
     )
-    regions = tuple(with_look_ups(r, known, EFFORT) for r in compilation.regions)
+    regions = tuple(with_look_ups(r, context, EFFORT) for r in compilation.regions)
     return str(Compilation(compilation.program, compilation.schedule, regions).resolved)
 
 

@@ -27,8 +27,12 @@ SMALL, SEED = 12, 7
 def everything(method: Dataflow, budget: Budget) -> dict[Units, list[Part]]:
     """Every way of every part that there may be, of few statements first."""
     return {
-        units: [way for way in every(method.ways(units, budget)) if isinstance(way, Part)]
-        for units in method.places.parts()
+        units: [
+            candidate
+            for candidate in every(method.candidates(units, budget))
+            if isinstance(candidate, Part)
+        ]
+        for units in method.ideals.parts()
     }
 
 
@@ -74,14 +78,16 @@ def test_a_part_runs_as_its_schedule_does() -> None:
     ],
 )
 def test_bounds_are_below_runs(name: str, lanes: int) -> None:
-    """Every candidate keeps its bound; the largest share of the least run tells how sharp they are."""
+    """Every candidate keeps its bound; the largest share of the least run tells its sharpness."""
     program, data = problem(name, "clustered", SMALL, SEED)
     method, budget = Dataflow(program, data), Budget(lanes=lanes, copies=1)
     lower_bounds, sharp = method.lower_bounds(budget), 0.0
-    for units, ways in everything(method, budget).items():  # first what others read is written
-        begin, end = (int(found[0]) for found in method.places.edges(units))
+    for units, candidates in everything(
+        method, budget
+    ).items():  # first what others read is written
+        begin, end = (int(found[0]) for found in method.ideals.edges(units))
         closer = method.lower_bound(units, budget)
-        for part in ways[:: lanes * lanes]:
+        for part in candidates[:: lanes * lanes]:
             cost = method.measure((part,))
             assert cost is not None
             assert part.least <= cost.cycles
@@ -95,14 +101,14 @@ def test_a_budget_of_memory_refuses_what_holds_more() -> None:
     program, data = problem("chain", "uniform", SMALL, SEED)
     method = Dataflow(program, data)
     all_of_it = everything(method, Budget())
-    most = max(part.expected.on_chip for ways in all_of_it.values() for part in ways)
+    most = max(part.expected.on_chip for candidates in all_of_it.values() for part in candidates)
     refused = [
-        way
+        candidate
         for units in all_of_it
-        for way in every(method.ways(units, Budget(on_chip=most - 1)))
-        if isinstance(way, Refusal)
+        for candidate in every(method.candidates(units, Budget(on_chip=most - 1)))
+        if isinstance(candidate, Refusal)
     ]
-    assert any(way.rule == "on-chip" for way in refused)
+    assert any(candidate.rule == "on-chip" for candidate in refused)
 
 
 def test_a_reshape_is_memory_s() -> None:
@@ -113,7 +119,7 @@ def test_a_reshape_is_memory_s() -> None:
     rng = np.random.default_rng(1)
     data = {name: (rng.random(program.tensor(name).shape) < 0.5) * 1.0 for name in program.inputs}
     method = Dataflow(program, data)
-    assert [*method.places.parts()] == [(0,), (1,), (2,)]
+    assert [*method.ideals.parts()] == [(0,), (1,), (2,)]
     best = Search(method).run()
     run = simulate(compile_program(program, best.schedule), data)
     assert run.cycles == best.cost.cycles
@@ -130,8 +136,8 @@ def test_settings_of_the_base_hold() -> None:
 def test_a_machine_without_searchers_has_no_look_ups() -> None:
     program, data = problem("chain", "uniform", SMALL, SEED)
     machine = Machine.preset("comal-hbm")
-    ways = everything(Dataflow(program, data, machine), Budget())
-    assert not any("looked up" in part.text for found in ways.values() for part in found)
+    candidates = everything(Dataflow(program, data, machine), Budget())
+    assert not any("looked up" in part.text for found in candidates.values() for part in found)
 
 
 def test_regions_of_statements_that_are_not_neighbours_run_as_parts() -> None:
@@ -141,9 +147,16 @@ def test_regions_of_statements_that_are_not_neighbours_run_as_parts() -> None:
         given = space(seed)
         method, program = given.method(), given.program
         for cut in sorted(cuts(program), key=lambda cut: sorted(cut))[::5]:
-            ordered = method.places.sorted(cut)
-            ways = [list(islice(every(method.ways(u, given.budget)), 1)) for u in ordered]
-            parts = [way for found in ways for way in found if isinstance(way, Part)]
+            ordered = method.ideals.sorted(cut)
+            candidates = [
+                list(islice(every(method.candidates(u, given.budget)), 1)) for u in ordered
+            ]
+            parts = [
+                candidate
+                for found in candidates
+                for candidate in found
+                if isinstance(candidate, Part)
+            ]
             if len(parts) < len(ordered):
                 continue
             made = compile_program(program, method.schedule(parts))

@@ -32,20 +32,20 @@ def gcn() -> tuple[FusedRegion, EstimateContext]:
 def test_each_entry_costs_what_its_order_is_estimated_to(
     gcn: tuple[FusedRegion, EstimateContext],
 ) -> None:
-    region, known = gcn
-    entries = list(rank(region, known, 100))
+    region, context = gcn
+    entries = list(rank(region, context, 100))
     assert len(entries) == 5
     for entry in entries:
         assert entry.reason == ""
-        again = estimate_region(compile_region(region, entry.order), known)
+        again = estimate_region(compile_region(region, entry.order), context)
         assert entry.cycles == pytest.approx(again.cycles)
 
 
 def test_every_order_that_can_be_built_is_covered_once(
     gcn: tuple[FusedRegion, EstimateContext],
 ) -> None:
-    region, known = gcn
-    entries = list(rank(region, known, 100))
+    region, context = gcn
+    entries = list(rank(region, context, 100))
     built = 0
     for order in region.pog.orders():
         covering = [entry for entry in entries if entry.covers(order)]
@@ -65,8 +65,8 @@ def test_every_order_that_can_be_built_is_covered_once(
 def test_ranking_is_by_cycles_and_keeps_ties_as_found(
     gcn: tuple[FusedRegion, EstimateContext],
 ) -> None:
-    region, known = gcn
-    entries = list(rank(region, known, 100))
+    region, context = gcn
+    entries = list(rank(region, context, 100))
     first = ranked(entries)
     assert [e.cycles for e in first] == sorted(e.cycles for e in entries)
     tie = [RankedOrder(entry.stands_for, 1.0) for entry in entries]
@@ -76,9 +76,9 @@ def test_ranking_is_by_cycles_and_keeps_ties_as_found(
 
 
 def test_a_limit_ends_the_search_early(gcn: tuple[FusedRegion, EstimateContext]) -> None:
-    region, known = gcn
-    assert len(list(rank(region, known, 2))) == 2
-    assert list(rank(region, known, 0)) == []
+    region, context = gcn
+    assert len(list(rank(region, context, 2))) == 2
+    assert list(rank(region, context, 0)) == []
 
 
 CHAIN = "A: 60x60 dcsr\nX: 60x60 dcsr\nT[i,j] = A[i,k] * X[k,j]\nY[i,l] = T[i,j] * X[j,l]"
@@ -155,8 +155,8 @@ def test_orders_are_judged_on_the_machine_they_run_on() -> None:
     for machine in (fl.Machine.default(), slow, fl.Machine.preset("hbm2")):
         best = fl.best_orders(compiled, data, machine=machine).compilation
         stored = check_data(compiled.program, data)
-        known = EstimateContext(compiled.program, stored, machine=machine)
-        entries = ranked(list(rank(compiled.regions[0].region, known, 100)))
+        context = EstimateContext(compiled.program, stored, machine=machine)
+        entries = ranked(list(rank(compiled.regions[0].region, context, 100)))
         assert entries[0].covers(best.regions[0].own_order)
 
 

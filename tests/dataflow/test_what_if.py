@@ -119,11 +119,11 @@ def test_statistics_alone_know_nothing_of_the_chip(partial: fl.Compilation) -> N
 
 
 def test_known_on_another_machine_shares_what_was_executed(partial: fl.Compilation) -> None:
-    known = EstimateContext.shared(partial.program, KARATE)
-    other = known.on(fl.Machine(alu_latency=5))
-    assert other.on(fl.Machine.default()) is known
-    assert (other.kept, other.patterns) == (known.kept, known.patterns)
-    assert other.done is not known.done
+    context = EstimateContext.shared(partial.program, KARATE)
+    other = context.on(fl.Machine(alu_latency=5))
+    assert other.on(fl.Machine.default()) is context
+    assert (other.kept, other.patterns) == (context.kept, context.patterns)
+    assert other.done is not context.done
 
 
 def test_a_notebook_shows_bars_and_what_cannot_be_built():

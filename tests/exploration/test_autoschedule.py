@@ -152,7 +152,7 @@ def test_nothing_is_proved_where_regions_are_not_independent() -> None:
 
 @pytest.mark.parametrize(("width", "told"), [(3, False), (9, True)])
 def test_what_was_not_searched_is_told(width: int, told: bool) -> None:
-    """Nine statements that do not need each other have 512 places: too many."""
+    """Nine statements that do not need each other have 512 order ideals: too many."""
     lines = [f"T{k}[i] = relu(A[i])" for k in range(width)]
     names = ", ".join(f"T{k}" for k in range(width))
     program = fl.parse("\n".join(["A: 2 dense", *lines, f"output {names}"]))

@@ -28,7 +28,7 @@ def test_a_run_is_kept_once(tmp_path: Path) -> None:
             record = keep(store, best, kernel, found, data, "random", "MTTKRP")
         (run,) = store.runs()
         whole = store.get(run.key)
-        assert (run.label.name, run.label.data) == (f"MTTKRP, {best.way.value}", "random")
+        assert (run.label.name, run.label.data) == (f"MTTKRP, {best.scheme.value}", "random")
         assert run.label.machine == record.machine.name
         assert run.label.estimated == best.predicted.nanoseconds
         assert whole is not None

@@ -16,43 +16,43 @@ SEED = 91
 def parts_of(seed: int) -> tuple[OrderIdeals, list[Part]]:
     rng = random.Random(seed)
     size = rng.randint(1, 4)
-    places = OrderIdeals([[j for j in range(k) if rng.random() < 0.6] for k in range(size)])
+    ideals = OrderIdeals([[j for j in range(k) if rng.random() < 0.6] for k in range(size)])
     found = []
-    for units in places.parts():
+    for units in ideals.parts():
         for _ in range(rng.randint(1, 3)):
             numbers = [float(rng.randint(1, 6)) for _ in range(3)]
             cost = Cost(numbers[0], numbers[1], numbers[2], rng.choice([1, 2]))
             found.append(Part(units, cost, 0.0))
-    return places, found
+    return ideals, found
 
 
 def schedules(
-    places: OrderIdeals, parts: list[Part], done: frozenset[int] = frozenset()
+    ideals: OrderIdeals, parts: list[Part], done: frozenset[int] = frozenset()
 ) -> list[Cost]:
-    if len(done) == places.size:
+    if len(done) == ideals.size:
         return [Cost()]
-    needed = [{j for j in range(places.size) if mask >> j & 1} for mask in places.before]
+    needed = [{j for j in range(ideals.size) if mask >> j & 1} for mask in ideals.before]
     return [
         part.expected.then(rest)
         for part in parts
         if done.isdisjoint(part.units)
         and all(needed[k] <= done.union(part.units) for k in part.units)
-        for rest in schedules(places, parts, done.union(part.units))
+        for rest in schedules(ideals, parts, done.union(part.units))
     ]
 
 
 @pytest.mark.parametrize("seed", range(SEED, SEED + 40))
 def test_it_is_what_is_left_of_all_schedules(seed: int) -> None:
-    places, parts = parts_of(seed)
-    every = set(schedules(places, parts))
+    ideals, parts = parts_of(seed)
+    every = set(schedules(ideals, parts))
     best = {c for c in every if not any(o != c and o.no_worse(c) for o in every)}
-    found = front(places, parts, {})
+    found = front(ideals, parts, {})
     assert set(found.costs) == best
     assert len(found.costs) == len(best)
     assert [c.cycles for c in found.costs] == sorted(c.cycles for c in best)
     assert not found.thinned
     for cost, chosen in zip(found.costs, found.parts, strict=True):
-        assert sorted(k for p in chosen for k in p.units) == list(range(places.size))
+        assert sorted(k for p in chosen for k in p.units) == list(range(ideals.size))
         total = Cost()
         for part in chosen:
             total = total.then(part.expected)

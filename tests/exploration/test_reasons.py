@@ -10,7 +10,7 @@ from fuseloom.results.method import Budget
 
 
 def neighbours(method: Dataflow, units: tuple[int, ...]) -> bool:
-    return units == tuple(range(units[0], units[-1] + 1)) and method.places.linear
+    return units == tuple(range(units[0], units[-1] + 1)) and method.ideals.linear
 
 
 def test_a_cut_that_was_not_looked_at_is_told_as_such() -> None:
@@ -19,10 +19,10 @@ def test_a_cut_that_was_not_looked_at_is_told_as_such() -> None:
     best = Search(method, Budget(), gap=0.99).run()
     told = reasons(method, best)
     units = [part.units for part in best.parts]
-    pairs = {tuple(sorted(units[a] + units[b])) for a, b in method.places.joinable(units)}
+    pairs = {tuple(sorted(units[a] + units[b])) for a, b in method.ideals.joinable(units)}
     unseen = {both for both in pairs - {s.units for s in best.spans} if neighbours(method, both)}
     assert sum("was not looked at" in reason for reason in told) == len(unseen)
-    assert sum("has no way" in reason for reason in told) == 0
+    assert sum("has no candidate" in reason for reason in told) == 0
 
 
 def test_a_schedule_with_settings_is_judged_on_the_program_as_given() -> None:

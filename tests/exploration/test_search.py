@@ -34,21 +34,22 @@ class Made:
         else:
             self.before = [[j for j in range(k) if rng.random() < 0.5] for k in range(size)]
         self.alone = {k for k in range(size) if rng.random() < 0.1}
-        self.places = OrderIdeals(self.before, self.alone)
+        self.ideals = OrderIdeals(self.before, self.alone)
         self.runs: dict[Part, float] = {}
         self.measured: list[Part] = []
         self.made: dict[Units, list[Part | Refusal]] = {}
         for number in range(1, size + 1):
             for units in combinations(range(size), number):
                 if number == 1 or self.alone.isdisjoint(units):
-                    self.made[units] = list(self._ways(rng, units))
+                    self.made[units] = list(self._candidates(rng, units))
         self.low = {
-            at: min((w.least for w in ways if isinstance(w, Part)), default=9.0) * rng.random()
-            for at, ways in self.made.items()
+            at: min((w.least for w in candidates if isinstance(w, Part)), default=9.0)
+            * rng.random()
+            for at, candidates in self.made.items()
         }
         self.fails = {part for part in self.runs if rng.random() < 0.05}
 
-    def _ways(self, rng: random.Random, units: Units) -> Iterator[Part | Refusal]:
+    def _candidates(self, rng: random.Random, units: Units) -> Iterator[Part | Refusal]:
         number = rng.choice([0, 1, 2, 3, 12]) if len(units) > 1 else rng.randint(1, 3)
         for k in range(number):
             if rng.random() < 0.1:
@@ -60,18 +61,21 @@ class Made:
             yield part
 
     def lower_bound(self, units: Units, budget: Budget) -> float:
-        ways = self.made[units]
-        least = min((way.least for way in ways if isinstance(way, Part)), default=inf)
+        candidates = self.made[units]
+        least = min(
+            (candidate.least for candidate in candidates if isinstance(candidate, Part)),
+            default=inf,
+        )
         return least if self.abandons else 0.0
 
     def lower_bounds(self, budget: Budget) -> Floats:
-        found = np.zeros((len(self.places), len(self.places)))
-        for place in range(len(self.places)):
-            for end in self.places.ends(place):
-                found[place, end] = self.low[self.places.units(place, end)]
+        found = np.zeros((len(self.ideals), len(self.ideals)))
+        for ideal in range(len(self.ideals)):
+            for end in self.ideals.ends(ideal):
+                found[ideal, end] = self.low[self.ideals.units(ideal, end)]
         return found
 
-    def ways(self, units: Units, budget: Budget) -> Iterator[Part | Refusal]:
+    def candidates(self, units: Units, budget: Budget) -> Iterator[Part | Refusal]:
         yield from self.made[units]
 
     def starts(self) -> Sequence[Sequence[Units]]:

@@ -38,8 +38,8 @@ def test_blocked_models_match_the_reference(
     run = fl.simulate(compiled, data, engine="compiled")
     check = run.check()
     assert check.ok, str(check)
-    twin = fl.simulate(compiled, data, engine="interpreter")
-    assert (run.cycles, run.tokens) == (twin.cycles, twin.tokens)
+    golden = fl.simulate(compiled, data, engine="interpreter")
+    assert (run.cycles, run.tokens) == (golden.cycles, golden.tokens)
     for stored in run.outputs.values():
         stored.verify()
         assert stored.tensor.format.block == (block if stored.tensor.rank else 1)

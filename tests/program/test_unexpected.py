@@ -11,10 +11,10 @@ from fuseloom.program.grammar import parse_syntax
 @pytest.mark.parametrize(
     ("text", "message", "hint"),
     [
-        ("y[i] = x[i+]", "']' is not expected here", "a name, a whole number or '('"),
-        ("y[i] = x[i*k]", "'k' is not expected", "a whole number"),
+        ("y[i] = x[i+]", "']' is not expected here", "a name, an integer or '('"),
+        ("y[i] = x[i*k]", "'k' is not expected", "an integer"),
         ("y[i] = x[i", "ends too early", "',' or ']'"),
-        ("p: list 1,", "ends too early", "a whole number or '-'"),
+        ("p: list 1,", "ends too early", "an integer or '-'"),
         ("y[i] = x[i] ?", "the character '?'", "the end of the line"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The exact causes: waits as the generator twins noted them, to hold those of the log to."""
+"""The exact causes: waits as the golden models noted them, to hold those of the log to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fuseloom.dataflow.sim.result import EngineResult
 
 
 class NotedCauses:
-    """Waits as the twins noted them."""
+    """Waits as the golden models noted them."""
 
     def __init__(self, graph: Graph, observed: Observed) -> None:
         assert observed.log is not None
@@ -37,7 +37,7 @@ class NotedCauses:
 
 
 def exact_path(result: EngineResult) -> CriticalPath:
-    """The path of a run of the twins by what they noted; of equal ones the last real wait's."""
+    """The path of a golden run by what it noted; of equal waits the last real one counts."""
     assert result.observed is not None
     walk = Walk(result, NotedCauses(result.graph, result.observed))
     walk.follow()

@@ -1,6 +1,6 @@
 """Simulations without end in a worker process: random graphs, long products, cancels, kills.
 
-What a job gives is compared with an oracle in another process: the generator twins for random
+What a job gives is compared with an oracle in another process: the golden models for random
 graphs, scipy for products.  All numbers in products are small integers, so sums are exact.
 """
 
@@ -208,7 +208,7 @@ class Soak:
 
     def graph(self, job: Job) -> None:
         given = self.ask(job)
-        assert agree(given, expected(job)), f"{job} differs from the twins"
+        assert agree(given, expected(job)), f"{job} differs from the golden models"
         self.graphs += 1
         self.refused += "error" in given
 

@@ -1,7 +1,7 @@
 """Critical paths of random graphs: without gaps, true to the run, and honest about gains.
 
-Both engines must tell the same one.  The twins also note every wait, so that the path of these is
-exact; the path read from the log knows nothing of primitives and must nevertheless hold.
+Both engines must tell the same one.  The golden models also note every wait, so that the path of
+these is exact; the path read from the log knows nothing of primitives and must nevertheless hold.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ def check_path(path: CriticalPath, result: EngineResult) -> None:
     assert sum(share.cycles for share in path.summary()) == path.cycles
 
 
-def check_waits(path: CriticalPath, twin: EngineResult) -> int:
-    """How many waits of the path the twins did not note, not even as waits of no cycles."""
-    assert twin.observed is not None
-    assert twin.observed.waits is not None
-    noted = [{(w.until, w.room, w.stream) for w in waits} for waits in twin.observed.waits]
+def check_waits(path: CriticalPath, golden: EngineResult) -> int:
+    """How many waits of the path the golden models did not note, not even as waits of no cycles."""
+    assert golden.observed is not None
+    assert golden.observed.waits is not None
+    noted = [{(w.until, w.room, w.stream) for w in waits} for waits in golden.observed.waits]
     unknown = 0
     for s in path.segments:
         if s.why is not PathCause.WORK:
@@ -75,16 +75,16 @@ def check_waits(path: CriticalPath, twin: EngineResult) -> int:
     return unknown
 
 
-def unseen_waits(twin: EngineResult) -> int:
+def unseen_waits(golden: EngineResult) -> int:
     """How many waits on which a node's next doing depends the log does not show.
 
     A wait right behind which the node waited again, without doing anything, hides behind that.
     """
-    assert twin.observed is not None
-    assert twin.observed.waits is not None
-    causes = LoggedCauses(twin.graph, twin.observed)
+    assert golden.observed is not None
+    assert golden.observed.waits is not None
+    causes = LoggedCauses(golden.graph, golden.observed)
     unseen = 0
-    for node, noted in enumerate(twin.observed.waits):
+    for node, noted in enumerate(golden.observed.waits):
         waits = [w for w in noted if w.until > w.since]
         hidden = {w.since for w in waits}
         for wait in waits:
@@ -102,21 +102,21 @@ def test_paths_hold_and_agree(count: int) -> None:
         bound = random_graph(seed, searching=seed % 2 == 1)
         for capacity in CAPACITIES:
             on = machines(seed, capacity)
-            twin = outcome(lambda bound=bound, on=on: interpreter.run(bound, on, observe=LOGGED))
-            if isinstance(twin, SimulationError):
+            golden = outcome(lambda bound=bound, on=on: interpreter.run(bound, on, observe=LOGGED))
+            if isinstance(golden, SimulationError):
                 continue
             kernel = compiled.run(bound, on, observe=LOGGED)
-            exact, logged = exact_path(twin), critical_path(twin)
+            exact, logged = exact_path(golden), critical_path(golden)
             for path in (exact, logged):
-                check_path(path, twin)
+                check_path(path, golden)
             assert logged == critical_path(kernel), "of equal paths each engine chose its own"
-            assert check_waits(exact, twin) == 0
+            assert check_waits(exact, golden) == 0
             kinds["runs"] += 1
             kinds["waits"] += sum(s.why is not PathCause.WORK for s in logged.segments)
-            kinds["coincidences"] += check_waits(logged, twin)
+            kinds["coincidences"] += check_waits(logged, golden)
             if seed % 2 == 0:  # the others have searchers; see below
-                kinds["unseen"] += unseen_waits(twin)
-            kinds["unseen beside searchers"] += seed % 2 and unseen_waits(twin)
+                kinds["unseen"] += unseen_waits(golden)
+            kinds["unseen beside searchers"] += seed % 2 and unseen_waits(golden)
             kinds["same path"] += exact.segments == logged.segments
     print(kinds)
     assert kinds["runs"] > 3.8 * count
@@ -136,10 +136,10 @@ def test_both_engines_tell_the_same_path_on_machines_with_memory(count: int) -> 
         for memory in (Ideal(1), Ideal(9), hbm2()):
             on = replace(machines(seed, CAPACITIES[seed % len(CAPACITIES)]), memory=memory)
             bound = with_ports(plain, on)
-            twin = outcome(lambda bound=bound, on=on: interpreter.run(bound, on, observe=LOGGED))
-            if isinstance(twin, SimulationError):
+            golden = outcome(lambda bound=bound, on=on: interpreter.run(bound, on, observe=LOGGED))
+            if isinstance(golden, SimulationError):
                 continue
-            path = critical_path(twin)
+            path = critical_path(golden)
             assert path == critical_path(compiled.run(bound, on, observe=LOGGED)), seed
             kinds["runs"] += 1
             kinds["memory"] += any(s.why is PathCause.MEMORY for s in path.segments)
@@ -167,10 +167,10 @@ def test_gains_stay_within_their_bounds(count: int) -> None:
         bound = random_graph(seed)
         for capacity in (1, 3, None):
             on = replace(Machine.default(capacity), alu_latency=7, alu_interval=4, load_latency=6)
-            twin = outcome(lambda bound=bound, on=on: interpreter.run(bound, on, observe=LOGGED))
-            if isinstance(twin, SimulationError):
+            golden = outcome(lambda bound=bound, on=on: interpreter.run(bound, on, observe=LOGGED))
+            if isinstance(golden, SimulationError):
                 continue
-            for path in (exact_path(twin), critical_path(twin)):
+            for path in (exact_path(golden), critical_path(golden)):
                 for node in bound.graph.nodes:
                     if node.op not in ("array", "binary", "unary"):
                         continue

@@ -48,11 +48,11 @@ def blocks_there(program: Program, name: str, present: np.ndarray) -> np.ndarray
 
 
 def check(program: Program, positive: set[str], rng: random.Random, what: str) -> Counter[str]:
-    known = evaluate(program, data_of(program, positive, rng))
+    context = evaluate(program, data_of(program, positive, rng))
     seen: Counter[str] = Counter()
     for name, presence in presences(program).items():
         tensor = program.tensor(name)
-        there = blocks_there(program, name, known[name].present)
+        there = blocks_there(program, name, context[name].present)
         if presence.whole:
             assert there.all(), f"{what}: {name} is not whole"
             seen["whole"] += 1
@@ -123,9 +123,9 @@ def chosen(first: int, wanted: int) -> Counter[str]:
         assert result.ok, f"{what}: {result}"
         assert after.work.bytes <= before.work.bytes, what
         assert after.work.flops <= before.work.flops, what
-        known = EstimateContext(best.program, check_data(best.program, data), EstimateMode.EXACT)
+        context = EstimateContext(best.program, check_data(best.program, data), EstimateMode.EXACT)
         for region, ran in zip(best.regions, after.regions, strict=True):
-            estimated = estimate_region(region, known)
+            estimated = estimate_region(region, context)
             assert estimated.bytes == ran.work.bytes, what
             for node in estimated.nodes:
                 assert node.cycles == ran.result.busy[node.node], what

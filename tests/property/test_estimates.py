@@ -30,7 +30,7 @@ def counts_agree(case: Case, what: str) -> tuple[Counter[str], list[float]]:
     """Compare a case with its run; count what it had in it, and how far cycles were off."""
     run = simulate(case.compilation, case.data)
     data = check_data(case.program, case.data)
-    known, patterns, memo = (
+    context, patterns, memo = (
         EstimateContext(case.program, data, EstimateMode.EXACT),
         Patterns(case.program, data),
         Memo(),
@@ -47,7 +47,7 @@ def counts_agree(case: Case, what: str) -> tuple[Counter[str], list[float]]:
             carried, op = executed.streams[stream.id], graph.nodes[graph.producer[stream.id]].op
             assert carried.tokens.total + 1 == result.tokens[stream.id], f"{where}: tokens of {op}"
             assert carried.values.total == result.values[stream.id], f"{where}: values of {op}"
-        estimated = estimate_region(region, known)
+        estimated = estimate_region(region, context)
         assert estimated.mode is EstimateMode.EXACT
         for node in estimated.nodes:
             op = graph.nodes[node.node].op

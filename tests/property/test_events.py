@@ -43,25 +43,25 @@ def check_totals(store: EventStore, result: EngineResult) -> None:
     assert np.array_equal(store.totals[:, IDLE], store.cycles - result.clocks)
 
 
-def check_same(twin: EventStore, kernel: EventStore, where: str) -> None:
-    assert twin.nodes == kernel.nodes
-    for node in range(twin.nodes):
+def check_same(golden: EventStore, kernel: EventStore, where: str) -> None:
+    assert golden.nodes == kernel.nodes
+    for node in range(golden.nodes):
         for reason in REASONS:
-            for one, other in zip(twin.of(node, reason), kernel.of(node, reason), strict=True):
+            for one, other in zip(golden.of(node, reason), kernel.of(node, reason), strict=True):
                 assert np.array_equal(one, other), f"{where}, node {node}, reason {reason}"
 
 
 def both(bound: BoundGraph, machine: Machine, folder: Path, observe: Observe, where: str) -> int:
     """Run on both engines and compare; how many waits there were, -1 where the run failed."""
     try:
-        twin = interpreter.run(
+        golden = interpreter.run(
             bound, machine, observe=replace(observe, events=folder / "twin.events")
         )
     except SimulationError:
         return -1
     kernel = compiled.run(bound, machine, observe=replace(observe, events=folder / "kernel.events"))
     stores = []
-    for result in (twin, kernel):
+    for result in (golden, kernel):
         assert result.observed is not None
         assert result.observed.events is not None
         stores.append(EventStore(result.observed.events))
@@ -125,8 +125,8 @@ def test_events_of_karate_add_up_to_the_record(preset: str, tmp_path: Path) -> N
         check_same(found["interpreter", number], found["compiled", number], preset)
 
 
-def test_intervals_are_the_twins_waits(tmp_path: Path) -> None:
-    """Every cycle of every node is in one interval, and waits are where the twins saw them."""
+def test_intervals_are_the_golden_models_waits(tmp_path: Path) -> None:
+    """Every cycle of every node is in one interval; waits are where the golden models saw them."""
     for seed in range(SEED, SEED + 15):
         bound = random_graph(seed)
         observe = Observe(log=True, events=tmp_path / "twin.events")

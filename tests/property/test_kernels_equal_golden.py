@@ -1,4 +1,4 @@
-"""The compiled kernels do exactly what the generator twins do, on random graphs."""
+"""The compiled kernels do exactly what the golden models do, on random graphs."""
 
 from __future__ import annotations
 
@@ -60,25 +60,25 @@ def is_real(token: Any) -> bool:
     return isinstance(token, (np.float32, np.ndarray))
 
 
-def difference(twin: Outcome, kernel: Outcome, *, log: bool = True) -> str:
+def difference(golden: Outcome, kernel: Outcome, *, log: bool = True) -> str:
     """What differs between two outcomes; empty if nothing does."""
-    if isinstance(twin, SimulationError) or isinstance(kernel, SimulationError):
-        return "" if type(twin) is type(kernel) else f"{twin!r} against {kernel!r}"
-    exact = not is_tiled(twin.graph)
+    if isinstance(golden, SimulationError) or isinstance(kernel, SimulationError):
+        return "" if type(golden) is type(kernel) else f"{golden!r} against {kernel!r}"
+    exact = not is_tiled(golden.graph)
     for what in COUNTS:
-        a, b = getattr(twin, what), getattr(kernel, what)
+        a, b = getattr(golden, what), getattr(kernel, what)
         if not np.array_equal(a, b):
             return f"{what}: {a} against {b}"
-    if twin.outputs.keys() != kernel.outputs.keys():
+    if golden.outputs.keys() != kernel.outputs.keys():
         return "writers"
-    for node, arrays in twin.outputs.items():
+    for node, arrays in golden.outputs.items():
         for name, a in arrays.items():
             b = kernel.outputs[node][name]
             if not same_values(a, b, exact=exact):
                 return f"{name} written by node {node}: {a} against {b}"
-    if not log or twin.log is None or kernel.log is None:
+    if not log or golden.log is None or kernel.log is None:
         return "" if (kernel.log is not None) is log else "log"
-    for stream, entries in twin.log.items():
+    for stream, entries in golden.log.items():
         others = kernel.log[stream]
         if len(entries) != len(others):
             return f"length of stream {stream}"
@@ -112,18 +112,18 @@ def check(seeds: range, capacities: tuple[int | None, ...], seen: Counter[str]) 
         cycles: list[float] = []
         for capacity in capacities:
             on = machine(seed, capacity)
-            twin = outcome(lambda bound=bound, on=on: interpreter.run(bound, on, log=True))
+            golden = outcome(lambda bound=bound, on=on: interpreter.run(bound, on, log=True))
             with stores_of_size(seed):
                 logged = outcome(lambda bound=bound, on=on: compiled.run(bound, on, log=True))
                 plain = outcome(lambda bound=bound, on=on: compiled.run(bound, on))
-            problem = difference(twin, logged) or difference(twin, plain, log=False)
+            problem = difference(golden, logged) or difference(golden, plain, log=False)
             assert not problem, f"graph {seed}, capacity {capacity}: {problem}\n{bound.graph}"
-            seen[type(twin).__name__] += 1
-            if isinstance(twin, EngineResult):
+            seen[type(golden).__name__] += 1
+            if isinstance(golden, EngineResult):
                 seen.update(node.op for node in bound.graph.nodes)
                 seen["tiles"] += is_tiled(bound.graph)
-                cycles.append(twin.cycles)
-            elif isinstance(twin, DeadlockError):
+                cycles.append(golden.cycles)
+            elif isinstance(golden, DeadlockError):
                 cycles.append(math.inf)
         assert cycles == sorted(cycles, reverse=True), f"graph {seed}: more slots, more cycles"
 
@@ -163,11 +163,11 @@ def _check_sizes(bound: BoundGraph, sizes: list[int], name: str) -> bool:
         for stream, size in zip(bound.graph.streams, sizes, strict=True)
     )
     bound = replace(bound, graph=replace(bound.graph, streams=streams))
-    twin = outcome(lambda: interpreter.run(bound, Machine.default(), log=True))
+    golden = outcome(lambda: interpreter.run(bound, Machine.default(), log=True))
     kernel = outcome(lambda: compiled.run(bound, Machine.default(), log=True))
-    problem = difference(twin, kernel)
+    problem = difference(golden, kernel)
     assert not problem, f"{name}: {problem}\n{bound.graph}"
-    return isinstance(twin, EngineResult)
+    return isinstance(golden, EngineResult)
 
 
 @pytest.mark.fuzz

@@ -1,4 +1,4 @@
-"""Intersections of long fibers: kernels jump over coordinates that twins pass one by one."""
+"""Intersections of long fibers: kernels skip coordinates that golden models take one by one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def made(rng: np.random.Generator, rows: int, columns: int, fmt: str) -> Any:
 
 
 @pytest.mark.parametrize("seed", range(16))
-def test_kernels_equal_twins(seed: int) -> None:
+def test_kernels_equal_golden_models(seed: int) -> None:
     rng = np.random.default_rng(seed)
     i, j, k = int(rng.integers(1, 5)), int(rng.integers(1, 5)), int(rng.integers(30, 300))
     left, right = (str(rng.choice([*FORMATS])) for _ in range(2))

@@ -51,13 +51,13 @@ def check(seeds: range, seen: Counter[str]) -> None:
                     with_ports(plain, machine)
                 continue
             bound = with_ports(plain, machine)
-            twin = outcome(lambda b=bound, m=machine: interpreter.run(b, m, log=True))
+            golden = outcome(lambda b=bound, m=machine: interpreter.run(b, m, log=True))
             logged = outcome(lambda b=bound, m=machine: compiled.run(b, m, log=True))
             kernel = outcome(lambda b=bound, m=machine: compiled.run(b, m))
-            problem = difference(twin, logged) or difference(twin, kernel, log=False)
+            problem = difference(golden, logged) or difference(golden, kernel, log=False)
             assert not problem, f"graph {seed}, {memory}, capacity {capacity}: {problem}"
-            seen[type(twin).__name__] += 1
-            if isinstance(twin, EngineResult) and twin.stall_memory.any():
+            seen[type(golden).__name__] += 1
+            if isinstance(golden, EngineResult) and golden.stall_memory.any():
                 seen[type(memory).__name__] += 1
 
 

@@ -1,7 +1,7 @@
 """A primitive's name means nothing: under other names all runs, rewrites and estimates are equal.
 
-What tells primitives apart is in their catalogue entries; here every entry, twin and cost rule is
-there a second time, and graphs are made of those.
+What tells primitives apart is in their catalogue entries; here every entry, golden model and cost
+rule is there a second time, and graphs are made of those.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ OTHER = "other_"
 
 @pytest.fixture(autouse=True)
 def _every_entry_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The catalogue, the twins and the cost rules under other names as well."""
+    """The catalogue, the golden models and the cost rules under other names as well."""
     others = {OTHER + name: replace(e, name=OTHER + name) for name, e in CATALOGUE.items()}
     monkeypatch.setattr(catalogue, "CATALOGUE", {**CATALOGUE, **others})
     for table in (registry.TABLE, RULES, EXECUTIONS):

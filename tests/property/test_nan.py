@@ -1,4 +1,4 @@
-"""NaN wins every maximum, wherever it stands: twins, kernels and the meaning agree."""
+"""NaN wins every maximum, wherever it stands: golden models, kernels and the meaning agree."""
 
 from __future__ import annotations
 

@@ -48,15 +48,15 @@ def check_totals(result: EngineResult, seen: Observed) -> None:
     assert np.array_equal(seen.tokens.sum(axis=1), result.tokens)
 
 
-def check_logs(twin: StreamLog, kernel: StreamLog) -> None:
-    assert np.array_equal(twin.puts.expanded(), kernel.puts.expanded())
-    assert np.array_equal(twin.takes.expanded(), kernel.takes.expanded())
-    assert twin.capacity == kernel.capacity
-    if twin.latency > 1:
+def check_logs(golden: StreamLog, kernel: StreamLog) -> None:
+    assert np.array_equal(golden.puts.expanded(), kernel.puts.expanded())
+    assert np.array_equal(golden.takes.expanded(), kernel.takes.expanded())
+    assert golden.capacity == kernel.capacity
+    if golden.latency > 1:
         # A token that waited for its slot may have been stamped a cycle later for all that.
-        late, may_be = (np.repeat(log.late, log.puts.count) for log in (twin, kernel))
+        late, may_be = (np.repeat(log.late, log.puts.count) for log in (golden, kernel))
         assert (may_be | ~late).all()
-    for events in (twin.puts, kernel.puts, twin.takes, kernel.takes):
+    for events in (golden.puts, kernel.puts, golden.takes, kernel.takes):
         assert np.array_equal(events.first, np.cumsum(events.count) - events.count)
 
 
@@ -69,20 +69,20 @@ def test_both_engines_observe_the_same(count: int) -> None:
         for capacity in CAPACITIES:
             on = machines(seed, capacity)
             plain = outcome(lambda bound=bound, on=on: compiled.run(bound, on))
-            twin = outcome(lambda bound=bound, on=on: interpreter.run(bound, on, observe=LOGGED))
+            golden = outcome(lambda bound=bound, on=on: interpreter.run(bound, on, observe=LOGGED))
             kernel = outcome(lambda bound=bound, on=on: compiled.run(bound, on, observe=LOGGED))
             where = f"graph {seed}, capacity {capacity}\n{bound.graph}"
-            assert not difference(twin, kernel, log=False), where
+            assert not difference(golden, kernel, log=False), where
             assert not difference(plain, kernel, log=False), where
-            kinds[type(twin).__name__] += 1
-            if isinstance(twin, SimulationError) or isinstance(kernel, SimulationError):
+            kinds[type(golden).__name__] += 1
+            if isinstance(golden, SimulationError) or isinstance(kernel, SimulationError):
                 assert str(kernel) == str(plain), where
                 continue
-            a, b = twin.observed, kernel.observed
+            a, b = golden.observed, kernel.observed
             assert a is not None, where
             assert b is not None, where
             assert a.width == b.width, where
-            check_totals(twin, a)
+            check_totals(golden, a)
             check_totals(kernel, b)
             for name in ("tokens", "residence", "occupancy_max"):
                 assert np.array_equal(getattr(a, name), getattr(b, name)), f"{name} of {where}"
@@ -104,14 +104,14 @@ def test_small_rings_observe_the_same(seed: int, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(observer, "SPARE", 0)
     bound = random_graph(seed)
     on = machines(seed, None)
-    twin = outcome(lambda: interpreter.run(bound, on, observe=LOGGED))
-    if isinstance(twin, SimulationError):
+    golden = outcome(lambda: interpreter.run(bound, on, observe=LOGGED))
+    if isinstance(golden, SimulationError):
         return
     kernel = compiled.Simulation(bound, on, observe=LOGGED, ring=1).run()
-    assert twin.observed is not None
+    assert golden.observed is not None
     assert kernel.observed is not None
     for name in ("tokens", "residence", "occupancy_max"):
-        assert np.array_equal(getattr(twin.observed, name), getattr(kernel.observed, name))
+        assert np.array_equal(getattr(golden.observed, name), getattr(kernel.observed, name))
 
 
 @pytest.mark.parametrize("seed", [5228, 5334, 5450, 5522])
@@ -121,12 +121,12 @@ def test_stamps_that_are_not_as_late_as_others(seed: int) -> None:
     compared = 0
     for capacity in CAPACITIES:
         on = machines(seed, capacity)
-        twin = outcome(lambda on=on: interpreter.run(bound, on, observe=PEAKS))
-        if isinstance(twin, EngineResult):
+        golden = outcome(lambda on=on: interpreter.run(bound, on, observe=PEAKS))
+        if isinstance(golden, EngineResult):
             kernel = compiled.run(bound, on, observe=PEAKS)
-            assert twin.observed is not None
+            assert golden.observed is not None
             assert kernel.observed is not None
-            assert np.array_equal(twin.observed.occupancy_max, kernel.observed.occupancy_max)
+            assert np.array_equal(golden.observed.occupancy_max, kernel.observed.occupancy_max)
             compared += 1
     assert compared
 

@@ -137,8 +137,8 @@ def promised(first: int, wanted: int) -> Counter[str]:
         now = estimate(compiled, case.data, machine=machine)
         if not compiled.regions:
             continue
-        known = EstimateContext.of(compiled.program, case.data, machine=machine)
-        for one in recomputation(compiled, known, now):
+        context = EstimateContext.of(compiled.program, case.data, machine=machine)
+        for one in recomputation(compiled, context, now):
             assert np.isfinite(one.factor), f"seed {seed}: {one}"
             seen["recomputed"] += one.factor > 1
         asked = SuggestionRequest(compiled, case.data, machine, now, record)

@@ -1,4 +1,4 @@
-"""Places of random graphs: against listing all cuts without them."""
+"""Ideals of random graphs: against listing all cuts without them."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ def legal_cuts(before: list[list[int]], alone: set[int]) -> list[list[Units]]:
 @pytest.mark.parametrize("seed", range(SEED, SEED + 40))
 def test_ways_through_places_are_the_cuts_without_a_circle(seed: int) -> None:
     before, alone = graph(seed)
-    places, cuts = OrderIdeals(before, alone), legal_cuts(before, alone)
+    ideals, cuts = OrderIdeals(before, alone), legal_cuts(before, alone)
     parts = {part for cut in cuts for part in cut}
-    assert places.whole
-    assert set(places.parts()) == parts
-    assert places.number_of_parts == len(parts)
+    assert ideals.whole
+    assert set(ideals.parts()) == parts
+    assert ideals.number_of_parts == len(parts)
     for number in range(1, len(before) + 1):
         for units in combinations(range(len(before)), number):
-            assert places.is_part(units) == (units in parts)
-    through: list[set[frozenset[Units]]] = [set() for _ in range(len(places))]
+            assert ideals.is_part(units) == (units in parts)
+    through: list[set[frozenset[Units]]] = [set() for _ in range(len(ideals))]
     through[0] = {frozenset()}
-    for place in range(len(places)):
-        for end in places.ends(place):
-            part = places.units(place, end)
-            assert (place, end) in zip(*places.edges(part), strict=True)
-            through[end] |= {cut | {part} for cut in through[place]}
+    for ideal in range(len(ideals)):
+        for end in ideals.ends(ideal):
+            part = ideals.units(ideal, end)
+            assert (ideal, end) in zip(*ideals.edges(part), strict=True)
+            through[end] |= {cut | {part} for cut in through[ideal]}
     assert through[-1] == {frozenset(cut) for cut in cuts}
 
 
@@ -55,18 +55,18 @@ def test_ways_through_places_are_the_cuts_without_a_circle(seed: int) -> None:
 def test_each_cut_is_counted_once(seed: int) -> None:
     before, alone = graph(seed)
     rng = random.Random(seed)
-    places = OrderIdeals(before, alone)
-    ways = {part: rng.choice([0, 1, 1, 2, 3]) for part in places.parts()}
-    listed = sum(prod(ways[part] for part in cut) for cut in legal_cuts(before, alone))
-    assert places.count(ways) == listed
+    ideals = OrderIdeals(before, alone)
+    candidates = {part: rng.choice([0, 1, 1, 2, 3]) for part in ideals.parts()}
+    listed = sum(prod(candidates[part] for part in cut) for cut in legal_cuts(before, alone))
+    assert ideals.count(candidates) == listed
 
 
 @pytest.mark.parametrize("seed", range(SEED, SEED + 40))
 def test_what_can_be_joined_makes_no_circle(seed: int) -> None:
     before, alone = graph(seed)
-    places = OrderIdeals(before, alone)
+    ideals = OrderIdeals(before, alone)
     for cut in legal_cuts(before, alone)[:20]:
-        parts = places.sorted(cut)
+        parts = ideals.sorted(cut)
         assert sorted(parts) == sorted(cut)
         done: set[int] = set()
         for part in parts:
@@ -79,7 +79,7 @@ def test_what_can_be_joined_makes_no_circle(seed: int) -> None:
                 [p for k, p in enumerate(parts) if k not in (a, b)] + [parts[a] + parts[b]], before
             )
         }
-        assert set(places.joinable(parts)) == joined
+        assert set(ideals.joinable(parts)) == joined
 
 
 def test_runs_of_neighbours_stay_in_program_order() -> None:

@@ -52,10 +52,10 @@ _BARE = {"& > .MuiAppBar-root, & .MuiToolbar-root": {"display": "none"}}
 
 def explorer(shown: Session | PageBackend | None = None) -> pmui.Page:
     """The page, on a session of its own unless one is given."""
-    desk = backend_of(shown if shown is not None else Session("gcn", "karate"))
+    backend = backend_of(shown if shown is not None else Session("gcn", "karate"))
     page = pmui.Page(
         title=TITLE,
-        main=[bench(desk), Connection(desk, height=0, margin=0)],
+        main=[bench(backend), Connection(backend, height=0, margin=0)],
         theme_config=THEME,
         busy_indicator=None,
         sx=_BARE,
@@ -67,34 +67,34 @@ def explorer(shown: Session | PageBackend | None = None) -> pmui.Page:
 
 def bench(shown: Session | PageBackend | None = None, fullscreen: bool = True) -> Bench:
     """All views of a session on one screen; in a notebook with ``fullscreen=False``."""
-    desk = backend_of(shown)
+    backend = backend_of(shown)
     views = {
-        "Graph": GraphView(desk),
-        "Costs": CostsPanel(desk, css_classes=["fill"], sizing_mode="stretch_both"),
-        "Why": _stack(WhyPanel(desk), PathPanel(desk)),
-        "Timeline": Timeline(desk, css_classes=["fill"], sizing_mode="stretch_both"),
-        "Streams": StreamsView(desk, css_classes=["fill"], sizing_mode="stretch_both"),
-        "Memory": MemoryPanel(desk, css_classes=["fill"], sizing_mode="stretch_both"),
-        "Search": SearchPanel(desk),
+        "Graph": GraphView(backend),
+        "Costs": CostsPanel(backend, css_classes=["fill"], sizing_mode="stretch_both"),
+        "Why": _stack(WhyPanel(backend), PathPanel(backend)),
+        "Timeline": Timeline(backend, css_classes=["fill"], sizing_mode="stretch_both"),
+        "Streams": StreamsView(backend, css_classes=["fill"], sizing_mode="stretch_both"),
+        "Memory": MemoryPanel(backend, css_classes=["fill"], sizing_mode="stretch_both"),
+        "Search": SearchPanel(backend),
         "Input": _stack(
-            DataLabel(desk),
-            UploadPanel(desk),
-            _beside(TextEditor(desk, what="program"), TextEditor(desk, what="schedule")),
-            FormatsPanel(desk),
-            SizesPanel(desk),
-            MachinePanel(desk),
+            DataLabel(backend),
+            UploadPanel(backend),
+            _beside(TextEditor(backend, what="program"), TextEditor(backend, what="schedule")),
+            FormatsPanel(backend),
+            SizesPanel(backend),
+            MachinePanel(backend),
         ),
     }
-    run = RunPanel(desk)
+    run = RunPanel(backend)
     return Bench(
         run,
-        top=TopBar(desk),
-        rail=Rail(desk),
-        result=_result(run, WhyBar(desk)),
-        chain=FusionChain(desk),
-        table=FusionTableGrid(desk, css_classes=["fill"], sizing_mode="stretch_both"),
-        orders=OrdersPanel(desk),
-        details=NodeDetails(desk),
+        top=TopBar(backend),
+        rail=Rail(backend),
+        result=_result(run, WhyBar(backend)),
+        chain=FusionChain(backend),
+        table=FusionTableGrid(backend, css_classes=["fill"], sizing_mode="stretch_both"),
+        orders=OrdersPanel(backend),
+        details=NodeDetails(backend),
         tabs=list(views.values()),
         titles=list(views),
         fullscreen=fullscreen,

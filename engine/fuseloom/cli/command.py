@@ -44,7 +44,7 @@ class Command:
 
 
 def natural(text: str) -> int:
-    """A whole number of at least 0."""
+    """An integer of at least 0."""
     value = int(text)
     if value < 0:
         raise argparse.ArgumentTypeError("must not be negative")
@@ -52,7 +52,7 @@ def natural(text: str) -> int:
 
 
 def positive(text: str) -> int:
-    """A whole number of at least 1."""
+    """An integer of at least 1."""
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError("must be at least 1")

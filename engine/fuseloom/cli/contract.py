@@ -238,7 +238,7 @@ def _answer(answer: SolverResult) -> dict[str, Any]:
 def _solution(candidate: Candidate, measured: KernelMeasurement | None) -> dict[str, Any]:
     predicted = candidate.predicted
     return {
-        "way": candidate.way.value,
+        "way": candidate.scheme.value,
         "first": candidate.first,
         **candidate.solution.to_dict(),
         "nest": str(candidate.nest),
@@ -282,7 +282,7 @@ def _print(
         )
         first = "  (the solver's first)" if candidate.first else ""
         expected = _time(candidate.predicted.nanoseconds * 1e-9)
-        print(f"{candidate.way.value:8} {expected:>11} {took:>11} {off:>14}  {loops}{first}")
+        print(f"{candidate.scheme.value:8} {expected:>11} {took:>11} {off:>14}  {loops}{first}")
     if options.nest:
         print(indented(found.candidates[order[0]].nest))
 

@@ -41,7 +41,7 @@ def observation(options: Any) -> Observe | None:
 def write_trace(options: Any, regions: Sequence[TracedRegion]) -> None:
     """Write the trace, whole or not at all, if it was asked for.
 
-    Short runs of the twins, which know the stream of each wait, say which it is.
+    Short runs of the golden models, which know the stream of each wait, say which it is.
     """
     if options.trace_out is None:
         return

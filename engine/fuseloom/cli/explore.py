@@ -60,11 +60,11 @@ def _ranked(given: CompiledInputs, limit: int) -> list[dict[str, Any]]:
     from fuseloom.dataflow.orders import rank, ranked
 
     compilation = given.compilation
-    known = EstimateContext.shared(compilation.program, given.data, machine=given.machine)
+    context = EstimateContext.shared(compilation.program, given.data, machine=given.machine)
     found = []
     for region in compilation.regions:
-        entries = list(rank(region.region, known, limit + 1))
-        estimate_region(region, known)  # notes what it writes, for the regions after it
+        entries = list(rank(region.region, context, limit + 1))
+        estimate_region(region, context)  # notes what it writes, for the regions after it
         graphs = [
             {
                 "order": entry.order,

@@ -41,7 +41,7 @@ class Candidate:
 
     Attributes
     ----------
-    way : FusionScheme
+    scheme : FusionScheme
     solution : Solution
         Whose loops it has.
     nest : Nest
@@ -50,7 +50,7 @@ class Candidate:
         Whether the solver found it first.
     """
 
-    way: FusionScheme
+    scheme: FusionScheme
     solution: Solution
     nest: Nest
     predicted: NestWork
@@ -122,7 +122,7 @@ def ranked(
     >>> tree = shipped("MTTKRP")
     >>> shapes = {a.tensor: [tree.extents[x] for x in a.indices] for a in tree.inputs}
     >>> found = ranked(Question(tree), occupancies({k: np.ones(n) for k, n in shapes.items()}))
-    >>> found.bound, found.complete, len({c.way for c in found.candidates})
+    >>> found.bound, found.complete, len({c.scheme for c in found.candidates})
     (0, True, 3)
     """
     answers = tuple(question.least()) if bound is None else (question.solve(bound),)
@@ -137,11 +137,11 @@ def ranked(
     found: dict[str, Candidate] = {}
     complete, alike = True, 0
 
-    def add(way: FusionScheme, solution: Solution, nest: Nest, first: bool = False) -> None:
+    def add(scheme: FusionScheme, solution: Solution, nest: Nest, first: bool = False) -> None:
         text = str(nest)
         if text not in found:
             predicted = work(nest, tree, held, weights, levels)
-            found[text] = Candidate(way, solution, nest, predicted, first)
+            found[text] = Candidate(scheme, solution, nest, predicted, first)
 
     assert last.solution is not None
     add(FusionScheme.FUSED, last.solution, nest_of(last.solution), first=True)

@@ -56,7 +56,7 @@ def searchable(compiled: CompiledRegion) -> Iterator[tuple[str, str]]:
 
 
 def with_look_ups(
-    compiled: CompiledRegion, known: EstimateContext, effort: float
+    compiled: CompiledRegion, context: EstimateContext, effort: float
 ) -> CompiledRegion:
     """A region in which each compressed level is searched that takes fewer cycles so.
 
@@ -70,13 +70,13 @@ def with_look_ups(
         What that may take, in elements of executions on coordinates.
     """
     options = compiled.region.options
-    if not options.locate or not known.machine.has_searchers:
+    if not options.locate or not context.machine.has_searchers:
         return compiled
-    first = estimate_region(compiled, known)
-    key = ("look-ups", first.graph, known.guessed(first.graph), effort)
-    if key not in known.look_ups:
-        known.look_ups[key] = _better(compiled, first, known, effort)
-    levels = known.look_ups[key]
+    first = estimate_region(compiled, context)
+    key = ("look-ups", first.graph, context.guessed(first.graph), effort)
+    if key not in context.look_ups:
+        context.look_ups[key] = _better(compiled, first, context, effort)
+    levels = context.look_ups[key]
     return _with(compiled, levels) if levels else compiled
 
 
@@ -88,7 +88,7 @@ def _with(compiled: CompiledRegion, levels: frozenset[tuple[str, str]]) -> Compi
 
 
 def _better(
-    compiled: CompiledRegion, first: RegionEstimate, known: EstimateContext, effort: float
+    compiled: CompiledRegion, first: RegionEstimate, context: EstimateContext, effort: float
 ) -> frozenset[tuple[str, str]]:
     options, least = compiled.region.options, first.cycles
     tokens: dict[str, float] = {}
@@ -104,7 +104,7 @@ def _better(
             break
         left -= NODE * len(compiled.graph.nodes)
         try:
-            made = estimate_region(_with(compiled, chosen | {level}), known)
+            made = estimate_region(_with(compiled, chosen | {level}), context)
         except FuseloomError:
             continue
         left -= made.executed

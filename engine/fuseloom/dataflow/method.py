@@ -1,9 +1,9 @@
-"""Dataflow graphs as exploration sees them: regions of statements, each in one way.
+"""Dataflow graphs as exploration sees them: regions of statements, each with one candidate.
 
 What a region takes depends on its statements, its order and options alone, given that what crosses
 a cut is stored as the program declares it: regions run one after another, and the coordinates of a
 tensor are those that it means (:mod:`fuseloom.exploration.search` builds on that).  So it does not
-depend on what else was carried out before: a region may be any statements between two places of the
+depend on what else was carried out before: a region may be any statements between two ideals of the
 program (:mod:`fuseloom.results.order_ideals`).  Inside a region statements keep the order of the
 program.
 """
@@ -61,9 +61,9 @@ KEPT = (
 class Dataflow:
     """The schedules of a program on data and a machine (:class:`fuseloom.results.method.Method`).
 
-    Ways of a region are its nest classes, with every choice of compressed levels that are looked
-    up instead of scanned, dense levels looked up or scanned, and, within a budget, an index that is
-    dealt to 2, 4, ... lanes and inputs stored in another mode order, too.  Blocks, global
+    Candidates of a region are its nest classes, with every choice of compressed levels that are
+    looked up instead of scanned, dense levels looked up or scanned, and, within a budget, an index
+    that is dealt to 2, 4, ... lanes and inputs stored in another mode order, too.  Blocks, global
     iteration and how tensors between regions are stored are those of ``base``.
 
     Parameters
@@ -123,22 +123,24 @@ class Dataflow:
         self.limits = limits
         self.sized = sized
         self.data: dict[str, StoredTensor] = check_data(self.program, like.data if like else data)
-        self.known = EstimateContext.shared(self.program, self.data, machine=self.machine)
-        self._firings = StatementInstances(self.program, self.known)
-        self._ways = RegionCandidates(self.program, self.rest, self.known, self._firings, sized)
+        self.context = EstimateContext.shared(self.program, self.data, machine=self.machine)
+        self._instances = StatementInstances(self.program, self.context)
+        self._candidates = RegionCandidates(
+            self.program, self.rest, self.context, self._instances, sized
+        )
         self._contents: Contents = Contents(
             self.program, self.data, like._contents if like else None
         )
-        self.coordinates = Coordinates(self.program, self.known, self._ways, self._contents)
+        self.coordinates = Coordinates(self.program, self.context, self._candidates, self._contents)
         self._kinds: Kinds = Kinds(self.program, self.rest, {}, like._kinds if like else None)
         self._shared: dict[Hashable, RegionCache] = like._shared if like else {}
         self._tensors: dict[str, StoredTensor] = dict(self.data)
-        self._place = {s.out.tensor: k for k, s in enumerate(self.statements)}
+        self._ideal = {s.out.tensor: k for k, s in enumerate(self.statements)}
         self._alone = self._apart_from_others()
         ranges = any(s.region is not None for s in self.base.of(directives.Global))
-        self.places = OrderIdeals(
+        self.ideals = OrderIdeals(
             [
-                {self._place[a.tensor] for a in s.operands if a.tensor in self._place}
+                {self._ideal[a.tensor] for a in s.operands if a.tensor in self._ideal}
                 for s in self.statements
             ],
             self._alone,
@@ -149,14 +151,14 @@ class Dataflow:
     @cached_property
     def units(self) -> tuple[str, ...]:
         """The tensors that the statements assign."""
-        return tuple(self._place)
+        return tuple(self._ideal)
 
     @property
     def unsearched(self) -> tuple[str, ...]:
         """What schedules can say besides."""
         convex = "regions of statements that are not neighbours in the program"
         return (
-            *(() if self.places.whole else (convex,)),
+            *(() if self.ideals.whole else (convex,)),
             "blocks that differ from tensor to tensor",
             FORMATS,
             "several indices in lanes at once",
@@ -167,7 +169,9 @@ class Dataflow:
     def lower_bounds(self, budget: Budget) -> Floats:
         """What the writers and the arithmetic of a region have to do, whatever its order."""
         self.coordinates.find(self.units)
-        return lower_bounds(self.program, self._firings, self.statements, self.places, budget.lanes)
+        return lower_bounds(
+            self.program, self._instances, self.statements, self.ideals, budget.lanes
+        )
 
     def lower_bound(self, units: Units, budget: Budget) -> float:
         """The same, with what the constraints of the region make it compute again."""
@@ -177,11 +181,11 @@ class Dataflow:
             return inf
         self.coordinates.find(self._names(units))
         try:
-            regions = self._ways.regions(self._of(units), budget)
+            regions = self._candidates.regions(self._of(units), budget)
         except FuseloomError:
             return inf
         found = [
-            RecomputationBound(region, self._firings, budget.lanes).lower_bound()
+            RecomputationBound(region, self._instances, budget.lanes).lower_bound()
             for region in regions
         ]
         return min(found, default=0.0)
@@ -190,8 +194,8 @@ class Dataflow:
         """The presets, then every statement alone."""
         return self._starts
 
-    def ways(self, units: Units, budget: Budget) -> Iterator[Part | Refusal | Deferred]:
-        """Every way of a region; of regions alike but for names, they are looked at once."""
+    def candidates(self, units: Units, budget: Budget) -> Iterator[Part | Refusal | Deferred]:
+        """Every candidate of a region; of regions alike but for names, they are looked at once."""
         statements = self._of(units)
         if inside := self._inside(units):
             name = name_of(self.units, units)
@@ -205,7 +209,7 @@ class Dataflow:
         operands = dict.fromkeys(a.tensor for s in statements for a in s.operands)
         read = [name for name in operands if name not in mine]
         self.coordinates.find(read)
-        if not all(self.known.patterns.knows(name) for name in read):
+        if not all(self.context.patterns.knows(name) for name in read):
             yield from self._fresh(units, budget)
             return
         contents = tuple(self._contents[name] for name in read)
@@ -237,8 +241,8 @@ class Dataflow:
     def schedule(self, parts: Sequence[Part]) -> str:
         """Every region with its order and choices, in a sequence that has them as runs."""
         of_units = {part.units: part for part in parts}
-        ways = [(u, of_units[u].choice) for u in self.places.sorted(of_units)]
-        return str(scheduled(self.source, self.statements, self.base, ways, self._alone))
+        candidates = [(u, of_units[u].choice) for u in self.ideals.sorted(of_units)]
+        return str(scheduled(self.source, self.statements, self.base, candidates, self._alone))
 
     def size(self, budget: Budget, seconds: float = inf) -> tuple[int, bool]:
         """How many schedules the space has, and whether that is all of them.
@@ -250,8 +254,8 @@ class Dataflow:
         """
         until, whole = time.monotonic() + seconds, True
         kinds: dict[Hashable, int] = {}
-        ways: dict[Units, int] = {}
-        for units in self.places.parts():  # small regions first
+        candidates: dict[Units, int] = {}
+        for units in self.ideals.parts():  # small regions first
             if time.monotonic() > until:
                 whole = False
                 break
@@ -260,8 +264,8 @@ class Dataflow:
             key = self._kinds.key(RegionSpan.of(self.program, self._of(units)))
             if key not in kinds:
                 kinds[key] = self._points(units, budget)
-            ways[units] = kinds[key]
-        return self.places.count(ways), whole
+            candidates[units] = kinds[key]
+        return self.ideals.count(candidates), whole
 
     # Inside ---------------------------------------------------------------------------------
 
@@ -272,7 +276,7 @@ class Dataflow:
             name
             for name in mine
             if name not in self.program.outputs
-            and {self._place[r] for r in self.program.readers[name]} <= set(units)
+            and {self._ideal[r] for r in self.program.readers[name]} <= set(units)
         ]
 
     def _names(self, units: Units) -> list[str]:
@@ -282,18 +286,20 @@ class Dataflow:
         return tuple(self.statements[k] for k in units)
 
     def _points(self, units: Units, budget: Budget) -> int:
-        """The legal ways of a region, before any is built."""
+        """The legal candidates of a region, before any is built."""
         statements = self._of(units)
         if not self._alone.isdisjoint(units):
             return 1
         try:
-            plain = self._ways.region(statements)
+            plain = self._candidates.region(statements)
         except FuseloomError:
             return 0
-        total = self._ways.points(plain, budget)
-        for copies in self._ways.copies(plain, budget.copies):
+        total = self._candidates.points(plain, budget)
+        for copies in self._candidates.copies(plain, budget.copies):
             try:
-                total += self._ways.points(self._ways.region(statements, copies), budget)
+                total += self._candidates.points(
+                    self._candidates.region(statements, copies), budget
+                )
             except FuseloomError:
                 continue
         return total
@@ -309,7 +315,7 @@ class Dataflow:
             span = wanted.region
             first = 0 if span is None else names.index(span.first)
             last = len(names) - 1 if span is None else names.index(span.last)
-            found |= {self._place[n] for n in names[first : last + 1] if n in self._place}
+            found |= {self._ideal[n] for n in names[first : last + 1] if n in self._ideal}
         return frozenset(found)
 
     def _cuts(self, presets: Mapping[str, str]) -> Iterator[tuple[Units, ...]]:
@@ -320,16 +326,16 @@ class Dataflow:
                 spans = partition(sequenced(self.program, schedule), schedule)
             except FuseloomError:  # written for the program before it was prepared
                 continue
-            regions = [tuple(sorted(self._place[s.out.tensor] for s in span.statements))
+            regions = [tuple(sorted(self._ideal[s.out.tensor] for s in span.statements))
                        for span in spans]  # fmt: skip
             parts = [part for r in regions for part in self._possible(r)]
             rest = set(range(len(self.statements))).difference(*parts)
-            yield tuple(self.places.sorted([*parts, *((k,) for k in rest)]))
+            yield tuple(self.ideals.sorted([*parts, *((k,) for k in rest)]))
         yield tuple((k,) for k in range(len(self.statements)))
 
     def _possible(self, region: Units) -> Iterator[Units]:
         """What of a region can be parts: it, or its runs of neighbours less those alone."""
-        if self.places.is_part(region):
+        if self.ideals.is_part(region):
             yield region
             return
         run: list[int] = []
@@ -341,13 +347,13 @@ class Dataflow:
         yield tuple(run)
 
     def _fresh(self, units: Units, budget: Budget) -> Iterator[Part | Refusal | Deferred]:
-        """The ways of a region that is like none before."""
+        """The candidates of a region that is like none before."""
         statements, least = self._of(units), [inf]
 
         def parts(
-            ways: Iterable[RegionCandidate | Refusal | DeferredCandidates],
+            candidates: Iterable[RegionCandidate | Refusal | DeferredCandidates],
         ) -> Iterator[Part | Refusal | Deferred]:
-            for found in ways:
+            for found in candidates:
                 match found:
                     case Refusal():
                         yield found
@@ -363,7 +369,7 @@ class Dataflow:
                             return
                         self.coordinates.find(self._names(units))  # to tell what others take
 
-        yield from parts(self._ways.of(statements, budget, lambda: least[0]))
+        yield from parts(self._candidates.of(statements, budget, lambda: least[0]))
 
     def _renamed(
         self,
@@ -378,31 +384,31 @@ class Dataflow:
         match found:
             case Refusal():
                 return found
-            case Deferred(least=least, open=ways):
+            case Deferred(least=least, open=candidates):
 
                 def renamed() -> Iterator[Part | Refusal]:
-                    for way in ways():
-                        part = self._renamed(way, theirs, units)
+                    for candidate in candidates():
+                        part = self._renamed(candidate, theirs, units)
                         assert not isinstance(part, Deferred)
                         yield part
 
                 return Deferred(least, renamed)
             case Part():
-                way = self._ways.renamed(found.choice, theirs, mine)
-                text = f"{name_of(self.units, units)}{way.text}"
-                return Part(units, found.expected, found.least, text, way)
+                candidate = self._candidates.renamed(found.choice, theirs, mine)
+                text = f"{name_of(self.units, units)}{candidate.text}"
+                return Part(units, found.expected, found.least, text, candidate)
 
-    def _part(self, units: Units, way: RegionCandidate, budget: Budget) -> Part | Refusal:
+    def _part(self, units: Units, candidate: RegionCandidate, budget: Budget) -> Part | Refusal:
         name = name_of(self.units, units)
-        made = estimate_region(way.compiled, self.known)
+        made = estimate_region(candidate.compiled, self.context)
         held, room = made.on_chip.held, made.on_chip.channels
         on_chip = None if held is None else held + (room or 0.0)
         if budget.on_chip is not None and (on_chip is None or on_chip > budget.on_chip):
             told = "an unknown number of" if on_chip is None else f"{on_chip:,.0f}"
             return Refusal("on-chip", f"{name} holds {told} bytes of {budget.on_chip:,.0f}")
         least = made.least if made.least is not None and made.mode is EstimateMode.EXACT else 0.0
-        cost = Cost(made.cycles, made.bytes, on_chip or 0.0, way.lanes)
-        return Part(units, cost, min(least, made.cycles), f"{name}{way.text}", way)
+        cost = Cost(made.cycles, made.bytes, on_chip or 0.0, candidate.lanes)
+        return Part(units, cost, min(least, made.cycles), f"{name}{candidate.text}", candidate)
 
 
 def _kept(setting: directives.Setting) -> bool:

@@ -61,17 +61,17 @@ def _has(nests: NestClass, order: Sequence[str]) -> bool:
     return True
 
 
-def rank(region: FusedRegion, known: EstimateContext, limit: int) -> Iterator[RankedOrder]:
+def rank(region: FusedRegion, context: EstimateContext, limit: int) -> Iterator[RankedOrder]:
     """Estimate the first ``limit`` nest classes of a region, one at a time.
 
     Parameters
     ----------
-    known : EstimateContext
+    context : EstimateContext
         Statistics of everything that the region reads.
     """
     for found in islice(nest_classes(region), limit):
         try:
-            cycles = estimate_region(compile_region(region, found.order), known).cycles
+            cycles = estimate_region(compile_region(region, found.order), context).cycles
         except FuseloomError as reason:
             yield RankedOrder(found, float("inf"), str(reason))
         else:
@@ -155,11 +155,11 @@ def ranking(
     i→k→j: 27 cycles
     i→j→k: 29 cycles
     """
-    known = EstimateContext.of(compilation.program, data, machine=machine)
+    context = EstimateContext.of(compilation.program, data, machine=machine)
     for earlier in compilation.regions[:region]:
-        estimate_region(earlier, known)  # notes what it writes
+        estimate_region(earlier, context)  # notes what it writes
     chosen = compilation.regions[region]
-    found = ranked(list(rank(chosen.region, known, limit)))
+    found = ranked(list(rank(chosen.region, context, limit)))
     return Ranking(chosen.name, chosen.legal_orders, tuple(found))
 
 
@@ -240,33 +240,33 @@ def best_orders(
     >>> fl.simulate(first, data).cycles, fl.simulate(best, data).cycles
     (14106, 13869)
     """
-    known = EstimateContext.of(compilation.program, data, mode, machine)
+    context = EstimateContext.of(compilation.program, data, mode, machine)
     share = effort / max(len(compilation.regions), 1)
     regions: list[CompiledRegion] = []
     cut: list[str] = []
     for compiled in compilation.regions:
         best, whole = compiled, True
         if compiled.region.chosen is None:
-            best, whole = _best(compiled, known, share)
+            best, whole = _best(compiled, context, share)
         if look_ups.allow(compiled.region):
-            best = with_look_ups(best, known, share)
+            best = with_look_ups(best, context, share)
         if not whole:
             cut.append(compiled.name)
-        estimate_region(best, known)  # notes what it writes, for the regions after it
+        estimate_region(best, context)  # notes what it writes, for the regions after it
         regions.append(best)
     found = replace(compilation, regions=tuple(regions))
     may = stores or look_ups
     allowed = [r.name for r in compilation.regions if may.allow(r.region)]
-    made = with_dense_levels(found, known, allowed)
+    made = with_dense_levels(found, context, allowed)
     if made is not found:
-        made = _reordered(found, made, known, share, look_ups)
+        made = _reordered(found, made, context, share, look_ups)
     return BestOrders(made, tuple(cut))
 
 
 def _reordered(
     before: Compilation,
     stored: Compilation,
-    known: EstimateContext,
+    context: EstimateContext,
     effort: float,
     look_ups: LookUps,
 ) -> Compilation:
@@ -275,10 +275,10 @@ def _reordered(
     for old, new in zip(before.regions, stored.regions, strict=True):
         best = new
         if new.region.chosen is None and new.pog != old.pog:
-            best, _ = _best(new, known, effort)
+            best, _ = _best(new, context, effort)
             if look_ups.allow(new.region):
-                best = with_look_ups(best, known, effort)
-            was, now = (estimate_region(r, known) for r in (new, best))
+                best = with_look_ups(best, context, effort)
+            was, now = (estimate_region(r, context) for r in (new, best))
             if now.bytes > was.bytes or now.flops > was.flops:
                 best = new
         regions.append(best)
@@ -286,19 +286,19 @@ def _reordered(
 
 
 def _best(
-    compiled: CompiledRegion, known: EstimateContext, effort: float
+    compiled: CompiledRegion, context: EstimateContext, effort: float
 ) -> tuple[CompiledRegion, bool]:
     """A region under its best order, and whether all of its nest classes were ranked."""
-    first = estimate_region(compiled, known)
-    key = (first.graph, str(compiled.region), known.guessed(first.graph), effort)
-    if key not in known.best:
-        known.best[key] = _cheapest(compiled, first, known, effort)
-    order, whole = known.best[key]
+    first = estimate_region(compiled, context)
+    key = (first.graph, str(compiled.region), context.guessed(first.graph), effort)
+    if key not in context.best:
+        context.best[key] = _cheapest(compiled, first, context, effort)
+    order, whole = context.best[key]
     return (compiled if order is None else compile_region(compiled.region, order)), whole
 
 
 def _cheapest(
-    compiled: CompiledRegion, first: RegionEstimate, known: EstimateContext, effort: float
+    compiled: CompiledRegion, first: RegionEstimate, context: EstimateContext, effort: float
 ) -> tuple[tuple[str, ...] | None, bool]:
     """The order that is better than the given one and all others, if any is."""
     found: list[tuple[float, float, tuple[str, ...] | None]] = [(first.cycles, first.bytes, None)]
@@ -311,7 +311,7 @@ def _cheapest(
             break
         left -= NODE * len(compiled.graph.nodes)
         try:
-            made = estimate_region(compile_region(compiled.region, nests.order), known)
+            made = estimate_region(compile_region(compiled.region, nests.order), context)
         except FuseloomError:
             continue
         left -= made.executed

@@ -32,7 +32,7 @@ Levels = tuple[LevelFormat, ...]
 
 
 def with_dense_levels(
-    compilation: Compilation, known: EstimateContext, allowed: Sequence[str]
+    compilation: Compilation, context: EstimateContext, allowed: Sequence[str]
 ) -> Compilation:
     """A program whose complete levels between regions are dense where that helps.
 
@@ -45,9 +45,9 @@ def with_dense_levels(
         Names of the regions that may change: what one of these writes and others of them read.
     """
     chosen = dict(_candidates(compilation, frozenset(allowed)))
-    if not known.machine.has_searchers:  # it copies the reference, which writes all levels
+    if not context.machine.has_searchers:  # it copies the reference, which writes all levels
         return compilation
-    before = {r.name: estimate_region(r, known) for r in compilation.regions}
+    before = {r.name: estimate_region(r, context) for r in compilation.regions}
     scanned: frozenset[str] = frozenset()
     for _ in range(ROUNDS):
         if not chosen:
@@ -59,7 +59,7 @@ def with_dense_levels(
             break
         if made is None:
             break
-        after = {r.name: estimate_region(r, known) for r in made.regions}
+        after = {r.name: estimate_region(r, context) for r in made.regions}
         worse = {name for name in before if not _no_worse(before[name], after[name])}
         if not worse:
             helps = any(_better(before[name], after[name]) for name in before)

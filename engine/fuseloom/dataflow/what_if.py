@@ -161,10 +161,10 @@ def what_if(
     i by 2 lanes                            71     0.66x         unbounded
     """
     machine = machine or Machine.default()
-    known = check_data(compilation.program, data)
+    context = check_data(compilation.program, data)
 
     def of(change: str, made: Compilation, on: Machine) -> Variant:
-        return Variant(change, estimate(made, known, mode=mode, machine=on), made, on)
+        return Variant(change, estimate(made, context, mode=mode, machine=on), made, on)
 
     base = of("as it is", compilation, machine)
     variants = [of(f"channels of {n:,}", compilation.sized(n), machine) for n in capacities]
@@ -224,12 +224,12 @@ def capacity_pareto(
     """
     machine = replace(machine or Machine.default(), channel_capacity=None)
     stored = check_data(compilation.program, data)
-    known = EstimateContext.shared(compilation.program, stored, mode, machine)
+    context = EstimateContext.shared(compilation.program, stored, mode, machine)
     found = []
     for capacity in sorted(set(capacities)):
         made = compilation.sized(capacity)
         if not any_data:
-            regions = tuple(_no_more_than_pass(region, known) for region in made.regions)
+            regions = tuple(_no_more_than_pass(region, context) for region in made.regions)
             made = replace(made, regions=regions)
         cost = estimate(made, stored, mode=mode, machine=machine)
         found.append(Variant(f"channels of {capacity:,}", cost, made, machine))
@@ -238,19 +238,19 @@ def capacity_pareto(
 
 def _undominated(found: Sequence[Variant]) -> tuple[Variant, ...]:
     best: list[Variant] = []
-    known = [v for v in found if v.on_chip is not None and v.cycles is not None]
-    for variant in sorted(known, key=lambda v: (v.on_chip, v.cycles)):
+    context = [v for v in found if v.on_chip is not None and v.cycles is not None]
+    for variant in sorted(context, key=lambda v: (v.on_chip, v.cycles)):
         if not best or (variant.cycles or 0.0) < (best[-1].cycles or 0.0):
             best.append(variant)
     return tuple(best)
 
 
-def _no_more_than_pass(region: CompiledRegion, known: EstimateContext) -> CompiledRegion:
+def _no_more_than_pass(region: CompiledRegion, context: EstimateContext) -> CompiledRegion:
     """The region with channels that hold no more than all tokens that pass, if those are known."""
-    found = executed_region(region, known)
+    found = executed_region(region, context)
     if found is None or found.mode is not EstimateMode.EXACT:
         return region
-    known.note(found.executed)
+    context.note(found.executed)
     streams = []
     for stream in region.graph.streams:
         passing = 1 + round(found.executed.streams[stream.id].tokens.total)  # the final one, too

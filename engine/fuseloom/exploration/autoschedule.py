@@ -289,7 +289,7 @@ def _judged(
             )
             schedule, run = str(rival.made.resolved), other
     proof = replace(proof, cycles=run.cycles, bound=min(proof.bound, run.cycles))
-    if not method.places.whole:
+    if not method.ideals.whole:
         told.append(f"not searched: {method.unsearched[0]}; the program has too many of them")
     if not method.machine.has_searchers:  # it writes zeros as its reference does
         proof = replace(proof, bound=0.0, complete=False)
@@ -317,20 +317,20 @@ def _with(base: Schedule, text: str) -> Schedule:
 def _choices(
     method: Dataflow, best: Best, budget: Budget, until: float, progress: Progress | None
 ) -> Iterator[Choice]:
-    """What no schedule beats of all ways that there is time to look at; run, while there is."""
+    """Return the undominated schedules of the candidates examined in time; run them meanwhile."""
     parts: dict[Part, None] = {part: None for span in best.spans for part in span.parts}
-    for units in method.places.parts():
+    for units in method.ideals.parts():
         if time.monotonic() > until:
             break
         if progress is not None and progress(best.cost.cycles, method.units[units[0]]) is False:
             raise CancelledError("the search was cancelled")
-        for way in every(method.ways(units, budget)):
-            if isinstance(way, Part):
-                parts.setdefault(way)
+        for candidate in every(method.candidates(units, budget)):
+            if isinstance(candidate, Part):
+                parts.setdefault(candidate)
             if time.monotonic() > until:
                 break
     runs = dict(best.runs)
-    for chosen in front(method.places, parts, runs).parts:
+    for chosen in front(method.ideals, parts, runs).parts:
         if time.monotonic() > until:
             break
         for number, part in enumerate(chosen):
@@ -345,7 +345,7 @@ def _choices(
                 break
             if cost is not None:
                 runs[part] = cost
-    found = front(method.places, parts, runs)
+    found = front(method.ideals, parts, runs)
     for cost, chosen in zip(found.costs, found.parts, strict=True):
         yield Choice(method.schedule(chosen), cost, all(part in runs for part in chosen))
 

@@ -61,17 +61,19 @@ class _Space:
         self._watch = watch
         self._began = time.monotonic()
         self._bound = (
-            0.0 if watch is None else shortest(method.places, method.lower_bounds(budget))[0]
+            0.0 if watch is None else shortest(method.ideals, method.lower_bounds(budget))[0]
         )
-        self._ways: dict[Units, list[Part]] = {}
+        self._candidates: dict[Units, list[Part]] = {}
 
-    def ways(self, units: Units) -> list[Part]:
-        """Every way of these units as one; none if they are no part."""
-        if units not in self._ways:
-            legal = self.method.places.is_part(units)
-            found = every(self.method.ways(units, self.budget)) if legal else ()
-            self._ways[units] = [way for way in found if isinstance(way, Part)]
-        return self._ways[units]
+    def candidates(self, units: Units) -> list[Part]:
+        """Every candidate of these units as one; none if they are no part."""
+        if units not in self._candidates:
+            legal = self.method.ideals.is_part(units)
+            found = every(self.method.candidates(units, self.budget)) if legal else ()
+            self._candidates[units] = [
+                candidate for candidate in found if isinstance(candidate, Part)
+            ]
+        return self._candidates[units]
 
     @property
     def over(self) -> bool:
@@ -116,7 +118,7 @@ class _Space:
     ) -> float:
         """Judge the schedule that some choices make.
 
-        Infinite if it cannot be run, as one of its units has no way.
+        Infinite if it cannot be run, as one of its units has no candidate.
 
         Parameters
         ----------
@@ -125,29 +127,29 @@ class _Space:
         cut : callable
             Whether there is a cut before the so-manieth unit.
         which : callable
-            Which of so many ways some units have.
+            Which of so many candidates some units have.
         """
         order = self._order(first)
         parts: list[Part] = []
         size, begin = len(order), 0
         while begin < size:
             end = next((e for e in range(begin + 1, size) if cut(e)), size)
-            while not (ways := self.ways(units := tuple(sorted(order[begin:end])))):
+            while not (candidates := self.candidates(units := tuple(sorted(order[begin:end])))):
                 if end == begin + 1:
                     self.idle += 1
                     return inf
                 end -= 1  # no such region
-            parts.append(ways[which(units, len(ways))])
+            parts.append(candidates[which(units, len(candidates))])
             begin = end
         return self.judge(parts)
 
     def _order(self, first: Callable[[Sequence[int]], int]) -> list[int]:
         """Units in an order in which each comes after those that it needs."""
-        places, place, order = self.method.places, 0, list[int]()
-        while steps := dict(places.steps(place)):
+        ideals, ideal, order = self.method.ideals, 0, list[int]()
+        while steps := dict(ideals.steps(ideal)):
             unit = first(sorted(steps)) if len(steps) > 1 else next(iter(steps))
             order.append(unit)
-            place = steps[unit]
+            ideal = steps[unit]
         return order
 
     def result(self) -> DrawnSchedules:
@@ -163,7 +165,7 @@ def at_random(
     time_limit: float = inf,
     watch: Watcher | None = None,
 ) -> DrawnSchedules:
-    """The best of schedules whose cuts and ways are drawn, each with the same probability.
+    """The best of schedules whose cuts and candidates are drawn, each with the same probability.
 
     Parameters
     ----------
@@ -201,11 +203,11 @@ def by_tpe(method: Method, budget: Budget, runs: int, seed: int = 0) -> DrawnSch
     while not space.over:
         trial: Any = study.ask()
 
-        def cut(place: int, trial: Any = trial) -> bool:
-            return bool(trial.suggest_categorical(f"cut {place}", [False, True]))
+        def cut(ideal: int, trial: Any = trial) -> bool:
+            return bool(trial.suggest_categorical(f"cut {ideal}", [False, True]))
 
         def which(units: Units, count: int, trial: Any = trial) -> int:
-            return int(trial.suggest_int(f"way {units}", 0, count - 1))
+            return int(trial.suggest_int(f"candidate {units}", 0, count - 1))
 
         def first(units: Sequence[int], trial: Any = trial) -> int:
             return min(units, key=lambda unit: trial.suggest_float(f"rank {unit}", 0.0, 1.0))

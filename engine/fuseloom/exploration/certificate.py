@@ -72,7 +72,7 @@ def together(found: Sequence[Certificate]) -> Certificate:
 
 @dataclass
 class Tally:
-    """Counts what becomes of the ways that a search meets."""
+    """Counts what becomes of the candidates that a search meets."""
 
     met: int = 0
     refused: Counter[str] = field(default_factory=Counter)

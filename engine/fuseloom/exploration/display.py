@@ -32,7 +32,7 @@ def certificate_drawing(proof: Certificate) -> Drawing:
 
 
 def certificate_html(proof: Certificate) -> Markup:
-    """The bound, what became of all ways, and what is not searched."""
+    """The bound, what became of all candidates, and what is not searched."""
     return shown(*_proof(proof))
 
 
@@ -53,8 +53,8 @@ def _proof(proof: Certificate) -> list[Content]:
         else None,
         tag(
             "details",
-            tag("summary", "What became of the ways of executing parts of the program"),
-            table(["became", "ways"], counts, figures=[1]),
+            tag("summary", "What became of the candidates for executing parts of the program"),
+            table(["became", "candidates"], counts, figures=[1]),
         )
         if counts
         else None,

@@ -1,4 +1,4 @@
-"""What a search has found: ways that it has looked at, and the best schedule."""
+"""What a search has found: candidates that it has looked at, and the best schedule."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from fuseloom.results.order_ideals import Ints, Units
 
 @dataclass(eq=False)
 class ExaminedSpan:
-    """Some units, and the ways of executing them as one that have been looked at.
+    """Some units, and the candidates for executing them as one that have been looked at.
 
     Attributes
     ----------
     at : pair of ndarray
-        The places from which a part of these units leads on, and where to.
+        The ideals from which a part of these units leads on, and where to.
     """
 
     units: Units
     at: tuple[Ints, Ints]
-    ways: Iterator[Part | Refusal | Deferred] | None
+    candidates: Iterator[Part | Refusal | Deferred] | None
     parts: list[Part] = field(default_factory=list)
     later: list[Deferred] = field(default_factory=list)
     least: float = 0.0
@@ -30,17 +30,17 @@ class ExaminedSpan:
 
     @property
     def open(self) -> bool:
-        """Whether there may be ways that have not been looked at."""
-        return self.ways is not None
+        """Whether there may be candidates that have not been looked at."""
+        return self.candidates is not None
 
     def turn(self) -> None:
-        """Go on with those deferred ways that have the lowest bound, if there are any."""
-        self.ways = None
+        """Go on with those deferred candidates that have the lowest bound, if there are any."""
+        self.candidates = None
         if self.later:
-            lowest = min(self.later, key=lambda ways: ways.least)
+            lowest = min(self.later, key=lambda candidates: candidates.least)
             self.later.remove(lowest)
             self.least = max(self.least, lowest.least)
-            self.ways = lowest.open()
+            self.candidates = lowest.open()
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,8 @@ class Sight:
     runs : int
         Parts that were simulated.
     counts : mapping of str to int
-        Ways by what became of them, as :class:`fuseloom.exploration.certificate.Certificate` has
-        them.
+        Candidates by what became of them, as :class:`fuseloom.exploration.certificate.Certificate`
+        has them.
     """
 
     seconds: float
@@ -105,6 +105,6 @@ class Best:
     trace: tuple[tuple[float, float, float], ...] = field(default=(), repr=False)
 
     def rivals(self, units: Units) -> list[Part]:
-        """The ways of these units that were looked at, the fewest expected cycles first."""
+        """The candidates of these units that were looked at, the fewest expected cycles first."""
         found = [part for span in self.spans if span.units == units for part in span.parts]
         return sorted(found, key=lambda part: part.expected.cycles)

@@ -40,7 +40,7 @@ def keep(
     record = kernel_record(
         kernel,
         measured,
-        name=f"{network or kernel.tree.result.tensor}, {candidate.way.value}",
+        name=f"{network or kernel.tree.result.tensor}, {candidate.scheme.value}",
         products=candidate.predicted.products,
         source=DataSource(label) if label else None,
     )

@@ -2,8 +2,8 @@
 
 Cycles and bytes of parts add, of memory on chip and lanes a sequence needs the most that one of
 its parts does.  All four only grow when both sequences are continued alike; so of two sequences
-that lead to the same place, one that takes no less in any respect is in no better schedule, and is
-dropped.  Sets of what is left are joined, from the empty place to the full one.
+that lead to the same ideal, one that takes no less in any respect is in no better schedule, and is
+dropped.  Sets of what is left are joined, from the empty ideal to the full one.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ class _Step:
 
 
 def front(
-    places: OrderIdeals, parts: Iterable[Part], runs: Mapping[Part, Cost], most: int = MOST
+    ideals: OrderIdeals, parts: Iterable[Part], runs: Mapping[Part, Cost], most: int = MOST
 ) -> Front:
     """The front of all schedules that these parts make.
 
     Parameters
     ----------
-    places : OrderIdeals
+    ideals : OrderIdeals
         Of the program.
     runs : mapping
         Of parts that were run what they took; of others, what is expected counts.
@@ -70,20 +70,20 @@ def front(
     for part in parts:
         step = _Step(runs.get(part, part.expected), part)
         spans.setdefault(part.units, []).append(step)
-    starting: list[list[tuple[int, _Step]]] = [[] for _ in range(len(places))]
+    starting: list[list[tuple[int, _Step]]] = [[] for _ in range(len(ideals))]
     for units, own in spans.items():
         kept = undominated(own)
-        for begin, end in zip(*places.edges(units), strict=True):
+        for begin, end in zip(*ideals.edges(units), strict=True):
             starting[begin] += [(int(end), step) for step in kept]
-    reached: list[list[_Step]] = [[] for _ in range(len(places))]
+    reached: list[list[_Step]] = [[] for _ in range(len(ideals))]
     reached[0] = [_Step(Cost())]
     thinned = False
-    for place in range(len(places)):
-        reached[place] = undominated(reached[place])
-        if len(reached[place]) > most:
-            reached[place], thinned = _apart(reached[place], most), True
-        for before in reached[place]:
-            for end, step in starting[place]:
+    for ideal in range(len(ideals)):
+        reached[ideal] = undominated(reached[ideal])
+        if len(reached[ideal]) > most:
+            reached[ideal], thinned = _apart(reached[ideal], most), True
+        for before in reached[ideal]:
+            for end, step in starting[ideal]:
                 reached[end].append(_Step(before.cost.then(step.cost), step.part, before))
     found = sorted(reached[-1], key=lambda step: step.cost.cycles)
     return Front(tuple(s.cost for s in found), tuple(map(_parts, found)), thinned)

@@ -29,7 +29,7 @@ def reasons(method: Dataflow, best: Best) -> list[str]:
             text += f"; its {len(part.units)} statements one by one take {alone:,.0f}"
         others = [rival.expected.cycles for rival in rivals if rival is not part]
         if others:
-            text += f"; the next of {len(rivals)} ways takes {min(others):,.0f}"
+            text += f"; the next of {len(rivals)} candidates takes {min(others):,.0f}"
         told.append(text)
     told += [_cut(method, best, left, right) for left, right in _neighbours(method, best.parts)]
     return told
@@ -37,13 +37,13 @@ def reasons(method: Dataflow, best: Best) -> list[str]:
 
 def _neighbours(method: Dataflow, parts: Sequence[Part]) -> Iterator[tuple[Part, Part]]:
     """Parts one after the other that could be one, where one reads what the other one does."""
-    places, pairs = method.places, list(pairwise(range(len(parts))))
-    if not places.linear:
-        joinable = list(places.joinable([part.units for part in parts]))
+    ideals, pairs = method.ideals, list(pairwise(range(len(parts))))
+    if not ideals.linear:
+        joinable = list(ideals.joinable([part.units for part in parts]))
         pairs = [(a, b) for a, b in joinable if _related(method, parts[a], parts[b])]
     for a, b in pairs:
         both = tuple(sorted(parts[a].units + parts[b].units))
-        if parts[a].choice is not None and parts[b].choice is not None and places.is_part(both):
+        if parts[a].choice is not None and parts[b].choice is not None and ideals.is_part(both):
             yield parts[a], parts[b]
 
 
@@ -67,7 +67,7 @@ def _cut(method: Dataflow, best: Best, left: Part, right: Part) -> str:
     span = next((s for s in best.spans if s.units == units), None)
     if span is None or span.open:
         return f"{cut} as one region was not looked at"
-    return f"{cut} has no way as one region"
+    return f"{cut} has no candidate as one region"
 
 
 def _alone(best: Best, part: Part) -> float | None:

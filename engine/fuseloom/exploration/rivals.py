@@ -45,7 +45,7 @@ def stored_dense(method: Dataflow, compiled: Compilation) -> Iterator[Rival]:
     """
     if method.base.of(Global):
         return
-    made = with_dense_levels(compiled, method.known, [r.name for r in compiled.regions])
+    made = with_dense_levels(compiled, method.context, [r.name for r in compiled.regions])
     if made is not compiled:
         yield Rival.of(method, f"{', '.join(made.dense_levels)} stored dense", made)
 

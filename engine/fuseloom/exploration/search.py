@@ -1,32 +1,33 @@
 """The search for the schedule with the fewest cycles, with a proof of how good it is.
 
-A schedule is a way through the places of a program (:mod:`fuseloom.results.order_ideals`): a place
-is what has been carried out so far, an edge from one to the next is a part, and cycles add along
-the way. That is every cut of the program into convex parts without a circle between them; where
-statements form a chain, every cut into runs of neighbours.  Two facts make the shortest way the
-best schedule:
+A schedule is a path through the ideals of a program (:mod:`fuseloom.results.order_ideals`): an
+ideal is what has been carried out so far, an edge from one to the next is a part, and cycles add
+along the candidate. That is every cut of the program into convex parts without a circle between
+them; where statements form a chain, every cut into runs of neighbours.  Two facts make the shortest
+path the best schedule:
 
 * **Parts are independent.**  Parts run one after another, and all that one leaves to the next is
   tensors in memory.  Their coordinates are those the program means, whatever parts made them, and
   they are stored in the format the program declares; so what a part takes depends on its own units
-  and way alone, not on the places that it leads from and to: the same units are looked at, and run,
-  once, whatever was carried out before.  A way that takes no fewer cycles than another one of the
-  same units is therefore in no better schedule: exchanging the two gives a schedule that takes no
-  more.  The same holds of traffic, which adds, and of lanes and memory on chip, of which a
-  sequence needs the maximum.
+  and candidate alone, not on the ideals that it leads from and to: the same units are looked at,
+  and run, once, whatever was carried out before.  A candidate that takes no fewer cycles than
+  another one of the same units is therefore in no better schedule: exchanging the two gives a
+  schedule that takes no more.  The same holds of traffic, which adds, and of lanes and memory on
+  chip, of which a sequence needs the maximum.
 * **Bounds hold for paths.**  Give every edge a number that no run of it is below: cycles of its
   run where there was one, its lower bound where it was only looked at, and the lower bound of its
-  units where ways are still unseen.  The shortest way in these numbers is no longer than any
-  schedule takes: each schedule is a way, and no edge of it counts more than its run.  A run that
-  was abandoned takes more cycles than it had been given, which is a lower bound like any other.
+  units where candidates are still unseen.  The shortest path in these numbers is no longer than any
+  schedule takes: each schedule is a candidate, and no edge of it counts more than its run.  A run
+  that was abandoned takes more cycles than it had been given, which is a lower bound like any
+  other.
 
-So the search takes the shortest way in these numbers and looks at what is least known on it:
-ways not seen yet are looked at, parts not run yet are run.  Every step raises some edge.  Once the
-shortest way consists of runs alone, or is within the tolerance of the best schedule run so far,
-nothing that is left can be better by more than that.
+So the search takes the shortest path in these numbers and looks at what is least known on it:
+candidates not seen yet are looked at, parts not run yet are run.  Every step raises some edge.
+Once the shortest path consists of runs alone, or is within the tolerance of the best schedule run
+so far, nothing that is left can be better by more than that.
 
-Between two steps for the bound there is one for the schedule: where two parts of the way that is
-expected to be the best can be one and have not been tried together yet, they are.
+Between two steps for the bound there is one for the schedule: where two parts of the candidate that
+is expected to be the best can be one and have not been tried together yet, they are.
 """
 
 from __future__ import annotations
@@ -45,9 +46,9 @@ from fuseloom.results.method import Budget, Cost, Deferred, Floats, Method, Part
 from fuseloom.results.order_ideals import Units
 
 SOME = 8
-"""Ways of the same units that are looked at in one step."""
+"""Candidates of the same units that are looked at in one step."""
 FEW = 3
-"""Ways of two parts as one that are looked at to see whether that is worth it."""
+"""Candidates of two parts as one that are looked at to see whether that is worth it."""
 SMALL = 64
 """Units of a program of which there is a bound even if time is up before it was asked for."""
 PATIENT = 6
@@ -55,7 +56,7 @@ PATIENT = 6
 PATIENCE = 3
 """Times the time limit that a search goes on without any schedule at all."""
 LOOKS = 4
-"""Ways per unit that are looked at before a search without any schedule ends, however slow."""
+"""Candidates per unit that a search without a schedule examines, however slowly."""
 
 Progress = Callable[[float, str], bool | None]
 """Called with the cycles of the best so far and what is done now; False ends the search."""
@@ -117,8 +118,8 @@ class Search:
         self._best: tuple[Part, ...] = ()
         self._cost = Cost(beat)
         self._trace: list[tuple[float, float, float]] = []
-        self.places = method.places
-        size = len(self.places)
+        self.ideals = method.ideals
+        size = len(self.ideals)
         self._known = np.full((size, size), inf)
         self._hoped = np.full((size, size), inf)
         self._all: Floats = np.zeros((0, 0))
@@ -145,14 +146,14 @@ class Search:
         self._take()
         bound = 0.0
         while not self._over():
-            bound = max(bound, shortest(self.places, self._least())[0])
+            bound = max(bound, shortest(self.ideals, self._least())[0])
             self._note(bound)
             if bound >= self._cost.cycles * (1.0 - self.gap) or bound == inf:
                 break
             if not self._step():
                 break
         if self._lower_bounds.size or (len(self.method.units) <= SMALL and not self._cancelled):
-            bound = max(bound, min(shortest(self.places, self._least())[0], self._cost.cycles))
+            bound = max(bound, min(shortest(self.ideals, self._least())[0], self._cost.cycles))
         return self._result(bound)
 
     # What edges count -----------------------------------------------------------------------
@@ -160,14 +161,15 @@ class Search:
     def _least(self) -> Floats:
         """Per edge, cycles that no run of it is below.
 
-        ``_all`` has what holds of every way, ``_lower_bounds`` of those that were not looked at.
+        ``_all`` has what holds of every candidate, ``_lower_bounds`` of those that were not looked
+        at.
         """
         if not self._lower_bounds.size:
             lower_bounds = np.full(self._known.shape, inf)
             given = self.method.lower_bounds(self.budget)
-            for place in range(len(lower_bounds) - 1):
-                ends = list(self.places.ends(place))
-                lower_bounds[place, ends] = given[place, ends]
+            for ideal in range(len(lower_bounds) - 1):
+                ends = list(self.ideals.ends(ideal))
+                lower_bounds[ideal, ends] = given[ideal, ends]
             self._all, self._lower_bounds = lower_bounds, lower_bounds.copy()
             for span in self._spans.values():
                 self._update(span)
@@ -199,7 +201,7 @@ class Search:
     def _hopeful(self) -> tuple[float, list[Part]]:
         """The parts of the path that is expected to be the best."""
         if self._expected is None:
-            self._expected = shortest(self.places, self._hoped)
+            self._expected = shortest(self.ideals, self._hoped)
         cycles, path = self._expected
         parts = [min(self._spans[at].parts, key=lambda p: self._of(p)[1]) for at in path]
         return cycles, parts
@@ -208,11 +210,11 @@ class Search:
 
     def _span(self, units: Units) -> ExaminedSpan | None:
         """A span, made when it is looked at first; None where there is none."""
-        if not self.places.is_part(units):
+        if not self.ideals.is_part(units):
             return None
         if units not in self._spans:
-            ways = self.method.ways(units, self.budget)
-            self._spans[units] = ExaminedSpan(units, self.places.edges(units), ways)
+            candidates = self.method.candidates(units, self.budget)
+            self._spans[units] = ExaminedSpan(units, self.ideals.edges(units), candidates)
         return self._spans[units]
 
     def _step(self) -> bool:
@@ -223,12 +225,12 @@ class Search:
         self._stale = 0 if self._hopeful()[0] < before else self._stale + 1
         if done and self._stale < PATIENT:
             return True
-        _, path = shortest(self.places, self._least())
+        _, path = shortest(self.ideals, self._least())
         unseen = [units for units in path if self._low(units) < self._known[self._edge(units)]]
         if unknown := [units for units in unseen if units not in self._near]:
             for units in unknown:
                 self._near.add(units)
-                at, closer = self.places.edges(units), self.method.lower_bound(units, self.budget)
+                at, closer = self.ideals.edges(units), self.method.lower_bound(units, self.budget)
                 for lower_bounds in (self._all, self._lower_bounds):
                     lower_bounds[at] = np.maximum(lower_bounds[at], closer)
                 if units in self._spans:
@@ -251,22 +253,22 @@ class Search:
 
     def _edge(self, units: Units) -> tuple[int, int]:
         """One of the edges of a part; what is known of it is the same for all."""
-        begin, end = self.places.edges(units)
+        begin, end = self.ideals.edges(units)
         return int(begin[0]), int(end[0])
 
     def _low(self, units: Units) -> float:
-        """Cycles that no way of these units is below that has not been looked at."""
+        """Cycles that no candidate of these units is below that has not been looked at."""
         return float(self._lower_bounds[self._edge(units)])
 
     def _better(self, parts: Sequence[Part]) -> bool:
-        """Look at two parts of a way as one, or at more ways of one part.
+        """Look at two parts of a candidate as one, or at more candidates of one part.
 
         Where most may be gained by the next look: cycles count, divided by the looks before.
         """
         untried: list[tuple[float, Units]] = []
-        for a, b in self.places.joinable([part.units for part in parts]):
+        for a, b in self.ideals.joinable([part.units for part in parts]):
             both = tuple(sorted(parts[a].units + parts[b].units))
-            if both not in self._spans and self.places.is_part(both):
+            if both not in self._spans and self.ideals.is_part(both):
                 smaller = min(parts[a].expected.cycles, parts[b].expected.cycles)
                 untried.append((smaller, both))
         for part in parts:
@@ -281,23 +283,23 @@ class Search:
         return True
 
     def _look(self, span: ExaminedSpan, number: int = SOME) -> None:
-        """Look at some more ways of a span's units."""
-        if span.ways is None:
+        """Look at some more candidates of a span's units."""
+        if span.candidates is None:
             return
         self._tell(name_of(self.method.units, span.units))
         for _ in range(number):
-            way = next(span.ways, None)
-            if way is None:
+            candidate = next(span.candidates, None)
+            if candidate is None:
                 span.turn()
                 break
             self.tally.met += 1
-            match way:
+            match candidate:
                 case Refusal(rule=rule, reason=reason):
                     self.tally.refuse(rule, reason)
                 case Part():
-                    span.parts.append(way)
+                    span.parts.append(candidate)
                 case Deferred():
-                    span.later.append(way)
+                    span.later.append(candidate)
             span.seen += 1
             if self._over():
                 break
@@ -353,7 +355,7 @@ class Search:
     def _ordered(self) -> tuple[Part, ...]:
         """The best so far, in an order in which it can be carried out."""
         of_units = {part.units: part for part in self._best}
-        return tuple(of_units[units] for units in self.places.sorted(of_units))
+        return tuple(of_units[units] for units in self.ideals.sorted(of_units))
 
     # Ends -----------------------------------------------------------------------------------
 
@@ -418,11 +420,11 @@ class Search:
         )
 
     def _whole(self) -> bool:
-        """Whether every way of every part was looked at."""
+        """Whether every candidate of every part was looked at."""
         return self._unseen() == 0
 
     def _unseen(self) -> int:
-        return self.places.number_of_parts - sum(not span.open for span in self._spans.values())
+        return self.ideals.number_of_parts - sum(not span.open for span in self._spans.values())
 
     def _counts(self) -> dict[str, int]:
         counts = dict(self.tally.refused)
@@ -435,5 +437,5 @@ class Search:
             and p not in self._best for p in parts
         )  # fmt: skip
         counts["orders left for later"] = sum(len(s.later) for s in self._spans.values())
-        counts["parts with ways not looked at"] = self._unseen()
+        counts["parts with candidates not looked at"] = self._unseen()
         return counts

@@ -1,4 +1,4 @@
-"""The shortest way through the places of a program."""
+"""The shortest path through the ideals of a program."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from fuseloom.results.method import Floats
 from fuseloom.results.order_ideals import OrderIdeals, Units
 
 
-def shortest(places: OrderIdeals, counts: Floats) -> tuple[float, list[Units]]:
-    """The length of the shortest way from the empty place to the full one, and its parts.
+def shortest(ideals: OrderIdeals, counts: Floats) -> tuple[float, list[Units]]:
+    """The length of the shortest path from the empty ideal to the full one, and its parts.
 
     Parameters
     ----------
@@ -21,12 +21,12 @@ def shortest(places: OrderIdeals, counts: Floats) -> tuple[float, list[Units]]:
     Returns
     -------
     (length, parts)
-        Infinite, and no parts, if there is no way.
+        Infinite, and no parts, if there is no path.
 
     Notes
     -----
-    Places are in an order in which each edge leads to a later one, so one pass from the last to the
-    first finds what is left from each (Bellman): of O(e) for e pairs of places with a part between.
+    Ideals are in an order in which each edge leads to a later one, so one pass from the last to the
+    first finds what is left from each (Bellman): of O(e) for e pairs of ideals with a part between.
 
     Examples
     --------
@@ -34,20 +34,20 @@ def shortest(places: OrderIdeals, counts: Floats) -> tuple[float, list[Units]]:
     >>> shortest(OrderIdeals.chain(2), counts)
     (3.0, [(0,), (1,)])
     """
-    size = len(places)
+    size = len(ideals)
     length = np.full(size, inf)
     length[-1] = 0.0
     ends = np.zeros(size, dtype=np.int64)
-    for place in range(size - 2, -1, -1):
-        last = places.ends(place)[-1] + 1
-        total = counts[place, place + 1 : last] + length[place + 1 : last]
-        ends[place] = best = int(total.argmin())
-        length[place] = total[best]
+    for ideal in range(size - 2, -1, -1):
+        last = ideals.ends(ideal)[-1] + 1
+        total = counts[ideal, ideal + 1 : last] + length[ideal + 1 : last]
+        ends[ideal] = best = int(total.argmin())
+        length[ideal] = total[best]
     if length[0] == inf:
         return inf, []
-    path, place = [], 0
-    while place < size - 1:
-        end = place + 1 + int(ends[place])
-        path.append(places.units(place, end))
-        place = end
+    path, ideal = [], 0
+    while ideal < size - 1:
+        end = ideal + 1 + int(ends[ideal])
+        path.append(ideals.units(ideal, end))
+        ideal = end
     return float(length[0]), path

@@ -228,7 +228,7 @@ def _value(model: str, parameter: Parameter, given: Any) -> Number:
     except (ValueError, OverflowError):
         value = None
     if value is None or not isfinite(value):
-        kind = "whole number" if parameter.kind is int else "number"
+        kind = "integer" if parameter.kind is int else "number"
         raise ProgramError(
             f"{parameter.name} of {model} is {str(given)[:40]!r}, not a {kind}",
             hint=f"{parameter.bounds}",

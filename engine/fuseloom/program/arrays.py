@@ -154,9 +154,7 @@ def store_operand(tensor: Tensor, arrays: Arrays, *, zeros: bool = True) -> Stor
 
 def _sizes(name: str, array: npt.NDArray[Any]) -> tuple[int, ...]:
     if array.ndim != 1 or len(array) > MAX_RANK or (array.size and array.dtype.kind not in "iu"):
-        raise DataError(
-            f"array {name} is no shape", hint=f"a list of at most {MAX_RANK} whole numbers"
-        )
+        raise DataError(f"array {name} is no shape", hint=f"a list of at most {MAX_RANK} integers")
     sizes = tuple(int(size) for size in array)
     if any(not 0 <= size <= MAX_DIMENSION for size in sizes):
         raise DataError(f"array {name} has a size outside 0..{MAX_DIMENSION:,}")

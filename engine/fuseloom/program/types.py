@@ -65,7 +65,7 @@ class Op(Enum):
     FLOOR = "floor"
     CEIL = "ceil"
     TRUNC = "trunc"  # towards 0
-    ROUND = "round"  # to the nearest whole number, of two the even one
+    ROUND = "round"  # to the nearest integer, ties to even
     SIN = "sin"
     COS = "cos"
     ERF = "erf"

@@ -16,7 +16,7 @@ def refuse(message: str, hint: str, place: SourcePlace) -> ParseError:
 _PLAIN_WORDS = {
     "NAME": "a name",
     "NUMBER": "a number",
-    "INT": "a whole number",
+    "INT": "an integer",
     "DIMENSIONS": "dimensions such as 34x16",
     "_NL": "the end of the line",
     "COLON": "':'",

@@ -67,10 +67,10 @@ class Fields:
         return value
 
     def whole(self, name: str) -> int:
-        """A whole number that is not negative."""
+        """An integer that is not negative."""
         value = self.data[name]
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise self._no(name, "a whole number that is not negative")
+            raise self._no(name, "an integer that is not negative")
         return value
 
     def mapping(self, name: str) -> Mapping[str, Any]:
@@ -111,11 +111,11 @@ class Fields:
         return tuple(found)
 
     def sizes(self, name: str) -> tuple[int, ...]:
-        """A list of whole numbers that are not negative."""
+        """A list of integers that are not negative."""
         found = []
         for item, place in self.items(name):
             if isinstance(item, bool) or not isinstance(item, int) or item < 0:
-                raise _wrong(place, item, "a whole number that is not negative")
+                raise _wrong(place, item, "an integer that is not negative")
             found.append(item)
         return tuple(found)
 

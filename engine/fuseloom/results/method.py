@@ -1,8 +1,8 @@
 """What exploration asks of a method: how a program may be cut, what each part costs, its runs.
 
 A program is a number of units, some of which need others.  A *part* is some units that are executed
-as one, in one way.  A schedule is a sequence of parts that has every unit once, each after what it
-needs: a way through the *places* of the program (:mod:`fuseloom.results.order_ideals`).
+as one, in one candidate.  A schedule is a sequence of parts that has every unit once, each after
+what it needs: a path through the *ideals* of the program (:mod:`fuseloom.results.order_ideals`).
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Budget:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some units in one way.
+    """Some units with one candidate.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Part:
     least : float
         Cycles that no run of it is below.
     text : str
-        The way, for people.
+        The candidate, for people.
     choice : object
         Whatever the method needs to run it.
     """
@@ -104,7 +104,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Refusal:
-    """A way that there is not, and why.
+    """A candidate that there is not, and why.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Deferred:
-    """Ways that have a high bound together, to be looked at when that matters.
+    """Candidates that have a high bound together, to be looked at when that matters.
 
     Attributes
     ----------
@@ -132,13 +132,13 @@ class Deferred:
     open: Callable[[], Iterator[Part | Refusal]]
 
 
-def every(ways: Iterable[Part | Refusal | Deferred]) -> Iterator[Part | Refusal]:
-    """All ways, deferred ones among them."""
-    for way in ways:
-        if isinstance(way, Deferred):
-            yield from way.open()
+def every(candidates: Iterable[Part | Refusal | Deferred]) -> Iterator[Part | Refusal]:
+    """All candidates, deferred ones among them."""
+    for candidate in candidates:
+        if isinstance(candidate, Deferred):
+            yield from candidate.open()
         else:
-            yield way
+            yield candidate
 
 
 class Method(Protocol):
@@ -149,12 +149,12 @@ class Method(Protocol):
         """Names of the units, in program order."""
 
     @property
-    def places(self) -> OrderIdeals:
-        """Between which places parts lead."""
+    def ideals(self) -> OrderIdeals:
+        """Between which ideals parts lead."""
 
     @property
     def unsearched(self) -> Sequence[str]:
-        """What there is besides the ways that are listed, in words."""
+        """What there is besides the candidates that are listed, in words."""
 
     def lower_bounds(self, budget: Budget) -> Floats:
         """Cycles that no part is below, known without looking at any.
@@ -162,15 +162,15 @@ class Method(Protocol):
         Returns
         -------
         ndarray of shape (p, p)
-            ``[place, end]`` is that of the part between these places; what is no part does not
+            ``[ideal, end]`` is that of the part between these ideals; what is no part does not
             matter.
         """
 
     def lower_bound(self, units: Units, budget: Budget) -> float:
         """Cycles that no part of these units is below, looked at more closely than all at once."""
 
-    def ways(self, units: Units, budget: Budget) -> Iterator[Part | Refusal | Deferred]:
-        """Every way of executing these units as one, the most promising first."""
+    def candidates(self, units: Units, budget: Budget) -> Iterator[Part | Refusal | Deferred]:
+        """Every candidate of executing these units as one, the most promising first."""
 
     def starts(self) -> Sequence[Sequence[Units]]:
         """Cuts worth looking at first: of each, the units of its parts."""

@@ -1,20 +1,20 @@
-"""How far a program has been carried out between two parts of it: places, and the way between them.
+"""Order ideals of a program: what has been carried out between two parts, and paths between them.
 
-A unit comes after those that it needs.  A *place* is a set of units that has with each unit all
+A unit comes after those that it needs.  An *ideal* is a set of units that has with each unit all
 that it needs (a down-set, or order ideal, of the graph of units): what can have been carried out
-at some moment.  A part leads from one place to a larger one, and its units are the difference.
+at some moment.  A part leads from one ideal to a larger one, and its units are the difference.
 
-**Every cut of a program into parts is a way through places, and the other way round.**  Parts can
+**Every cut of a program into parts is a path through ideals, and the other way round.**  Parts can
 be carried out one after another if and only if none needs, directly or by way of others, a part
 that needs it: if the graph of parts has no circle.  Then they have an order in which each comes
-after what it needs; the units of the first *n* parts of that order are a place, for every *n*; and
-the *n*-th part leads from one to the next.  Conversely the parts on a way from the empty place to
+after what it needs; the units of the first *n* parts of that order are an ideal, for every *n*; and
+the *n*-th part leads from one to the next.  Conversely the parts on a path from the empty ideal to
 the full one have an order, so no circle.  Each of them is convex: what lies between two units of a
-part is in it, since it is in the larger place and not in the smaller one.  So the shortest way is
+part is in it, since it is in the larger ideal and not in the smaller one.  So the shortest path is
 the best of all cuts into convex parts without a circle between them; in a program that is a chain,
 it is the best of all cuts into runs of neighbours.
 
-There are as many places as down-sets, which may be exponentially many.  Where they are more than
+There are as many ideals as down-sets, which may be exponentially many.  Where they are more than
 :data:`MOST_IDEALS`, only those of program order are there: parts are runs of neighbours, then.
 """
 
@@ -33,11 +33,11 @@ Units = tuple[int, ...]
 """Positions of units in the program, ascending."""
 
 MOST_IDEALS = 300
-"""Places of a program; of one with more, those of program order alone."""
+"""Ideals of a program; of one with more, those of program order alone."""
 
 
 class OrderIdeals:
-    """The places of a program, smaller ones first: the empty one first, the full one last.
+    """The ideals of a program, smaller ones first: the empty one first, the full one last.
 
     Parameters
     ----------
@@ -46,14 +46,14 @@ class OrderIdeals:
     alone : collection of int
         Units that are parts by themselves and in no other one.
     most : int
-        Places that there may be; beyond them, those of program order are taken.
+        Ideals that there may be; beyond them, those of program order are taken.
 
     Attributes
     ----------
     masks : tuple of int
-        Of each place its units, one bit each.
+        Of each ideal its units, one bit each.
     whole : bool
-        Whether these are all places that there are.
+        Whether these are all ideals that there are.
 
     Examples
     --------
@@ -101,33 +101,33 @@ class OrderIdeals:
 
     # Parts ----------------------------------------------------------------------------------
 
-    def ends(self, place: int) -> Sequence[int]:
-        """The places to which one part leads from a place, ascending."""
-        if place not in self._ends:
-            self._ends[place] = self._found(place)
-        return self._ends[place]
+    def ends(self, ideal: int) -> Sequence[int]:
+        """The ideals to which one part leads from an ideal, ascending."""
+        if ideal not in self._ends:
+            self._ends[ideal] = self._found(ideal)
+        return self._ends[ideal]
 
-    def _found(self, place: int) -> Sequence[int]:
+    def _found(self, ideal: int) -> Sequence[int]:
         if self.linear:
-            if place == self.size:
+            if ideal == self.size:
                 return range(0)
-            last = place + 1 if place in self.alone else self._stops[bisect(self._stops, place)]
-            return range(place + 1, last + 1)
+            last = ideal + 1 if ideal in self.alone else self._stops[bisect(self._stops, ideal)]
+            return range(ideal + 1, last + 1)
         own: set[int] = set()
-        todo = [place]
+        todo = [ideal]
         while todo:
             at = todo.pop()
             for unit, after in self.steps(at):
-                if after not in own and (unit not in self.alone or at == place):
+                if after not in own and (unit not in self.alone or at == ideal):
                     own.add(after)
                     todo += [after] if unit not in self.alone else []
         return sorted(own)
 
-    def units(self, place: int, end: int) -> Units:
-        """The units of the part that leads from a place to another."""
+    def units(self, ideal: int, end: int) -> Units:
+        """The units of the part that leads from an ideal to another."""
         if self.linear:
-            return tuple(range(place, end))
-        return _units(self.masks[end] & ~self.masks[place])
+            return tuple(range(ideal, end))
+        return _units(self.masks[end] & ~self.masks[ideal])
 
     def is_part(self, units: Units) -> bool:
         """Whether some part has exactly these units."""
@@ -138,7 +138,7 @@ class OrderIdeals:
         return self._needed(units) in self._number  # otherwise something lies between them
 
     def edges(self, units: Units) -> tuple[Ints, Ints]:
-        """Every place from which a part with these units leads on, and where to.
+        """Every ideal from which a part with these units leads on, and where to.
 
         Units that others do not need are carried out sooner or later: it is the same part.
         """
@@ -147,9 +147,9 @@ class OrderIdeals:
         if units not in self._edges:
             mask, needed = _mask(units), self._needed(units)
             pairs = [
-                (k, self._number[place | mask])
-                for k, place in enumerate(self.masks)
-                if place & (mask | needed) == needed
+                (k, self._number[ideal | mask])
+                for k, ideal in enumerate(self.masks)
+                if ideal & (mask | needed) == needed
             ]
             begins, ends = np.array(pairs, np.int64).reshape(-1, 2).T
             self._edges[units] = begins, ends
@@ -176,31 +176,31 @@ class OrderIdeals:
     def number_of_parts(self) -> int:
         """How many different parts there are."""
         if self.linear:
-            return sum(len(self.ends(place)) for place in range(self.size))
+            return sum(len(self.ends(ideal)) for ideal in range(self.size))
         return len(self._masks_of_parts)
 
-    # For what is found out of all places at once ------------------------------------------------
+    # For what is found out of all ideals at once ------------------------------------------------
 
     @cached_property
     def inside(self) -> Bools:
-        """Whether a unit (row) is in a place (column)."""
+        """Whether a unit (row) is in an ideal (column)."""
         if self.linear:
             return np.arange(self.size + 1)[None, :] > np.arange(self.size)[:, None]
         rows = [[bool(mask >> k & 1) for mask in self.masks] for k in range(self.size)]
         return np.array(rows, bool).reshape(self.size, len(self.masks))
 
-    def steps(self, place: int) -> list[tuple[int, int]]:
-        """The units that can be carried out next, each with the place to which that leads."""
+    def steps(self, ideal: int) -> list[tuple[int, int]]:
+        """The units that can be carried out next, each with the ideal to which that leads."""
         if self.linear:
-            return [(place, place + 1)] if place < self.size else []
-        if place not in self._steps:
-            mask = self.masks[place]
-            self._steps[place] = [
+            return [(ideal, ideal + 1)] if ideal < self.size else []
+        if ideal not in self._steps:
+            mask = self.masks[ideal]
+            self._steps[ideal] = [
                 (k, self._number[mask | 1 << k])
                 for k, needed in enumerate(self.before)
                 if not mask >> k & 1 and needed & ~mask == 0
             ]
-        return self._steps[place]
+        return self._steps[ideal]
 
     # Several parts ------------------------------------------------------------------------------
 
@@ -265,17 +265,17 @@ class OrderIdeals:
             closed |= self._closed[k]
         return closed & ~mask
 
-    def count(self, ways: Mapping[Units, int]) -> int:
-        """In how many ways a program can be carried out: cuts into parts, each in one of its ways.
+    def count(self, candidates: Mapping[Units, int]) -> int:
+        """Count the schedules of a program: cuts into parts, each with one of its candidates.
 
         Two orders of parts that do not need each other are one cut and counted once, though they
-        are two ways through places.  At a place ``I``, a cut of what is left has *sources*: parts
+        are two paths through ideals.  At an ideal ``I``, a cut of what is left has *sources*: parts
         that need nothing that is left.  Let ``f(I)`` be the number of cuts of what is left, each
-        part in one of its ways; by inclusion and exclusion over non-empty sets of sources, ::
+        part in one of its candidates; by inclusion and exclusion over non-empty sets of sources, ::
 
             f(I) = sum over J of h(I, J) f(J)
             h(I, J) = sum over partitions of J - I into k parts, none of which needs another,
-                      of (-1)^(k+1) times the product of their ways
+                      of (-1)^(k+1) times the product of their candidates
 
         where a cut with ``s`` sources is counted ``sum over k of (-1)^(k+1) C(s, k) = 1`` times.
         It is the number of traces of a partially commutative monoid (Cartier and Foata, *Problèmes
@@ -283,15 +283,15 @@ class OrderIdeals:
 
         Parameters
         ----------
-        ways : mapping
-            How many ways parts have; one that it lacks has none.
+        candidates : mapping
+            How many candidates parts have; one that it lacks has none.
         """
         if self.linear:
             after = [0] * self.size + [1]
-            for units, number in sorted(ways.items(), key=lambda item: -item[0][0]):
+            for units, number in sorted(candidates.items(), key=lambda item: -item[0][0]):
                 after[units[0]] += number * after[units[-1] + 1]
             return after[0]
-        known = {_mask(units): number for units, number in ways.items()}
+        known = {_mask(units): number for units, number in candidates.items()}
         signed: dict[tuple[int, ...], int] = {}
 
         def alternating(pieces: tuple[int, ...]) -> int:
@@ -308,10 +308,10 @@ class OrderIdeals:
             return signed[pieces]
 
         found = [0] * (len(self.masks) - 1) + [1]
-        for place in range(len(self.masks) - 2, -1, -1):
-            mask = self.masks[place]
+        for ideal in range(len(self.masks) - 2, -1, -1):
+            mask = self.masks[ideal]
             pieces: dict[int, tuple[int, ...]] = {mask: ()}
-            for other in range(place + 1, len(self.masks)):
+            for other in range(ideal + 1, len(self.masks)):
                 if mask & ~(end := self.masks[other]):
                     continue
                 last = 1 << ((end & ~mask).bit_length() - 1)
@@ -324,7 +324,7 @@ class OrderIdeals:
                         apart.append(piece)
                 pieces[end] = tuple(sorted([touched, *apart]))
                 if found[other]:
-                    found[place] += alternating(pieces[end]) * found[other]
+                    found[ideal] += alternating(pieces[end]) * found[other]
         return found[0]
 
 

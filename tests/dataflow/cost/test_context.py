@@ -29,18 +29,18 @@ RNG = np.random.default_rng(2)
 DATA = {"A": RNG.random((6, 5)) * (RNG.random((6, 5)) < 0.4), "B": RNG.random((5, 6))}
 
 
-def known(mode: EstimateMode | str = EstimateMode.AUTO) -> EstimateContext:
+def context(mode: EstimateMode | str = EstimateMode.AUTO) -> EstimateContext:
     return EstimateContext(PROGRAM, check_data(PROGRAM, DATA), mode)
 
 
 def test_only_an_exact_estimate_takes_long() -> None:
-    assert known("exact").budget > 10 * known("auto").budget
+    assert context("exact").budget > 10 * context("auto").budget
 
 
 def test_regions_are_known_one_after_another() -> None:
     """Y reads the reshape of T, whose coordinates are known once T's region was executed."""
     first, second = compile_program(PROGRAM).regions
-    what = known()
+    what = context()
     assert what.reads_known(first.graph)
     assert not what.reads_known(second.graph)
     assert estimate_region(first, what).mode is EstimateMode.EXACT
@@ -49,7 +49,7 @@ def test_regions_are_known_one_after_another() -> None:
 
 
 def test_elements_of_what_is_stored_written_and_reshaped() -> None:
-    what = known()
+    what = context()
     compilation = compile_program(PROGRAM)
     for region in compilation.regions:
         estimate_region(region, what)
@@ -60,7 +60,7 @@ def test_elements_of_what_is_stored_written_and_reshaped() -> None:
 
 
 def test_statistics_are_measured_where_coordinates_are_known() -> None:
-    what = known()
+    what = context()
     assert isinstance(what("A"), MeasuredStatistics)
     assert what("A") is what("A")
     assert isinstance(what("A@1,0"), MeasuredStatistics)
@@ -69,7 +69,7 @@ def test_statistics_are_measured_where_coordinates_are_known() -> None:
 
 
 def test_and_expected_where_they_are_not() -> None:
-    what = known("metadata")
+    what = context("metadata")
     first, second = compile_program(PROGRAM).regions
     assert estimate_region(first, what).mode is EstimateMode.METADATA
     assert isinstance(what("T"), ExpectedStatistics)
@@ -82,11 +82,11 @@ def test_and_expected_where_they_are_not() -> None:
 
 def test_schedules_share_what_they_have_in_common() -> None:
     """In any order, and with what others left behind, estimates are those of a new object."""
-    shared = known()
+    shared = context()
     schedules = ["", "order T: k,i,j; permute A to k,i", "locate off", "parallel i by 2", ""]
     for schedule in schedules:
         compilation = compile_program(PROGRAM, schedule)
-        alone = known()
+        alone = context()
         for region in compilation.regions:
             assert estimate_region(region, shared) == estimate_region(region, alone)
 
@@ -136,7 +136,7 @@ def test_what_was_made_up_gives_way_to_what_is_executed(monkeypatch: pytest.Monk
 
 def test_what_follows_from_a_definition_is_no_longer_expected() -> None:
     """Bounds rest on how many elements there are, never on how many there might be."""
-    found = known("metadata")
+    found = context("metadata")
     estimate_region(compile_program(PROGRAM).regions[0], found)
     there = float(((DATA["A"] != 0).astype(int) @ (DATA["B"] != 0) > 0).sum())
     assert "T" in found.expected

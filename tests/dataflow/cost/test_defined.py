@@ -26,16 +26,16 @@ def test_intermediates_of_random_programs(seed: int) -> None:
         return
     compilation = compile_program(case.program, "")
     run = simulate(compilation, case.data)
-    known = EstimateContext(case.program, check_data(case.program, case.data), "sampled")
+    context = EstimateContext(case.program, check_data(case.program, case.data), "sampled")
     for name, stored in run.outputs.items():
         statement = case.program.producers[name]
         if not statement.op.fuses:
             continue
-        known.make_up(name)
+        context.make_up(name)
         compressed = Format.compressed(stored.tensor.rank).levels
         stored = stored.with_format(replace(stored.tensor.format, levels=compressed))
-        for level in range(len(known.patterns.written[name])):
-            seg, crd = known.patterns.level(name, level)
+        for level in range(len(context.patterns.written[name])):
+            seg, crd = context.patterns.level(name, level)
             written = stored.scanned[level]
             assert np.array_equal(written.seg, seg), (name, level)
             assert np.array_equal(written.crd, crd), (name, level)
@@ -47,12 +47,12 @@ def test_what_takes_too_much_is_made_up(monkeypatch: pytest.MonkeyPatch) -> None
     rng = np.random.default_rng(0)
     data = {n: rng.random((80, 80)) * (rng.random((80, 80)) < 0.1) for n in "AB"}
     monkeypatch.setattr(module, "PRODUCTS", 10.0)
-    known = EstimateContext(program, check_data(program, data), "sampled")
+    context = EstimateContext(program, check_data(program, data), "sampled")
     with pytest.raises(UnknownError):
-        module.defined(known.patterns, "T", known.make_up)
+        module.defined(context.patterns, "T", context.make_up)
     for region in compile_program(program, "").regions:
-        estimate_region(region, known)
-    made = elements_in(known.patterns.made("T"))
+        estimate_region(region, context)
+    made = elements_in(context.patterns.made("T"))
     exact = estimate(compile_program(program, ""), data, mode="exact").regions[1]
     assert made == pytest.approx(exact.nodes[-1].tokens, rel=0.1)
 
@@ -86,13 +86,13 @@ def test_levels_that_are_full_are_only_counted(
     program = parse((declared + statement).replace("; ", "\n"))
     every = {"A": SPARSE, "H": HALF, **WHOLE}
     data = {name: every[name] for name in program.inputs}
-    known = EstimateContext(program, check_data(program, data), "sampled")
-    known.make_up("T")
-    found = tuple(isinstance(level, FullLevel) for level in known.patterns.made("T"))
+    context = EstimateContext(program, check_data(program, data), "sampled")
+    context.make_up("T")
+    found = tuple(isinstance(level, FullLevel) for level in context.patterns.made("T"))
     assert found == counted if counted is not None else not all(found)
     (run,) = simulate(compile_program(program, ""), data).outputs.values()
     for k, written in enumerate(run.scanned):
-        seg, crd = known.patterns.level("T", k)
+        seg, crd = context.patterns.level("T", k)
         assert np.array_equal(written.seg, seg)
         assert np.array_equal(written.crd, crd)
 
@@ -103,9 +103,9 @@ def test_a_million_rows_of_what_is_full_take_no_time() -> None:
     rows = scipy.sparse.csr_array(
         (np.ones(1000), (np.arange(1000) * 7, np.arange(1000) % 9)), shape=(1_000_000, 9)
     )
-    known = EstimateContext(
+    context = EstimateContext(
         program, check_data(program, {"A": rows, "W": np.ones((9, 500))}), "sampled"
     )
-    known.make_up("Y")
-    assert elements_in(known.patterns.written["Y"]) == 500_000
-    assert known.elementwise("Y") is not None
+    context.make_up("Y")
+    assert elements_in(context.patterns.written["Y"]) == 500_000
+    assert context.elementwise("Y") is not None

@@ -16,10 +16,10 @@ FULL = fl.compile(GCN.program, GCN.presets["full"])
 
 
 def test_capacities_make_no_other_execution() -> None:
-    known = EstimateContext(GCN.program, KARATE)
-    first = executed_region(FULL.regions[0], known)
+    context = EstimateContext(GCN.program, KARATE)
+    first = executed_region(FULL.regions[0], context)
     sized = FULL.sized().regions[0]
-    second = executed_region(sized, known)
+    second = executed_region(sized, context)
     assert first is not None
     assert second is not None
     assert second.executed.streams is first.executed.streams
@@ -28,25 +28,25 @@ def test_capacities_make_no_other_execution() -> None:
 
 
 def test_another_graph_is_another_execution() -> None:
-    known = EstimateContext(GCN.program, KARATE)
-    first = executed_region(FULL.regions[0], known)
+    context = EstimateContext(GCN.program, KARATE)
+    first = executed_region(FULL.regions[0], context)
     lanes = fl.compile(GCN.program, GCN.presets["full"] + "; parallel i by 2").regions[0]
-    second = executed_region(lanes, known)
+    second = executed_region(lanes, context)
     assert first is not None
     assert second is not None
     assert second.executed.streams is not first.executed.streams
 
 
 def test_the_oldest_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = EstimateContext(GCN.program, KARATE)
+    context = EstimateContext(GCN.program, KARATE)
     unfused = fl.compile(GCN.program)
     made = []
     for region in unfused.regions:
-        found = executed_region(region, known)
+        found = executed_region(region, context)
         assert found is not None
-        known.note(found.executed)
+        context.note(found.executed)
         made.append(found.made)
-    assert len(known.kept) == len(unfused.regions)
+    assert len(context.kept) == len(unfused.regions)
     monkeypatch.setattr(executed, "MOST_KEPT", max(made))
     other = EstimateContext(GCN.program, KARATE)
     for region in unfused.regions:

@@ -47,9 +47,11 @@ def test_what_is_written_is_expected() -> None:
     rng = np.random.default_rng(0)
     a, b = (rng.random((40, 40)) < 0.1 for _ in range(2))
     program = region.region.program
-    known = EstimateContext(program, check_data(program, {"A": a * 1.0, "B": b * 1.0}), "metadata")
-    from_metadata(region, known)
-    assert known.elements("T") == pytest.approx(np.count_nonzero(a.astype(int) @ b), rel=0.1)
+    context = EstimateContext(
+        program, check_data(program, {"A": a * 1.0, "B": b * 1.0}), "metadata"
+    )
+    from_metadata(region, context)
+    assert context.elements("T") == pytest.approx(np.count_nonzero(a.astype(int) @ b), rel=0.1)
 
 
 def test_operands_that_never_meet_are_not_seen_to() -> None:
@@ -77,7 +79,7 @@ def test_dense_levels_are_expected_whole() -> None:
     program = parse("A: 8x6 csr\nX: 6x5 dense\nT[i,j] = A[i,k] * X[k,j]\nY[i,j] = relu(T[i,j])")
     for levels in ("compressed", "compressed,dense"):
         made = compile_program(program, f"store T {levels}")
-        known = EstimateContext(made.program, check_data(made.program, DATA), "metadata")
-        from_metadata(made.regions[0], known)
-        assert known.elements("T") == 8 * 5
-        assert [len(counts) for counts in known.expected["T"].counts] == [8, 5]
+        context = EstimateContext(made.program, check_data(made.program, DATA), "metadata")
+        from_metadata(made.regions[0], context)
+        assert context.elements("T") == 8 * 5
+        assert [len(counts) for counts in context.expected["T"].counts] == [8, 5]

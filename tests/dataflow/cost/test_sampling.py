@@ -95,16 +95,16 @@ def test_automatic_estimates_take_samples_where_all_is_too_much() -> None:
 
 def test_orders_share_samples() -> None:
     program = parse(CHAIN)
-    known = EstimateContext(
+    context = EstimateContext(
         program,
         check_data(program, {"A": graph("hubs").astype(float), "X": np.eye(200)[:, :12]}),
         "sampled",
     )
     for schedule in ("", "fuse T..Y"):
         for region in compile_program(program, schedule).regions:
-            estimate_region(region, known)
+            estimate_region(region, context)
     by_index = {}
-    for (key, size), sample in known.samples.items():
+    for (key, size), sample in context.samples.items():
         by_index.setdefault((key[0], key[-1], size), set()).add(sample.key)
     assert all(len(found) == 1 for found in by_index.values())
 
@@ -133,8 +133,8 @@ def test_schedules_that_traverse_alike_share_samples() -> None:
         "A: 700x700 csr\nX: 700x8 dense\nT[i,m] = A[i,k] * X[k,m]\nY[a,m] = A[a,b] * T[b,m]"
     )
     data = {"A": sp.random_array((700, 700), density=0.01, rng=3), "X": np.ones((700, 8))}
-    known = EstimateContext(program, check_data(program, data), "sampled")
+    context = EstimateContext(program, check_data(program, data), "sampled")
     for schedule in ("", "parallel i by 4; parallel a by 3"):
         for region in compile_program(program, schedule).regions:
-            estimate_region(region, known)
-        assert len(known.measures) == 1
+            estimate_region(region, context)
+        assert len(context.measures) == 1

@@ -49,7 +49,7 @@ def test_leaving_out_a_trait_is_an_error_that_names_it(left_out: str) -> None:
 
 
 def test_everything_that_is_registered_by_name_is_there() -> None:
-    """A twin and kernels for every entry, a rule for every one that programs have; no others."""
+    """Every entry has a golden model and kernels, and a rule if programs have it; no others do."""
     stalled = {e.memory.stalled for e in CATALOGUE.values()} - {None}
     assert IMPLEMENTATIONS.keys() == CATALOGUE.keys() | stalled
     kernels = set().union(*(entry.kernels.names for entry in CATALOGUE.values()))

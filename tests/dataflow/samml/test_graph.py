@@ -144,10 +144,10 @@ def without(entry: str) -> str:
         (
             changed(nodes=[{"op": "root", "in": ["a"], "out": [], "params": {}, "label": "",
                             "origin": ""}]),
-            "'a' is no whole number",
+            "'a' is not an integer",
         ),
-        (changed(streams=[["crd", "x", "", None, []]]), "'x' is no whole number"),
-        (changed(streams=[["crd", 0, "", [], []]]), "is no whole number of at least 1"),
+        (changed(streams=[["crd", "x", "", None, []]]), "'x' is not an integer"),
+        (changed(streams=[["crd", 0, "", [], []]]), "is not an integer of at least 1"),
         (
             changed(nodes=[{"op": "root", "in": [], "out": [], "params": {"dim": [1]},
                             "label": "", "origin": ""}]),

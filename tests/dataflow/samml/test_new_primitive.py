@@ -45,7 +45,7 @@ ENTRY = """\
     ),
 )
 """
-TWIN = '''
+GOLDEN = '''
 
 @twin("twofold")
 def twofold(node: Process) -> Behaviour:
@@ -198,7 +198,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT / "engine", there / "engine", ignore=ignored)
     changes = (
         with_entry,
-        lambda text: text + TWIN,
+        lambda text: text + GOLDEN,
         lambda text: text + kernel(text),
         lambda text: text + RULE,
         lambda text: (
@@ -262,7 +262,7 @@ def test_an_entry_without_a_trait_cannot_be_imported(left_out: str, tmp_path: Pa
 @pytest.mark.parametrize(
     ("place", "room", "lacks"),
     [
-        (1, "fuseloom.dataflow.sim", "no twin of the name 'twofold'"),
+        (1, "fuseloom.dataflow.sim", "no golden model of the name 'twofold'"),
         (2, "fuseloom.dataflow.sim.compiled.kernels", "no kernel of the name 'twofold'"),
         (3, "fuseloom.dataflow.cost", "no cost rule of the name 'twofold'"),
         (4, "fuseloom.dataflow.cost", "no rule of execution of the name 'twofold'"),

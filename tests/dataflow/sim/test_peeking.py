@@ -1,4 +1,4 @@
-"""Which heads a reader may look at: what twins really do agrees with the trait."""
+"""Which heads a reader may look at: what golden models really do agrees with the trait."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ RUNS: list[tuple[str, tuple[str, ...], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("op", "inputs", "how"), RUNS, ids=[run[0] for run in RUNS])
-def test_twins_peek_only_where_the_trait_says(
+def test_golden_models_peek_only_where_the_trait_says(
     op: str, inputs: tuple[str, ...], how: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked: set[int] = set()
-    twin = interpreter.implementation(op).generator
+    golden = interpreter.implementation(op).generator
 
     def watched(process: Any) -> Any:
-        behaviour = twin(process)
+        behaviour = golden(process)
         answer = None
         while True:
             try:

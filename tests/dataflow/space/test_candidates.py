@@ -1,4 +1,4 @@
-"""Ways of regions: each graph once, within a budget, and the same under other names."""
+"""Candidates of regions: each graph once, within a budget, and the same under other names."""
 
 from __future__ import annotations
 
@@ -24,16 +24,18 @@ def spmm() -> Dataflow:
 
 def parts(method: Dataflow, budget: Budget, begin: int = 0, end: int = 1) -> list[Part]:
     return [
-        way for way in every(method.ways(tuple(range(begin, end)), budget)) if isinstance(way, Part)
+        candidate
+        for candidate in every(method.candidates(tuple(range(begin, end)), budget))
+        if isinstance(candidate, Part)
     ]
 
 
 def test_each_graph_is_a_way_once() -> None:
     method = spmm()
-    ways: list[RegionCandidate] = [part.choice for part in parts(method, Budget(lanes=2))]
-    graphs = [way.compiled.graph for way in ways]
+    candidates: list[RegionCandidate] = [part.choice for part in parts(method, Budget(lanes=2))]
+    graphs = [candidate.compiled.graph for candidate in candidates]
     assert len(set(graphs)) == len(graphs) > 5
-    assert {way.lanes for way in ways} == {1, 2}
+    assert {candidate.lanes for candidate in candidates} == {1, 2}
 
 
 @pytest.mark.parametrize("copies", [0, 1])
@@ -68,25 +70,25 @@ def test_what_another_region_wrote_is_read_in_another_order() -> None:
 
 def test_points_are_counted_without_building_any() -> None:
     method = spmm()
-    region = method._ways.region(method.statements)
+    region = method._candidates.region(method.statements)
     orders = len([*region.orders()])
-    assert method._ways.points(region, Budget()) == orders * (2**4 // 4 + 1)
+    assert method._candidates.points(region, Budget()) == orders * (2**4 // 4 + 1)
     lanes = 1 + 3 * 2  # 2 or 4 lanes of three indices
-    assert method._ways.points(region, Budget(lanes=4)) == orders * 5 * lanes
+    assert method._candidates.points(region, Budget(lanes=4)) == orders * 5 * lanes
     assert method.size(Budget()) == (orders * 5, True)
 
 
 def test_orders_that_take_long_come_later() -> None:
     model, data = load("gcn", "karate")
     method = Dataflow(model.program, data)
-    found = [*method.ways((0, 1, 2), Budget())]
-    best = min(way.expected.cycles for way in found if isinstance(way, Part))
-    later = [way for way in found if isinstance(way, Deferred)]
+    found = [*method.candidates((0, 1, 2), Budget())]
+    best = min(candidate.expected.cycles for candidate in found if isinstance(candidate, Part))
+    later = [candidate for candidate in found if isinstance(candidate, Deferred)]
     assert later
-    for ways in later:
-        assert ways.least > best
-        for way in ways.open():
-            assert isinstance(way, Refusal) or way.expected.cycles > best
+    for candidates in later:
+        assert candidates.least > best
+        for candidate in candidates.open():
+            assert isinstance(candidate, Refusal) or candidate.expected.cycles > best
 
 
 def test_regions_alike_are_looked_at_once_and_have_names_of_their_own() -> None:

@@ -26,7 +26,7 @@ def test_equal_coordinates_make_equal_contents_whatever_the_values_and_names() -
     contents = Contents(program, check_data(program, given))
     assert contents["A"] == contents["B"] == contents["C"]
     assert contents["S"] == contents["T"] != contents["Y"]
-    assert list(contents.twins("S")) == ["S", "T"]
+    assert list(contents.equal_contents("S")) == ["S", "T"]
     given["C"] = np.eye(4)
     other = Contents(program, check_data(program, given))
     assert other["S"] != other["T"]
@@ -41,8 +41,8 @@ def test_shared_coordinates_are_those_that_executing_finds() -> None:
     shared.lower_bounds(Budget())
     alone = EstimateContext(program, stored)
     contents = Contents(program, stored)
-    second = [n for n in program.producers if any(t != n for t in contents.twins(n))]
+    second = [n for n in program.producers if any(t != n for t in contents.equal_contents(n))]
     assert len(second) > 60
     for name in shared.units:
         alone.make_up(name)
-        assert alone.elements(name) == shared.known.elements(name), name
+        assert alone.elements(name) == shared.context.elements(name), name

@@ -22,25 +22,25 @@ Y[i,j] = R[i,j] + Q[i,j]"""
 
 
 @pytest.fixture
-def firings() -> tuple[StatementInstances, dict[str, np.ndarray]]:
+def instances() -> tuple[StatementInstances, dict[str, np.ndarray]]:
     program, rng = parse(TEXT), np.random.default_rng(3)
     data = {n: (rng.random(program.tensor(n).shape) < 0.4) * 1.0 for n in program.inputs}
     data["D"] = np.ones((4, 6))
     stored = check_data(program, data)
-    known = EstimateContext(program, stored)
+    context = EstimateContext(program, stored)
     from fuseloom.dataflow.method import Dataflow
     from fuseloom.results.method import Budget
 
     Dataflow(program, stored).lower_bounds(Budget())
     found = StatementInstances(program, EstimateContext.shared(program, stored))
-    assert known.program == program
+    assert context.program == program
     return found, {name: array != 0 for name, array in data.items()}
 
 
 def test_products_are_counted_and_listed(
-    firings: tuple[StatementInstances, dict[str, np.ndarray]],
+    instances: tuple[StatementInstances, dict[str, np.ndarray]],
 ) -> None:
-    found, there = firings
+    found, there = instances
     of = {s.out.tensor: s for s in found.program.live}
     products = np.einsum("ik,kj->ikj", there["A"], there["B"])
     assert found.count(of["P"]) == found.of(of["P"]).rows == products.sum()
@@ -51,9 +51,9 @@ def test_products_are_counted_and_listed(
 
 
 def test_what_a_statement_takes_of_an_operand(
-    firings: tuple[StatementInstances, dict[str, np.ndarray]],
+    instances: tuple[StatementInstances, dict[str, np.ndarray]],
 ) -> None:
-    found, there = firings
+    found, there = instances
     of = {s.out.tensor: s for s in found.program.live}
     taken = found.taken(of["R"], found.of(of["R"]), "P")
     result = np.einsum("ik,kj->ij", there["A"] * 1, there["B"] * 1) > 0
@@ -89,9 +89,9 @@ Y[i,l] = T[i,j] * C[j,l]"""
     data["C"][3, 2] = 1.0
     for schedule, output, count in [("", "T", 1200 * 30 * 1200), ("global", "Y", 0)]:
         made, _ = prepare(program, Schedule.parse(schedule))
-        firings = StatementInstances(made, EstimateContext.shared(made, check_data(made, data)))
+        instances = StatementInstances(made, EstimateContext.shared(made, check_data(made, data)))
         (statement,) = (s for s in made.live if s.out.tensor == output)
         assert len(statement.operands) == (3 if schedule else 2)
         with pytest.raises(TooManyError) as caught:
-            firings._fires(statement)
-        assert caught.value.rows == firings.count(statement) == count
+            instances._fires(statement)
+        assert caught.value.rows == instances.count(statement) == count

@@ -42,8 +42,8 @@ def test_what_lies_inside_another_index_is_computed_again() -> None:
     """A row j of T is needed for each i with A[i,j]: once, and twice but for the first."""
     method = chain()
     method.lower_bounds(Budget())
-    region = method._ways.region(method.statements)
-    again = RecomputationBound(region, method._firings)
+    region = method._candidates.region(method.statements)
+    again = RecomputationBound(region, method._instances)
     rows, uses = np.array([8, 8, 8, 4]), np.array([1, 2, 2, 2])
     assert again.lower_bound() == (rows * uses).sum()
     assert again.lower_bound(enough=30) >= 30
@@ -66,9 +66,9 @@ def test_the_floor_of_a_gcn_says_something() -> None:
     model, data = load("gcn", "karate")
     method = Dataflow(model.program, data)
     lower_bounds = method.lower_bounds(Budget())
-    place = {name: k for k, name in enumerate(method.units)}
-    assert lower_bounds[place["T1"], place["H"] + 1] > 9_000  # the run takes 11,082 cycles
-    assert method.lower_bound(tuple(range(place["T1"], place["T5"] + 1)), Budget()) > 30_000
+    position = {name: k for k, name in enumerate(method.units)}
+    assert lower_bounds[position["T1"], position["H"] + 1] > 9_000  # the run takes 11,082 cycles
+    assert method.lower_bound(tuple(range(position["T1"], position["T5"] + 1)), Budget()) > 30_000
 
 
 @pytest.mark.parametrize("seed", range(SEED, SEED + 3))

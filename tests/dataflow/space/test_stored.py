@@ -39,7 +39,7 @@ def drawn(seed: int) -> Space:
 
 
 def otherwise(program: Program) -> Iterator[tuple[str, str]]:
-    """Tensors and how they are stored most densely, by trying all ways."""
+    """Tensors and how they are stored most densely, by trying all candidates."""
     for statement in program.live:
         name = statement.out.tensor
         rank = len(statement.out.indices)

@@ -44,7 +44,7 @@ class Explained:
     record: RunRecord
 
     @property
-    def known(self) -> EstimateContext:
+    def context(self) -> EstimateContext:
         return EstimateContext.of(self.compilation.program, data())
 
     @property

@@ -15,7 +15,7 @@ from tests.dataflow.why.explained import FULL, PARTIAL, data, explained
 
 def test_the_first_layer_is_computed_once_per_neighbour() -> None:
     made = explained(FULL)
-    found = {r.tensor: r for r in recomputation(made.compilation, made.known, made.estimate)}
+    found = {r.tensor: r for r in recomputation(made.compilation, made.context, made.estimate)}
     assert list(found) == ["T1", "T2", "T3", "H"]
     assert (found["T1"].made, found["T1"].needed) == (41_208, 5_304)
     assert (found["T2"].made, found["T2"].needed) == (43_524, 9_486)
@@ -33,8 +33,8 @@ def test_the_first_layer_is_computed_once_per_neighbour() -> None:
 def test_a_run_measures_what_was_expected() -> None:
     made = explained(FULL)
     results = {r.name: r.result for r in made.run.regions}
-    expected = recomputation(made.compilation, made.known, made.estimate)
-    measured = recomputation(made.compilation, made.known, made.estimate, results)
+    expected = recomputation(made.compilation, made.context, made.estimate)
+    measured = recomputation(made.compilation, made.context, made.estimate, results)
     assert [(r.tensor, r.made) for r in measured] == [(r.tensor, r.made) for r in expected]
     assert all(r.measured for r in measured)
 
@@ -42,16 +42,16 @@ def test_a_run_measures_what_was_expected() -> None:
 def test_needed_is_what_the_statement_computes_alone() -> None:
     made = explained(FULL)
     alone = compile_program(made.compilation.program)
-    known = EstimateContext.of(alone.program, data())
+    context = EstimateContext.of(alone.program, data())
     made_alone = {r.name: r for r in estimate(alone, data()).regions}
     products = [n for n in alone.regions[0].graph.nodes if n.label == "* T1"]
     assert made_alone["T1"].nodes[products[0].id].flops == 5_304
-    assert not recomputation(alone, known)
+    assert not recomputation(alone, context)
 
 
 def test_by_layers_nothing_is_computed_again() -> None:
     made = explained(PARTIAL)
-    assert recomputation(made.compilation, made.known, made.estimate) == ()
+    assert recomputation(made.compilation, made.context, made.estimate) == ()
 
 
 def test_lanes_count_together() -> None:

@@ -73,10 +73,10 @@ def test_cuts_and_orders_are_all_there_are(chain: ProgramWithData, tmp_path: Pat
     assert len({plan.identity.key for plan in made if plan.identity}) == 4
     made = plans(tmp_path, Base(chain), {"order": ["all"]})
     regions = fl.compile(chain.program).regions
-    ways = [[",".join(n.order) for n in nest_classes(r.region)] for r in regions]
+    orders = [[",".join(n.order) for n in nest_classes(r.region)] for r in regions]
     wanted = {
-        "; ".join(f"{r.name}: {w}" for r, w in zip(regions, way, strict=True))
-        for way in product(*ways)
+        "; ".join(f"{r.name}: {w}" for r, w in zip(regions, order, strict=True))
+        for order in product(*orders)
     }
     assert len(wanted) == 4
     assert {plan.values["order"] for plan in made if plan.refused is None} == wanted

@@ -26,7 +26,7 @@ def test_frostt(tmp_path: Path, rank: int) -> None:
     path = written(tmp_path, "t.tns", "# a comment\n" + "\n".join(lines))
     np.testing.assert_array_equal(dense(read_tensor(path)), given)
     assert read_frostt(path, (9,) * rank).shape == (9,) * rank
-    with pytest.raises(DataError, match=r"is 4, not a whole number in 1\.\.3"):
+    with pytest.raises(DataError, match=r"is 4, not an integer in 1\.\.3"):
         read_frostt(path, (3,) * rank)
     with pytest.raises(DataError, match="has rank"):
         read_frostt(path, (3,) * (rank + 1))
@@ -40,12 +40,12 @@ def test_frostt(tmp_path: Path, rank: int) -> None:
         ("1 1 1\n1 2 1 1\n", "line 2.*4 fields, expected 3"),
         ("99999999999999999 1 1\n", "line 1.*field 1"),
         ("0 2 1\n-1 2 3\n", "line 2.*field 1, a coordinate, is -1"),
-        ("2\n2 2\n1 2 3\n3 1 1\n", r"line 4.*is 3, not a whole number in 1\.\.2"),
+        ("2\n2 2\n1 2 3\n3 1 1\n", r"line 4.*is 3, not an integer in 1\.\.2"),
         ("2\n2 2\n5\n1 2 3\n2 1 1\n", "has 2 elements, its heading says 5"),
         ("2 7\n2 2\n1 2 3\n2 1 1\n", "has 2 elements, its heading says 7"),
         ("2\n2 99999999999\n1 2 3\n", "shape 2x99999999999"),
         ("2\n0 2\n1 2 3\n", "shape 0x2"),
-        ("1 1.0 1\n", "line 1.*'1.0', is not a whole number"),
+        ("1 1.0 1\n", "line 1.*'1.0', is not an integer"),
         (" ".join(["1"] * 20), "no tensor of rank"),
     ],
 )
@@ -81,5 +81,5 @@ def test_coordinates_that_count_from_0(tmp_path: Path) -> None:
     np.testing.assert_array_equal(dense(tensor), [[0, 0, 1], [0, 2, 0]])
     assert tensor.notes == ("coordinates count from 0, as one of them is 0",)
     assert read_frostt(written(tmp_path, "u.tns", "1 2 1\n"), base=0).shape == (2, 3)
-    with pytest.raises(DataError, match=r"line 1.*is 0, not a whole number in 1"):
+    with pytest.raises(DataError, match=r"line 1.*is 0, not an integer in 1"):
         read_frostt(tmp_path / "t.tns", base=1)

@@ -96,7 +96,7 @@ def test_npz_adds_what_is_given_twice(tmp_path: Path) -> None:
         ({"shape": np.array([9, 2**40])}, "every size is"),
         ({"shape": np.array([8, 7])}, "indptr has 10 entries"),
         ({"shape": np.array([9, 2])}, "outside 9x2"),
-        ({"indices": np.array([0.5])}, "whole numbers is needed"),
+        ({"indices": np.array([0.5])}, "integers is needed"),
         ({"indices": np.array([0])}, "there are 1 indices"),
         ({"data": np.array(["a"])}, "real numbers is needed"),
         ({"indptr": np.arange(10)[::-1]}, "does not rise"),

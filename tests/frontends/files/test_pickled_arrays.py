@@ -51,7 +51,7 @@ def test_whole_numbers_plain_or_numpys(tmp_path: Path) -> None:
     assert integer_of(described(7, tmp_path, 2), "test") == 7
     assert integer_of(described(np.int32(-3), tmp_path, 2), "test") == -3
     for wrong in (2.5, True, "7", None, 2**70, np.float64(1)):
-        with pytest.raises(DataError, match="does not hold a whole number"):
+        with pytest.raises(DataError, match="does not hold an integer"):
             integer_of(described(wrong, tmp_path, 2), "test")
 
 

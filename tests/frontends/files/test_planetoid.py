@@ -79,10 +79,10 @@ def test_several_graphs_in_a_folder(tmp_path: Path) -> None:
         ("ally", np.array([["a"]]), "array of real numbers"),
         ("graph", {0: [99]}, "an edge from 0 to 99 in a graph of 9 nodes"),
         ("graph", {0: [-1]}, "an edge from 0 to -1"),
-        ("graph", {0: ["a"]}, "whole number"),
-        ("graph", {"a": [0]}, "whole number"),
+        ("graph", {0: ["a"]}, "integer"),
+        ("graph", {"a": [0]}, "integer"),
         ("graph", {0: 3}, "lists no neighbours"),
-        ("graph", {0: [2**80]}, "whole number"),
+        ("graph", {0: [2**80]}, "integer"),
         ("graph", [1], "lists no neighbours"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Whole numbers, indices and changes of type."""
+"""Integers, indices and changes of type."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_a_triangle_is_a_product_with_a_mask() -> None:
 @pytest.mark.parametrize(
     ("body", "message", "hint"),
     [
-        ("%y = arith.andi %a, %k : i32", "bits of whole numbers", "i1"),
+        ("%y = arith.andi %a, %k : i32", "bits of integers", "i1"),
         ("%y = arith.shrsi %a, %a : i32", "by this number", "0 to 23"),
         ("%w = arith.constant 16777217 : i32\n%y = arith.addi %a, %w : i32", "16777217", "2\\^24"),
         ("%w = arith.constant 30 : i32\n%y = arith.shli %a, %w : i32", "by this number", "0 to 23"),

@@ -173,9 +173,9 @@ def test_a_number_of_the_arguments_fills_a_tensor() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("linalg.reciprocal ins(%a : T)", "linalg.reciprocal of whole numbers"),
-        ("linalg.exp ins(%b : U)", "linalg.exp of floats that gives whole numbers"),
-        ("linalg.fill ins(%h : f32)", "whole numbers are filled with 0.5"),
+        ("linalg.reciprocal ins(%a : T)", "linalg.reciprocal of integers"),
+        ("linalg.exp ins(%b : U)", "linalg.exp of floats that gives integers"),
+        ("linalg.fill ins(%h : f32)", "integers are filled with 0.5"),
         ("linalg.contract ins(%a, %a : T, T)", "needs indexing_maps"),
         ("linalg.softmax dimension(2) ins(%a : T)", "dimension 2 of a tensor of 2 dimensions"),
         ("linalg.elementwise ins(%a : T)", "no kind of operation"),

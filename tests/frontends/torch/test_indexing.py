@@ -24,7 +24,7 @@ INDEXING: dict[str, tuple[Callable[[Any], Any], tuple[int, ...]]] = {
     "rows and columns of a batch": (lambda x: x.relu()[:, ROWS, COLUMNS], (2, 3, 4)),
     "rows and columns apart": (lambda x: x.relu()[ROWS, :, COLUMNS], (3, 2, 4)),
     "a grid": (lambda x: x.relu()[ROWS[:, None], MATRIX[0]], (3, 4)),
-    "whole numbers of few bits": (lambda x: x.relu()[ROWS.int()], (3, 2)),
+    "integers of few bits": (lambda x: x.relu()[ROWS.int()], (3, 2)),
     "the last of each": (lambda x: x.relu()[torch.arange(2), ROWS[:2]], (2, 3, 2)),
     "gather": (lambda x: x.relu().gather(1, MATRIX), (2, 3)),
     "gather of fewer rows": (lambda x: x.relu().gather(1, MATRIX), (4, 3)),

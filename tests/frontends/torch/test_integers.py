@@ -1,4 +1,4 @@
-"""Whole numbers that a program computes are few digits long, or refused."""
+"""Integers that a program computes are few digits long, or refused."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ def test_it_hands_a_design_back(session):
 
 
 def test_it_says_what_the_desk_says(session):
-    desk = LocalBackend(session)
-    line = Connection(desk)
-    desk.notice = "yours waits"
-    desk.working = True
+    backend = LocalBackend(session)
+    line = Connection(backend)
+    backend.notice = "yours waits"
+    backend.working = True
     assert (line.notice, line.working) == ("yours waits", True)

@@ -1,4 +1,4 @@
-"""Desks: parts of one version, and requests that change them."""
+"""page backends: parts of one version, and requests that change them."""
 
 from __future__ import annotations
 
@@ -13,43 +13,43 @@ from fuseloom_workbench.state.session import Session
 
 
 def test_all_parts_are_of_one_design(session):
-    desk = LocalBackend(session)
-    desk.want(*PARTS, *LATER)
+    backend = LocalBackend(session)
+    backend.want(*PARTS, *LATER)
     seen = []
 
     def look(_):
-        chain, table, text = (desk.part(name) for name in ("chain", "table", "schedule"))
+        chain, table, text = (backend.part(name) for name in ("chain", "table", "schedule"))
         seen.append((tuple(r["name"] for r in chain["regions"]), table["name"], text["text"]))
 
-    desk.param.watch(look, "turn")
+    backend.param.watch(look, "version")
     for gap, to in ((4, 3), (3, 6), (6, 1)):
-        desk.ask("move_boundary", gap, to)
+        backend.ask("move_boundary", gap, to)
     for names, table, text in seen:
         assert table in names
         assert all(name in text for name in names if ".." in name)
 
 
-def test_components_on_a_session_share_its_desk(session):
+def test_components_on_a_session_share_its_backend(session):
     assert backend_of(session) is backend_of(session)
     assert backend_of(backend_of(session)) is backend_of(session)
     assert backend_of(None) is not backend_of(None)
 
 
 def test_a_refusal_replaces_nothing_but_the_status(session):
-    desk = LocalBackend(session)
-    desk.want("chain", "status")
-    before = dict(desk.parts)
-    desk.ask("move_boundary", 4, 99)
-    assert {k for k in before if desk.parts[k] != before[k]} == {"status"}
-    assert "no gap 99" in desk.part("status")["message"]
+    backend = LocalBackend(session)
+    backend.want("chain", "status")
+    before = dict(backend.parts)
+    backend.ask("move_boundary", 4, 99)
+    assert {k for k in before if backend.parts[k] != before[k]} == {"status"}
+    assert "no gap 99" in backend.part("status")["message"]
 
 
 def test_parts_are_read_once(session):
-    desk = LocalBackend(session)
-    desk.want("chain")
-    assert desk.part("chain") is desk.part("chain")
-    assert desk.part("chain") == json.loads(desk.parts["chain"])
-    assert desk.part("unknown") is None
+    backend = LocalBackend(session)
+    backend.want("chain")
+    assert backend.part("chain") is backend.part("chain")
+    assert backend.part("chain") == json.loads(backend.parts["chain"])
+    assert backend.part("unknown") is None
 
 
 def test_a_drawing_that_is_not_wanted_any_more_is_not_begun(monkeypatch):
@@ -57,15 +57,15 @@ def test_a_drawing_that_is_not_wanted_any_more_is_not_begun(monkeypatch):
     monkeypatch.setattr(pn.state, "execute", lambda what, schedule=False: begun.append(what))
     session = Session("gcn", "karate")
     session.select_region(0)
-    desk = LocalBackend(session)
-    desk.want("graph")
+    backend = LocalBackend(session)
+    backend.want("graph")
     asyncio.run(begun.pop()())  # lays it out ...
     begun.pop()()  # ... and shows it
-    drawn = desk.part("graph")
+    drawn = backend.part("graph")
 
     session.select_region(1)
     second = begun.pop()
     session.select_region(0)  # whose picture is known
     asyncio.run(second())
     assert not begun
-    assert desk.part("graph") == drawn
+    assert backend.part("graph") == drawn

@@ -68,7 +68,7 @@ def test_regions_are_compared_with_run_a(run_once):
 def test_boxes_know_what_is_computed_over_and_over(session):
     chain = FusionChain(session)
     session.preset("full")
-    chain.desk.parts["why"] = json.dumps(
+    chain.backend.parts["why"] = json.dumps(
         {"recomputed": [{"tensor": "T2", "factor": "4.6×", "made": "43,524", "needed": "9,486"}]}
     )
     chain.refresh()

@@ -124,7 +124,7 @@ def hostile() -> Mapping[str, tuple[str, bytes, str]]:
         "coordinates of numbers": (
             "a.npz",
             arrays(A_coords=np.ones((1, 2)), A_vals=np.ones(1), A_shape=np.array([34, 34])),
-            "whole numbers",
+            "integers",
         ),
         "huge sizes": (
             "a.npz",

@@ -35,7 +35,7 @@ def test_sizes_are_shown_chosen_and_left(session):
 def test_what_cannot_be_is_answered_where_it_was_asked(session):
     panel = SizesPanel(session)
     for values, reason in [
-        ({"hidden": "none"}, "hidden of gcn is 'none', not a whole number"),
+        ({"hidden": "none"}, "hidden of gcn is 'none', not an integer"),
         ({"hidden": "0"}, "hidden of gcn is 0, below 1"),
         ({"nodes": "50"}, "nodes of gcn is decided by the data karate"),
         ({"colour": "3"}, "gcn takes no 'colour'"),

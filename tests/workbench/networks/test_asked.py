@@ -24,8 +24,8 @@ from fuseloom_workbench.networks.page import asked_of
         ({"density": "much"}, "above 0"),
         ({"density": True}, "above 0"),
         ({"seed": -1}, "from 0 on"),
-        ({"bound": -1}, "whole number"),
-        ({"most_bytes": 0}, "whole number"),
+        ({"bound": -1}, "integer"),
+        ({"most_bytes": 0}, "integer"),
         ({"bounds": [["X1"]]}, "no value of bounds"),
         ({"bounds": [["X1", "2"]]}, "no value of bounds"),
         ({"pins": "outermost i"}, "no value of pins"),
@@ -61,7 +61,7 @@ def test_an_address_that_asks_for_nonsense_opens_the_example():
     asked, wrong = asked_of({"network": [b"no such"], "bound": [b"x"]})
     assert asked == NetworkQuestion.shipped()
     assert "no such" in wrong
-    assert "whole number" in asked_of({"bound": [b"x"]})[1]
+    assert "integer" in asked_of({"bound": [b"x"]})[1]
     own, wrong = asked_of({"einsum": [b"ij,jk->ik"], "extents": [b"i=2,j=3,k=4"]})
     assert (own.tree, own.name, wrong) == ("", "", "")
 

@@ -1,4 +1,4 @@
-"""The desk of a network: answers, refusals that lose nothing, cancelling, runs that are kept."""
+"""The backend of the network page: answers, refusals that lose nothing, cancelling, kept runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fuseloom_workbench.service.budgets import KEEP_RUNS
 
 
 @pytest.fixture(scope="module")
-def desk():
+def backend():
     made = NetworkBackend()
     made.wait()
     yield made
@@ -26,23 +26,23 @@ def desk():
 @pytest.fixture(autouse=True)
 def _as_it_was(request):
     yield
-    if "desk" in request.fixturenames:
-        desk = request.getfixturevalue("desk")
-        while desk.part("question")["undo"]:
-            desk.ask("undo")
-        desk.wait()
+    if "backend" in request.fixturenames:
+        backend = request.getfixturevalue("backend")
+        while backend.part("question")["undo"]:
+            backend.ask("undo")
+        backend.wait()
 
 
-def verdicts(desk):
-    return [one["verdict"] for one in desk.part("question")["verdicts"]]
+def verdicts(backend):
+    return [one["verdict"] for one in backend.part("question")["verdicts"]]
 
 
-def test_the_running_example(desk):
-    assert verdicts(desk) == ["unsat", "sat", "sat", "sat", "sat"]
-    assert desk.part("question")["least"] == 1
-    assert desk.part("question")["verdicts"][0]["why"]
-    assert desk.part("solutions")["ways"] == {"fused": 24, "unfused": 24, "n-ary": 6}
-    nest = desk.part("nest")
+def test_the_running_example(backend):
+    assert verdicts(backend) == ["unsat", "sat", "sat", "sat", "sat"]
+    assert backend.part("question")["least"] == 1
+    assert backend.part("question")["verdicts"][0]["why"]
+    assert backend.part("solutions")["ways"] == {"fused": 24, "unfused": 24, "n-ary": 6}
+    nest = backend.part("nest")
     shared = [loop for loop in nest["loops"] if len(loop["inside"]) > 1]
     assert shared
     for loop in nest["loops"]:
@@ -52,42 +52,42 @@ def test_the_running_example(desk):
         assert made == set(loop["inside"])
 
 
-def test_the_fastest_of_each_way_stands_beside_the_other_machine(desk):
-    assert desk.part("dataflow")["cpu"] == []
-    desk.ask("measure", -1)
-    desk.wait()
-    best = {row["way"]: row["measured"] for row in desk.part("dataflow")["cpu"]}
+def test_the_fastest_of_each_way_stands_beside_the_other_machine(backend):
+    assert backend.part("dataflow")["cpu"] == []
+    backend.ask("measure", -1)
+    backend.wait()
+    best = {row["way"]: row["measured"] for row in backend.part("dataflow")["cpu"]}
     assert best.keys() == {"fused", "unfused", "n-ary"}
-    for row in desk.part("solutions")["rows"]:
+    for row in backend.part("solutions")["rows"]:
         if row["measured"] is not None:
             assert best[row["way"]] <= row["measured"]
 
 
-def test_a_bound_without_a_solution_says_what_forbids_it(desk):
-    desk.ask("change", {"bound": 0})
-    desk.wait()
-    solutions = desk.part("solutions")
+def test_a_bound_without_a_solution_says_what_forbids_it(backend):
+    backend.ask("change", {"bound": 0})
+    backend.wait()
+    solutions = backend.part("solutions")
     assert solutions["total"] == 0
     assert "outermost loops" in solutions["reason"]
-    assert desk.part("nest") == {}
-    desk.ask("undo")
-    desk.wait()
-    assert desk.part("solutions")["total"] == 54
+    assert backend.part("nest") == {}
+    backend.ask("undo")
+    backend.wait()
+    assert backend.part("solutions")["total"] == 54
 
 
-def test_a_tree_is_changed_by_hand_and_by_others(desk):
-    desk.ask("contract", [1], [0, 1])
-    desk.wait()
-    assert desk.part("network")["text"] == "((A B) (C D))"
-    assert desk.asked.tree == "((A B) (C D))"
-    desk.ask("swap", [])
-    desk.wait()
-    assert desk.part("network")["text"] == "((C D) (A B))"
-    desk.ask("change", {"tree": "opt_einsum"})
-    desk.wait()
-    assert desk.part("network")["text"].count("(") == 3
-    desk.ask("contract", [], [0])
-    assert not desk.part("status")["ok"]
+def test_a_tree_is_changed_by_hand_and_by_others(backend):
+    backend.ask("contract", [1], [0, 1])
+    backend.wait()
+    assert backend.part("network")["text"] == "((A B) (C D))"
+    assert backend.asked.tree == "((A B) (C D))"
+    backend.ask("swap", [])
+    backend.wait()
+    assert backend.part("network")["text"] == "((C D) (A B))"
+    backend.ask("change", {"tree": "opt_einsum"})
+    backend.wait()
+    assert backend.part("network")["text"].count("(") == 3
+    backend.ask("contract", [], [0])
+    assert not backend.part("status")["ok"]
 
 
 @pytest.mark.parametrize(
@@ -103,35 +103,38 @@ def test_a_tree_is_changed_by_hand_and_by_others(desk):
         ({"extents": "i=7000,j=6000,k=5000,p=6000,q=5000,r=4000"}, "elements"),
     ],
 )
-def test_what_is_refused_leaves_all_as_it_is(desk, changes, says):
-    before = desk.part("solutions"), desk.part("network")
-    desk.ask("change", changes)
-    desk.wait()
-    status = desk.part("status")
+def test_what_is_refused_leaves_all_as_it_is(backend, changes, says):
+    before = backend.part("solutions"), backend.part("network")
+    backend.ask("change", changes)
+    backend.wait()
+    status = backend.part("status")
     assert not status["ok"]
     assert says in status["message"]
-    assert (desk.part("solutions")["rows"], desk.part("network")) == (before[0]["rows"], before[1])
+    assert (backend.part("solutions")["rows"], backend.part("network")) == (
+        before[0]["rows"],
+        before[1],
+    )
 
 
-def test_of_questions_in_line_the_last_counts(desk):
+def test_of_questions_in_line_the_last_counts(backend):
     for density in (0.11, 0.12, 0.13, 0.14):
-        desk.ask("change", {"density": density})
-    desk.wait()
-    assert desk.asked.density == 0.14
-    operand = desk.part("network")["operands"][0]
+        backend.ask("change", {"density": density})
+    backend.wait()
+    assert backend.asked.density == 0.14
+    operand = backend.part("network")["operands"][0]
     assert operand["elements"] == round(0.14 * 7 * 6 * 5)
 
 
-def test_after_a_cancel_it_goes_on(desk):
-    desk.ask("change", {"density": 0.2})
-    desk.cancel()
-    desk.wait()
-    desk.ask("look", 2)
-    desk.wait()
-    assert desk.part("nest")["number"] == 2
-    desk.ask("look", 999_999)
-    desk.wait()
-    assert "no such nest" in desk.part("status")["message"]
+def test_after_a_cancel_it_goes_on(backend):
+    backend.ask("change", {"density": 0.2})
+    backend.cancel()
+    backend.wait()
+    backend.ask("look", 2)
+    backend.wait()
+    assert backend.part("nest")["number"] == 2
+    backend.ask("look", 999_999)
+    backend.wait()
+    assert "no such nest" in backend.part("status")["message"]
 
 
 def in_here(*requests):

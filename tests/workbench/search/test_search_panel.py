@@ -53,7 +53,7 @@ def test_cancel_keeps_what_was_found_and_a_click_loads_it():
 
     async def scenario():
         running = asyncio.create_task(
-            panel.desk._search(SearchSettings(gap=0.0, seconds=60.0).to_dict())
+            panel.backend._search(SearchSettings(gap=0.0, seconds=60.0).to_dict())
         )
         await until_async(
             lambda: running.done() or panel.runner.searched.get("bests"), "a schedule is found"

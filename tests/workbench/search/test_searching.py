@@ -117,7 +117,7 @@ def test_the_panel_searches_and_can_be_cancelled():
 
     async def scenario():
         panel.runner.found = None
-        running = asyncio.create_task(panel.desk._search())
+        running = asyncio.create_task(panel.backend._search())
         searching = lambda: running.done() or "searching" in panel.runner.status  # noqa: E731
         await until_async(searching, "the search begins")
         assert not running.done(), panel.runner.status

@@ -1,4 +1,4 @@
-"""A hub of the tests' own, with small budgets, and pages that only listen."""
+"""A supervisor of the tests' own, with small budgets, and pages that only listen."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ SLOW = "fuse T1..Y; parallel i by 512"
 class Page:
     """A page without a browser: what it was told, in order."""
 
-    def __init__(self, hub: Supervisor) -> None:
-        self.hub = hub
-        self.parts: dict[str, str] = dict(hub.first["parts"])
+    def __init__(self, supervisor: Supervisor) -> None:
+        self.supervisor = supervisor
+        self.parts: dict[str, str] = dict(supervisor.first["parts"])
         self.news: list[dict[str, Any]] = []
         self.refusals: list[str] = []
         self.run: dict[str, Any] = {}
         self.states: list[str] = []
         self._changed = threading.Condition()
         self.client: Client | None = None
-        hub.call(self._open)
+        supervisor.call(self._open)
         self.until(lambda: self.client is not None)
 
     def _open(self) -> None:
-        self.client = Client(self.hub, self._hear, 0)
+        self.client = Client(self.supervisor, self._hear, 0)
 
     def _hear(self, news: dict[str, Any]) -> None:
         with self._changed:
@@ -78,7 +78,7 @@ class Page:
     def tell(self, name: str, *arguments: Any, topic: str = "fusion") -> None:
         """Ask without waiting."""
         message = {"ask": name, "args": list(arguments)}
-        self.hub.call(lambda: self.client.ask(message, topic))
+        self.supervisor.call(lambda: self.client.ask(message, topic))
 
     def ask(self, name: str, *arguments: Any) -> float:
         """Ask, and wait until nothing is under way."""
@@ -98,7 +98,7 @@ class Page:
 
     def start_run(self, explain: bool = False) -> None:
         self.run = {}
-        self.hub.call(lambda: self.client.run(explain))
+        self.supervisor.call(lambda: self.client.run(explain))
 
     def simulate(self) -> None:
         self.start_run()
@@ -106,7 +106,7 @@ class Page:
         self.until(self.still)
 
     def close(self) -> None:
-        self.hub.call(self.client.close)
+        self.supervisor.call(self.client.close)
 
 
 def workers() -> list[psutil.Process]:
@@ -126,7 +126,7 @@ def zombies() -> list[psutil.Process]:
 
 
 @pytest.fixture(scope="session")
-def hub() -> Iterator[Supervisor]:
+def supervisor() -> Iterator[Supervisor]:
     made = Supervisor(BUDGETS)
     ready = threading.Event()
     made.when_ready(ready.set)
@@ -136,18 +136,18 @@ def hub() -> Iterator[Supervisor]:
 
 
 @pytest.fixture
-def page(hub: Supervisor) -> Iterator[Page]:
-    opened = Page(hub)
+def page(supervisor: Supervisor) -> Iterator[Page]:
+    opened = Page(supervisor)
     yield opened
     opened.close()
 
 
 @pytest.fixture
-def pages(hub: Supervisor) -> Iterator[Callable[[], Page]]:
+def pages(supervisor: Supervisor) -> Iterator[Callable[[], Page]]:
     opened: list[Page] = []
 
     def make() -> Page:
-        opened.append(Page(hub))
+        opened.append(Page(supervisor))
         return opened[-1]
 
     yield make

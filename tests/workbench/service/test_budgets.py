@@ -15,7 +15,7 @@ def test_defaults_are_positive_and_read_back():
 
 @pytest.mark.parametrize("given", [{"runs": 0}, {"runs": -1}, {"runs": True}, {"runs": "2"}])
 def test_a_budget_is_a_whole_number(given):
-    with pytest.raises(ValueError, match="whole number from 1 on"):
+    with pytest.raises(ValueError, match="integer from 1 on"):
         Budgets.of(given)
 
 

@@ -1,4 +1,4 @@
-"""One page and the hub: requests in order, limits, newer requests, deaths."""
+"""One page and the supervisor: requests in order, limits, newer requests, deaths."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_newer_request_ends_one_that_takes_long(page):
     assert page.refusals == ["given up for a newer request; the design is as before"]
 
 
-def test_a_killed_seat_is_replaced(page):
+def test_a_killed_session_worker_is_replaced(page):
     page.ask("move_boundary", 4, 3)
     page.simulate()
     os.kill(page.client.pid, signal.SIGKILL)
@@ -101,11 +101,11 @@ def test_a_killed_seat_is_replaced(page):
     assert page.regions == ["T1..H", "T5..Y"]
 
 
-def test_a_seat_that_died_before_is_replaced_however_late_that_is_heard(page):
-    """On a loaded machine the nursery, which says that a process has ended, comes late."""
+def test_a_session_worker_that_died_before_is_replaced_however_late_that_is_heard(page):
+    """On a loaded machine the fork server, which says that a process has ended, comes late."""
     page.ask("move_boundary", 4, 3)
-    nursery = page.hub.forks.pid
-    os.kill(nursery, signal.SIGSTOP)
+    fork_server = page.supervisor.forks.pid
+    os.kill(fork_server, signal.SIGSTOP)
     try:
         pid = page.client.pid
         os.kill(pid, signal.SIGKILL)
@@ -113,12 +113,12 @@ def test_a_seat_that_died_before_is_replaced_however_late_that_is_heard(page):
         page.tell("add_boundary", 6)
         page.until(lambda: page.client.busy)
     finally:
-        os.kill(nursery, signal.SIGCONT)
+        os.kill(fork_server, signal.SIGCONT)
     page.until(lambda: page.still() and page.regions == ["T1..T3", "H..T6", "T7..Y"])
     assert not page.refusals
 
 
-def test_a_seat_killed_at_work_is_told_at_once(page):
+def test_a_session_worker_killed_at_work_is_told_at_once(page):
     page.tell("set_schedule", SLOW)
     page.until_at_work()
     os.kill(page.client.pid, signal.SIGKILL)
@@ -158,11 +158,11 @@ def test_a_large_graph_does_not_hold_anybody_up(pages):
     assert len(large.part("graph")["places"]) == 76
 
 
-def test_idle_pages_give_their_seats_to_others(pages, hub):
+def test_idle_pages_give_their_seats_to_others(pages, supervisor):
     opened = [pages() for _ in range(5)]
     for k, one in enumerate(opened):
         one.ask("move_boundary", 4, 1 + k % 3)
-        assert sum(c.seated for c in hub.clients) <= hub.budgets.workers
+        assert sum(c.has_worker for c in supervisor.clients) <= supervisor.budgets.workers
     for one in opened:
         one.ask("add_boundary", 7)
         assert len(one.regions) == 3
@@ -197,7 +197,7 @@ def test_a_run_that_cannot_begin_is_over(page, monkeypatch):
     async def never(*_):
         raise Ended("it could not be started")
 
-    monkeypatch.setattr(page.hub, "fork", never)
+    monkeypatch.setattr(page.supervisor, "fork", never)
     page.start_run()
     page.until(lambda: page.run.get("running") is False)
     assert page.run["failed"]
@@ -212,7 +212,7 @@ def test_a_simulator_for_a_run_that_was_cancelled_serves_no_other(page):
     for to in (3, 2, 5):
         (gap,) = [k for k in range(1, 8) if page.part("chain")["units"][k]["region"] == 1][:1]
         page.start_run()
-        page.hub.call(page.client.cancel)
+        page.supervisor.call(page.client.cancel)
         page.tell("move_boundary", gap, to)
         page.start_run()
         page.until(lambda: page.run.get("running") is False and page.run["status"] == "done")
@@ -226,8 +226,8 @@ def test_many_seats_leave_no_open_file(page):
     before = len(os.listdir("/proc/self/fd"))
     for _ in range(4):
         page.start_run()
-        page.hub.call(page.client.cancel)
-        page.hub.call(page.client.release)
+        page.supervisor.call(page.client.cancel)
+        page.supervisor.call(page.client.release)
         page.ask("undo")
         page.ask("redo")
     page.until(lambda: len(os.listdir("/proc/self/fd")) <= before)
@@ -238,7 +238,7 @@ def test_a_better_schedule_is_found_shown_and_can_be_undone(page):
     page.ask("set_schedule", "order T: i,j,k")
     page.run = {}
     settings = {"strategy": "auto", "gap": 1.0, "seconds": 5}
-    page.hub.call(lambda: page.client.run(explain=False, search=True, settings=settings))
+    page.supervisor.call(lambda: page.client.run(explain=False, search=True, settings=settings))
     page.until(lambda: page.run.get("running") is False and page.still())
     assert not page.run["failed"], page.run
     assert "was found; Undo goes back" in page.message
@@ -260,10 +260,10 @@ def test_a_better_schedule_is_found_shown_and_can_be_undone(page):
 
 def test_a_search_can_be_cancelled(page):
     page.run = {}
-    page.hub.call(lambda: page.client.run(explain=False, search=True))
+    page.supervisor.call(lambda: page.client.run(explain=False, search=True))
     page.until(lambda: "searching" in page.run.get("status", ""))
     before = page.parts["schedule"]
-    page.hub.call(page.client.cancel)
+    page.supervisor.call(page.client.cancel)
     page.until(lambda: page.run.get("running") is False)
     assert page.run["status"] == "cancelled"
     page.ask("select_region", 0)
@@ -318,7 +318,7 @@ def test_a_file_goes_to_the_session_in_parts_and_outlives_its_process(page):
     assert page.part("upload")["received"]["state"] == "done"
     bound = [{"tensor": "W2", "label": "mine.mtx", "used": True}]
     assert page.part("upload")["bound"] == bound
-    page.hub.call(lambda: page.client.release())
+    page.supervisor.call(lambda: page.client.release())
     page.ask("add_boundary", 2)
     assert page.part("upload")["bound"] == bound, "another process has it, too"
     page.ask("upload_begin", 2, "a.pkl", 3)

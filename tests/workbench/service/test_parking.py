@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fuseloom_workbench.service import parking
-from fuseloom_workbench.service.parking import KEEP, Parking, new_word
+from fuseloom_workbench.service.parking import KEEP, Parking, new_session_token
 from fuseloom_workbench.service.spool import TextSpool
 
 
@@ -15,20 +15,20 @@ def runs(*texts: str) -> TextSpool:
 
 def test_a_page_is_found_by_its_word_alone() -> None:
     lot = Parking(3)
-    word = new_word()
-    lot.put(word, "saved", runs("run"))
-    found = lot.get(word)
+    session_token = new_session_token()
+    lot.put(session_token, "saved", runs("run"))
+    found = lot.get(session_token)
     assert found is not None
     assert (found.saved, [*found.kept]) == ("saved", ["run"])
-    assert lot.get(new_word()) is None
-    assert len(word) >= 32
+    assert lot.get(new_session_token()) is None
+    assert len(session_token) >= 32
 
 
 def test_the_oldest_go_first() -> None:
     lot = Parking(2)
-    for word in "abc":
-        lot.put(word, word, runs())
-    assert [lot.get(word) is not None for word in "abc"] == [False, True, True]
+    for session_token in "abc":
+        lot.put(session_token, session_token, runs())
+    assert [lot.get(session_token) is not None for session_token in "abc"] == [False, True, True]
     lot.put("b", "again", runs())
     lot.put("d", "d", runs())
     assert lot.get("c") is None

@@ -84,7 +84,7 @@ def test_nobody_gives_way_to_nobody():
         assert not asyncio.run(watched(pid, 3 * LONG, others=False)).gave_way
 
 
-def test_a_seat_that_gave_way_is_replaced(pages):
+def test_a_session_worker_that_gave_way_is_replaced(pages):
     page, other = pages(), pages()
     other.tell("undo")
     page.ask("preset", "partial")
@@ -116,7 +116,7 @@ def test_a_page_that_nobody_sees_is_nobody_to_give_way_to(pages):
     assert page.client.pid == first
 
 
-def test_a_seat_that_gave_way_to_a_page_since_closed_goes_on(pages):
+def test_a_session_worker_that_gave_way_to_a_page_since_closed_goes_on(pages):
     page, other = pages(), pages()
     other.tell("undo")
     page.ask("set_schedule", "fuse T1..Y\nparallel i by 16")

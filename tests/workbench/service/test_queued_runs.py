@@ -17,7 +17,7 @@ def long_run(page):
     page.ask("preset", "full")
 
 
-def test_runs_wait_in_line_and_are_told_so(pages, hub):
+def test_runs_wait_in_line_and_are_told_so(pages, supervisor):
     first, second, third = pages(), pages(), pages()
     long_run(first)
     first.start_run()
@@ -27,30 +27,30 @@ def test_runs_wait_in_line_and_are_told_so(pages, hub):
     assert "this server runs 1 simulation at once" in second.run["status"]
     third.start_run()
     third.until(lambda: "yours is second in line" in third.run.get("status", ""))
-    assert hub.counts()["runs_waiting"] == 2
-    second.hub.call(second.client.cancel)
+    assert supervisor.counts()["runs_waiting"] == 2
+    second.supervisor.call(second.client.cancel)
     second.until(lambda: second.run.get("running") is False)
     assert second.run["status"] == "cancelled"
     third.until(lambda: "next in line" in third.run.get("status", ""))
-    first.hub.call(first.client.cancel)
+    first.supervisor.call(first.client.cancel)
     third.until(lambda: third.run.get("running") is False)
     assert third.run["status"] == "done"
-    assert hub.counts()["runs"] == 0
+    assert supervisor.counts()["runs"] == 0
 
 
 def test_a_run_goes_on_while_the_design_changes(page):
     long_run(page)
     page.start_run()
     page.until(lambda: page.run.get("share", 0) > 0)
-    seat = page.client.pid
+    session_worker = page.client.pid
     page.ask("choose", "spmv")
-    os.kill(seat, signal.SIGKILL)
+    os.kill(session_worker, signal.SIGKILL)
     page.ask("undo")
-    if not page.client.seated:  # noticed late, and refused: a busy machine
+    if not page.client.has_worker:  # noticed late, and refused: a busy machine
         page.ask("undo")
     assert page.run["running"]
-    assert page.client.pid != seat
-    page.hub.call(page.client.cancel)
+    assert page.client.pid != session_worker
+    page.supervisor.call(page.client.cancel)
     page.until(lambda: page.run.get("running") is False)
 
 
@@ -59,7 +59,7 @@ def test_cancel_ends_the_process(page):
     page.start_run()
     page.until(lambda: page.run.get("share", 0) > 0)
     pid = page.client.run_pid
-    page.hub.call(page.client.cancel)
+    page.supervisor.call(page.client.cancel)
     until(lambda: pid not in {p.pid for p in workers()}, "the process of the run has ended")
     assert page.run["status"] == "cancelled"
     page.ask("choose", "spmv")

@@ -1,4 +1,4 @@
-"""A seat and the run store: it looks when something has changed, in a child, and lives on."""
+"""A session worker reads the run store in a child process when it has changed, and lives on."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def keeping_hub(store: Path) -> Iterator[Supervisor]:
+def keeping_supervisor(store: Path) -> Iterator[Supervisor]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(KEEP_RUNS, str(store))
         made = Supervisor(BUDGETS)
@@ -195,14 +195,14 @@ def keeping_hub(store: Path) -> Iterator[Supervisor]:
 
 
 @pytest.fixture
-def page(keeping_hub: Supervisor) -> Iterator[Page]:
-    opened = Page(keeping_hub)
+def page(keeping_supervisor: Supervisor) -> Iterator[Page]:
+    opened = Page(keeping_supervisor)
     yield opened
     opened.close()
 
 
 def watch(page: Page) -> None:
-    page.hub.call(page.client.watch)
+    page.supervisor.call(page.client.watch)
 
 
 def test_a_page_shows_what_others_keep_and_keeps_what_it_runs(store, page):
@@ -223,7 +223,7 @@ def test_a_page_shows_what_others_keep_and_keeps_what_it_runs(store, page):
     assert page.part("run")["done"]
     page.ask("undo")
     page.simulate()
-    other = Page(page.hub)
+    other = Page(page.supervisor)
     watch(other)
     other.until(lambda: len(other.part("costs")["runs"]) == 2)
     other.until(lambda: other.part("run")["done"])
@@ -231,11 +231,11 @@ def test_a_page_shows_what_others_keep_and_keeps_what_it_runs(store, page):
     other.close()
 
 
-def test_a_page_that_lost_its_seat_sees_them_again(store, page):
+def test_a_page_that_lost_its_session_worker_sees_them_again(store, page):
     watch(page)
-    page.until(lambda: page.client.seated)
-    page.hub.call(page.client.release)
-    page.until(lambda: not page.client.seated)
+    page.until(lambda: page.client.has_worker)
+    page.supervisor.call(page.client.release)
+    page.until(lambda: not page.client.has_worker)
     session = Session("gcn", "karate")
     session.set_cuts([1])
     key = put(store, session, 9_999)
@@ -243,22 +243,22 @@ def test_a_page_that_lost_its_seat_sees_them_again(store, page):
     page.until(lambda: key in [row["key"] for row in page.part("costs")["runs"]])
 
 
-def test_a_watch_never_takes_another_page_s_seat(store, keeping_hub):
-    pages = [Page(keeping_hub) for _ in range(BUDGETS.workers + 1)]
+def test_a_watch_never_takes_another_page_s_session_worker(store, keeping_supervisor):
+    pages = [Page(keeping_supervisor) for _ in range(BUDGETS.workers + 1)]
     for one in pages[:-1]:
         one.ask("move_boundary", 4, 3)
     watch(pages[-1])
     time.sleep(0.5)
-    assert not pages[-1].client.seated
-    assert all(one.client.seated for one in pages[:-1])
+    assert not pages[-1].client.has_worker
+    assert all(one.client.has_worker for one in pages[:-1])
     assert pages[-1].refusals == []
     for one in pages:
         one.close()
 
 
-def test_a_page_without_the_flag_looks_at_nothing(hub):
-    assert not hub.keeps_runs
-    page = Page(hub)
+def test_a_page_without_the_flag_looks_at_nothing(supervisor):
+    assert not supervisor.keeps_runs
+    page = Page(supervisor)
     watch(page)
     page.ask("move_boundary", 4, 3)
     assert page.part("costs")["runs"] == []

@@ -1,4 +1,4 @@
-"""A nursery that hangs, is lost or never gets ready: pages are told in time, and go on."""
+"""A fork server that hangs, is lost or never gets ready: pages are told in time, and go on."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import pytest
 from fuseloom_workbench.service import workers
 from fuseloom_workbench.service.supervisor import Supervisor
 from fuseloom_workbench.service.wire import WorkerConnection, pack
-from fuseloom_workbench.service.workers import BURIED, Worker
+from fuseloom_workbench.service.workers import REAPED, Worker
 
 from .conftest import BUDGETS, PATIENCE, Page
 
 
 @pytest.fixture
 def own():
-    """A hub that a test may spoil."""
+    """A supervisor that a test may spoil."""
     made = Supervisor(replace(BUDGETS, wall_time=3))
     ready = threading.Event()
     made.when_ready(ready.set)
@@ -29,7 +29,7 @@ def own():
     made.stop()
 
 
-def test_a_nursery_that_hangs_or_dies_is_replaced(own):
+def test_a_fork_server_that_hangs_or_dies_is_replaced(own):
     page = Page(own)
     hung = own.forks.pid
     os.kill(hung, signal.SIGSTOP)
@@ -54,20 +54,20 @@ def test_a_nursery_that_hangs_or_dies_is_replaced(own):
     assert page.regions[:2] == ["T1..T3", "H..T6"]
 
 
-def test_a_nursery_that_never_gets_ready_is_ended(monkeypatch):
+def test_a_fork_server_that_never_gets_ready_is_ended(monkeypatch):
     monkeypatch.setattr(workers, "LOADING", 0.3)
-    hub = Supervisor(replace(BUDGETS, wall_time=2))
+    supervisor = Supervisor(replace(BUDGETS, wall_time=2))
     try:
         failures = []
         monkeypatch.setattr(
             workers, "note", lambda event, **more: failures.append((event, more.get("reason")))
         )
         ended = threading.Event()
-        monkeypatch.setattr(hub, "lost", lambda nursery: ended.set())
+        monkeypatch.setattr(supervisor, "lost", lambda fork_server: ended.set())
         assert ended.wait(PATIENCE)
-        assert failures == [("nursery_failed", "the engine was not loaded within 0.3 s")]
+        assert failures == [("fork_server_failed", "the engine was not loaded within 0.3 s")]
     finally:
-        hub.stop()
+        supervisor.stop()
 
 
 def test_a_number_that_is_given_again_is_not_the_process_that_died(own, monkeypatch):
@@ -78,16 +78,16 @@ def test_a_number_that_is_given_again_is_not_the_process_that_died(own, monkeypa
     found: list[list[bool]] = []
 
     def work() -> None:
-        nursery = own.forks
-        nursery._hear({"gone": 4_000_001, **gone}, [])
-        nursery._hear({"gone": 4_000_002, **gone}, [])
-        early, late = Worker(own, nursery), Worker(own, nursery)
-        now[0] = BURIED - 1  # died before it could say its number
-        nursery.adopt(early, 4_000_001)
-        now[0] = BURIED + 1  # another process
-        nursery.adopt(late, 4_000_002)
+        fork_server = own.forks
+        fork_server._hear({"gone": 4_000_001, **gone}, [])
+        fork_server._hear({"gone": 4_000_002, **gone}, [])
+        early, late = Worker(own, fork_server), Worker(own, fork_server)
+        now[0] = REAPED - 1  # died before it could say its number
+        fork_server.register(early, 4_000_001)
+        now[0] = REAPED + 1  # another process
+        fork_server.register(late, 4_000_002)
         found.append([early.ended.done(), late.ended.done()])
-        late.bury("the test ends")
+        late.reap("the test ends")
 
     own.call(work)
     ended = threading.Event()
@@ -107,7 +107,7 @@ def test_last_words_are_heard_when_the_death_is_told_first(own):
         its.sendall(pack({"progress": [1, ""]}) + pack({"done": "x" * 100_000}))
         its.close()
         worker.ended.add_done_callback(lambda end: heard.append(end.result()))
-        worker.bury("it ended with code 0")
+        worker.reap("it ended with code 0")
 
     own.call(work)
     ended = threading.Event()
@@ -125,10 +125,10 @@ def test_the_dead_are_not_remembered_for_ever(own, monkeypatch):
         for number in range(1000):
             now[0] += 1
             own.forks._hear({"gone": 4_000_000 + number, "signal": 9, "code": 0}, [])
-        left.append(len(own.forks._buried))
+        left.append(len(own.forks._reaped))
 
     own.call(work)
     ended = threading.Event()
     own.call(ended.set)
     assert ended.wait(PATIENCE)
-    assert left[0] <= BURIED + 1
+    assert left[0] <= REAPED + 1

@@ -138,7 +138,7 @@ def test_all_parts_show_one_design_after_quick_sequences(server):
 
 
 def test_a_page_that_is_gone_leaves_nothing():
-    """Nothing of the server keeps a page, its desk or its document."""
+    """Nothing of the server keeps a page, its page backend or its document."""
     gc.unfreeze()
     made = [weakref.ref(explorer(LocalBackend(Session("attention")))) for _ in range(3)]
     gc.collect()

@@ -72,7 +72,7 @@ def test_budgets_have_flags_here_and_on_the_command_line():
     given = options("--max-runs", "3", "--max-cpu-time", "7")
     assert serve.budgets_of(given).runs == 3
     assert serve.budgets_of(given).cpu_time == 7
-    with pytest.raises(ValueError, match="whole number from 1 on"):
+    with pytest.raises(ValueError, match="integer from 1 on"):
         serve.budgets_of(options("--max-runs", "0"))
     flags = {f"max_{name.replace('-', '_')}" for name in command.BUDGETS}
     assert flags == {name for name in vars(options()) if name.startswith("max_")}
@@ -128,7 +128,7 @@ async def _loading(server):
 
 
 async def _ranking_and_drawing(server):
-    """Children of a seat are at work."""
+    """Children of a session worker are at work."""
     visitor = await _page(server)
     text = "fuse T1..Y; parallel i by 24"
     await visitor.tell("schedule", {"kind": "apply", "text": text})

@@ -61,7 +61,7 @@ def test_runs_on_other_machines_are_other_runs(session):
         (lambda s: s.set_machine("colour = 3"), "a machine has no 'colour'"),
         (lambda s: s.set_capacity("0"), "channel_capacity is 0"),
         (lambda s: s.set_capacity("-4"), "a channel capacity of '-4'"),
-        (lambda s: s.set_capacity("many"), "a whole number of tokens, or unbounded"),
+        (lambda s: s.set_capacity("many"), "an integer of tokens, or unbounded"),
         (lambda s: s.set_capacity("9" * 30), "a channel capacity of"),
     ],
 )

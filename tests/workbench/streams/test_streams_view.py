@@ -35,9 +35,9 @@ def test_a_look_brings_drawing_tokens_and_story(spmv):
     assert chunk["stop"] == 39
     assert story["moments"]
     assert not view.busy
-    turns = view.turns
+    answers = view.answers
     view.handle({"kind": "step", "cycle": 20, "node": 4})
-    assert view.turns > turns
+    assert view.answers > answers
     assert json.loads(view.story)["node"] == 4
     assert spmv.node == view.selected == 4
 
@@ -101,12 +101,12 @@ def test_what_is_no_request_is_not_answered(spmv, request_):
 
 
 def test_no_more_recordings_are_kept_than_a_few(spmv):
-    desk = LocalBackend(spmv)
-    view = StreamsView(desk)
+    backend = LocalBackend(spmv)
+    view = StreamsView(backend)
     view.handle({"kind": "step", "cycle": 0, "node": -1})
     for capacity in ("8", "16", "32", "64"):
         spmv.set_capacity(capacity)
-    assert 1 <= len(desk._recordings) <= 3
+    assert 1 <= len(backend._recordings) <= 3
     assert view.view["outline"] is not None
 
 

@@ -15,13 +15,13 @@ from fuseloom_workbench.timeline.timeline import Timeline
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch, compared: Session) -> list:
     found: list = []
-    desk = backend_of(compared)
-    monkeypatch.setattr(desk, "ask", lambda *request: found.append(request))
-    monkeypatch.setattr(desk, "run", lambda **wishes: found.append(wishes))
+    backend = backend_of(compared)
+    monkeypatch.setattr(backend, "ask", lambda *request: found.append(request))
+    monkeypatch.setattr(backend, "run", lambda **wishes: found.append(wishes))
     return found
 
 
-def test_it_shows_the_parts_of_the_desk(compared: Session) -> None:
+def test_it_shows_the_parts_of_the_backend(compared: Session) -> None:
     shown = Timeline(compared)
     assert shown.view["runs"]["b"]["name"] == "full"
     compared.look_into(Window("window", 7, 10, 90, 8, (1,)))
@@ -29,7 +29,7 @@ def test_it_shows_the_parts_of_the_desk(compared: Session) -> None:
     assert (made["number"], made["columns"], made["rows"]) == (7, 8, [1])
 
 
-def test_requests_go_to_the_desk(compared: Session, asked: list) -> None:
+def test_requests_go_to_the_backend(compared: Session, asked: list) -> None:
     shown = Timeline(compared)
     request = {"number": 7, "from": 10, "to": 90, "width": 8, "rows": [1, -2]}
     for kind in ("window", "area", "trace"):

@@ -49,5 +49,5 @@ def test_what_takes_too_long_to_explain_is_not_started(session, monkeypatch):
     session.refuse(FuseloomError("look again"))
     assert "about 167 minutes, more than the limit of about 15 minutes" in panel.view["takes"]
     panel.handle({"kind": "explain"})
-    assert not panel.desk.runner.running
-    assert panel.desk.runner.status == ""
+    assert not panel.backend.runner.running
+    assert panel.backend.runner.status == ""

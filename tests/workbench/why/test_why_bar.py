@@ -10,9 +10,9 @@ from .answered import found, fused
 
 
 def bar_of(session):
-    desk = LocalBackend(session)
-    desk._reasons[finding.key(session)] = found()
-    return WhyBar(desk)
+    backend = LocalBackend(session)
+    backend._reasons[finding.key(session)] = found()
+    return WhyBar(backend)
 
 
 def test_it_shows_the_answer_and_applies_a_change():

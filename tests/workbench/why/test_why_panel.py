@@ -10,7 +10,7 @@ from .test_why_bar import bar_of
 
 def test_a_piece_of_the_flame_selects_its_node():
     session = fused()
-    panel = WhyPanel(bar_of(session).desk)
+    panel = WhyPanel(bar_of(session).backend)
     flame = panel.view["flame"]
     node = flame["parts"][0]["parts"][0]["parts"][0]["parts"][0]
     panel.handle({"kind": "select", "region": node["region"], "node": node["node"]})
@@ -20,7 +20,7 @@ def test_a_piece_of_the_flame_selects_its_node():
 
 def test_changes_are_applied_from_the_table():
     session = fused()
-    panel = WhyPanel(bar_of(session).desk)
+    panel = WhyPanel(bar_of(session).backend)
     texts = [s["text"] for s in panel.view["suggestions"]]
     assert {"Cut before A·H", "Acc1_p twice as fast"} <= set(texts)
     panel.handle({"kind": "apply", "text": "Cut before A·H"})

@@ -79,7 +79,7 @@ function tellShown(model, tries = 400) {
 /** The model with `view` read from the JSON in `drawn`; a view that has not come is empty. */
 function drawn(model) {
   if (window.PyViz) tellShown(model)
-  helpDesk().register(model)
+  helpBackend().register(model)
   let text = null
   let view = {}
   return new Proxy(model, {

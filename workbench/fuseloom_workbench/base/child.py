@@ -74,7 +74,7 @@ class Child:
             pickle.dump(request, _pipe(self._process.stdin))
             _pipe(self._process.stdin).flush()
         except (BrokenPipeError, OSError, ValueError):
-            raise ChildError(self._last_words()) from None
+            raise ChildError(self._last_line()) from None
 
     def receive(self) -> Any:
         """Wait for the next answer.
@@ -87,7 +87,7 @@ class Child:
         try:
             return json.loads(_pipe(self._process.stdout).readline())
         except (OSError, ValueError):  # an empty line is no JSON: the pipe was closed
-            raise ChildError(self._last_words()) from None
+            raise ChildError(self._last_line()) from None
 
     def end(self) -> None:
         """End the process; harmless when it has ended."""
@@ -105,7 +105,7 @@ class Child:
         with contextlib.suppress(OSError):
             _pipe(self._process.stdin).close()
 
-    def _last_words(self) -> str:
+    def _last_line(self) -> str:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(GRACE)
         with contextlib.suppress(OSError, ValueError):

@@ -1,4 +1,4 @@
-"""What components have in common: a desk whose parts they show, and requests they make of it."""
+"""The base of all components: each shows parts of a page backend and makes requests of it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SessionComponent(JSComponent):
     status = param.Dict({}, doc="The last answer: ok, message, count.")
 
     part: ClassVar[str]
-    """The part of the desk that is drawn."""
+    """The part of the page backend that is drawn."""
     more: ClassVar[tuple[str, ...]] = ()
     """Further parts that are looked at."""
     topics: ClassVar[tuple[str, ...]] = ()
@@ -40,17 +40,17 @@ class SessionComponent(JSComponent):
     __abstract = True
 
     def __init__(self, session: Session | PageBackend | None = None, **params: Any) -> None:
-        self.desk = backend_of(session)
+        self.backend = backend_of(session)
         params.setdefault("sizing_mode", "stretch_width")
         super().__init__(**params)
-        self.desk.want("status", self.part, *self.more)
+        self.backend.want("status", self.part, *self.more)
         self.refresh()
-        self.desk.param.watch(lambda *_: self.refresh(), "turn")
+        self.backend.param.watch(lambda *_: self.refresh(), "version")
 
     @property
     def session(self) -> Session:
         """The session, where it is in this process."""
-        return self.desk.session
+        return self.backend.session
 
     @property
     def view(self) -> dict[str, Any]:
@@ -58,7 +58,7 @@ class SessionComponent(JSComponent):
         return json.loads(self.drawn)
 
     def refresh(self) -> None:
-        """Show what the desk has now."""
+        """Show what the page backend has now."""
         changes = self.changes()
         if changes:
             self.param.update(**changes)
@@ -76,7 +76,7 @@ class SessionComponent(JSComponent):
 
     def _answer(self) -> dict[str, Any] | None:
         """The status, if the last answer is one to tell here, or ends what was told."""
-        said = self.desk.part("status")
+        said = self.backend.part("status")
         if said is None:
             return None
         status = {"ok": True, "message": said["summary"], "count": said["answers"], "told": False}
@@ -89,7 +89,7 @@ class SessionComponent(JSComponent):
 
     def text(self) -> str | None:
         """The JSON the script draws; None while it is not known."""
-        return self.desk.parts.get(self.part)
+        return self.backend.parts.get(self.part)
 
     def handle(self, request: Mapping[str, Any]) -> None:
         """Carry out a request from the browser."""
@@ -104,7 +104,7 @@ class SessionComponent(JSComponent):
         elif data["kind"] == "help":
             self._send_msg({"kind": "help", "texts": texts()})
         elif data["kind"] == "way" and isinstance(data.get("text"), str):
-            self.desk.ask("take_way_out", data["text"])
+            self.backend.ask("take_way_out", data["text"])
         else:
             self.handle(data)
 

@@ -86,7 +86,7 @@ export function render({ model: sent, el, view }) {
     if (!text || (named && !again)) return
     try {
       sessionStorage.removeItem(`${KEY}:recover`)
-      model.send_msg({ kind: 'restore', saved: JSON.parse(text), word: stored(`${KEY}:word`) || '' })
+      model.send_msg({ kind: 'restore', saved: JSON.parse(text), session_token: stored(`${KEY}:session_token`) || '' })
     } catch { /* nothing to go on with */ }
   }
 
@@ -103,8 +103,8 @@ export function render({ model: sent, el, view }) {
   document.documentElement.dataset.flSaves = ''
 
   resume()
-  const remember = () => { if (sent.word) store(`${KEY}:word`, sent.word) }
-  model.on('word', remember)
+  const remember = () => { if (sent.session_token) store(`${KEY}:session_token`, sent.session_token) }
+  model.on('session_token', remember)
   remember()
   model.on('view', keep)
   model.on('notice', draw)

@@ -11,7 +11,7 @@ from fuseloom_workbench.base.assets import script, style
 from fuseloom_workbench.base.component import SessionComponent
 
 LONGEST = 100
-"""Characters of a word."""
+"""Characters of a session token."""
 
 
 class Connection(SessionComponent):
@@ -26,20 +26,20 @@ class Connection(SessionComponent):
     part = "saved"
 
     notice = param.String("", doc="What the server has to say.")
-    word = param.String("", doc="What the browser keeps, to go on after a reload.")
+    session_token = param.String("", doc="What the browser keeps, to go on after a reload.")
     working = param.Boolean(False, doc="Whether a request is being carried out.")
 
     def changes(self) -> dict[str, Any]:
         changes = super().changes()
         changes.pop("status", None)
-        return {**changes, "notice": self.desk.notice, "working": self.desk.working,
-                "word": self.desk.word}  # fmt: skip
+        return {**changes, "notice": self.backend.notice, "working": self.backend.working,
+                "session_token": self.backend.session_token}  # fmt: skip
 
     def __init__(self, *args: Any, **params: Any) -> None:
         super().__init__(*args, **params)
-        self.desk.param.watch(lambda *_: self.refresh(), ["working", "notice", "word"])
+        self.backend.param.watch(lambda *_: self.refresh(), ["working", "notice", "session_token"])
 
     def handle(self, request: Mapping[str, Any]) -> None:
         match request:
             case {"kind": "restore", "saved": dict(saved)}:
-                self.desk.resume(str(request.get("word", ""))[:LONGEST], saved)
+                self.backend.resume(str(request.get("session_token", ""))[:LONGEST], saved)

@@ -1,7 +1,7 @@
 // What a number is: an element with `data-help` opens a card with a sentence, formula, unit and source.
 
 /** The one of the page, made by the component that comes first; `register(model)` lets it ask Python for the texts. */
-function helpDesk() {
+function helpBackend() {
   if (window.fuseloomHelp) return window.fuseloomHelp
   const HOVER = 700, PRESS = 550, WAIT = 3000  // milliseconds: of pointing, of a touch, between two questions
   const ACTS = 'button, a[href], input, select, textarea, summary, label, canvas, g.node, [contenteditable], [role=button], [role=option], [role=radio], [role=treeitem], [role=gridcell], [role^=menuitem], [role=tab]'

@@ -1,8 +1,8 @@
 """What the components of a page talk to: parts to show, and requests to make.
 
-A desk has the parts of one version of the design, as JSON text, and ``turn`` counts how often they
-were replaced.  All components draw from it at the same turn, so a design appears whole or not at
-all.  :class:`LocalBackend` computes in this process, for notebooks and tests;
+A page backend has the parts of one version of the design, as JSON text, and ``version`` counts how
+often they were replaced.  All components draw from it at the same turn, so a design appears whole
+or not at all.  :class:`LocalBackend` computes in this process, for notebooks and tests;
 :class:`fuseloom_workbench.service.served_backend.ServedBackend` has it done elsewhere, for servers.
 """
 
@@ -55,10 +55,12 @@ class PageBackend(param.Parameterized):
         ``running``, ``share``, ``status``, ``failed`` and ``limit`` of the simulation.
     """
 
-    turn = param.Integer(0, doc="Counts how often the parts were replaced; set last.")
+    version = param.Integer(0, doc="Counts how often the parts were replaced; set last.")
     working = param.Boolean(False, doc="Whether a request is being carried out.")
     notice = param.String("", doc="What a visitor must know of the service: waiting, lost.")
-    word = param.String("", doc="What a page loaded anew says, to go on with this one's runs.")
+    session_token = param.String(
+        "", doc="What a page loaded anew says, to go on with this one's runs."
+    )
 
     def __init__(self, runner: Any, **params: Any) -> None:
         super().__init__(**params)
@@ -84,8 +86,8 @@ class PageBackend(param.Parameterized):
         """Make a request of :mod:`fuseloom_workbench.state.commands`; the answer is a turn."""
         raise NotImplementedError
 
-    def resume(self, word: str, saved: dict[str, Any]) -> None:
-        """Go on with the page of this word and its runs; else with what a browser has saved."""
+    def resume(self, session_token: str, saved: dict[str, Any]) -> None:
+        """Resume the page of a session token with its runs, or else what the browser has saved."""
         self.ask("restore", saved)
 
     def run(self, explain: bool = False, events: bool = False) -> None:
@@ -116,17 +118,17 @@ class PageBackend(param.Parameterized):
 
     def _publish(self, parts: dict[str, str]) -> None:
         self.parts = {**self.parts, **parts}
-        self.turn += 1
+        self.version += 1
 
 
 class LocalBackend(PageBackend):
-    """A desk that computes in this process.
+    """A page backend that computes in this process.
 
     Examples
     --------
-    >>> desk = LocalBackend(Session("gcn", "karate"))
-    >>> desk.want("chain")
-    >>> [region["name"] for region in desk.part("chain")["regions"]]
+    >>> backend = LocalBackend(Session("gcn", "karate"))
+    >>> backend.want("chain")
+    >>> [region["name"] for region in backend.part("chain")["regions"]]
     ['T1..H', 'T5..Y']
     """
 
@@ -315,7 +317,7 @@ def _locked(what: Callable[[], None]) -> None:
 
 
 def backend_of(shown: Session | PageBackend | None) -> PageBackend:
-    """The desk that components on one session share; a new session's by default."""
+    """The page backend that components on one session share; a new session's by default."""
     if isinstance(shown, PageBackend):
         return shown
     session = shown if shown is not None else Session()

@@ -33,7 +33,7 @@ class FusionChain(SessionComponent):
     factors = param.Dict({}, doc="Tensor to how often it is computed, as text and in words.")
 
     def changes(self) -> dict[str, Any]:
-        repeated = (self.desk.part("why") or {}).get("recomputed", [])
+        repeated = (self.backend.part("why") or {}).get("recomputed", [])
         factors = {
             one["tensor"]: [one["factor"], f"{one['made']} instead of {one['needed']} values"]
             for one in repeated
@@ -45,10 +45,10 @@ class FusionChain(SessionComponent):
         gap, to = request.get("gap"), request.get("to")
         match request["kind"]:
             case "move" if isinstance(gap, int) and isinstance(to, int):
-                self.desk.ask("move_boundary", gap, to)
+                self.backend.ask("move_boundary", gap, to)
             case "add" if isinstance(gap, int):
-                self.desk.ask("add_boundary", gap)
+                self.backend.ask("add_boundary", gap)
             case "remove" if isinstance(gap, int):
-                self.desk.ask("remove_boundary", gap)
+                self.backend.ask("remove_boundary", gap)
             case "show" if isinstance(request.get("region"), int):
-                self.desk.ask("select_region", request["region"])
+                self.backend.ask("select_region", request["region"])

@@ -5,6 +5,6 @@ const place = document.createElement('div')
 place.style.height = '100%'
 root.append(document.getElementById('style').content.cloneNode(true), place)
 const data = JSON.parse(document.getElementById('data').textContent)
-helpDesk().take(data.help)
+helpBackend().take(data.help)
 const alone = { drawn: JSON.stringify(data.drawn), look: JSON.stringify(data.look), alone: true, on() {}, send_msg() {} }
 render({ model: alone, el: place })

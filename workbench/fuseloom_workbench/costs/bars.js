@@ -10,14 +10,14 @@ function pieces(run, by) {
 }
 
 /** Bars of the chosen run, of run A beside it, and of others, of the fewest cycles first, as far as there is room. */
-function barsPlot(desk, runs, at, by) {
-  const chosen = desk.chosen(), pinned = desk.pinned()
+function barsPlot(panel, runs, at, by) {
+  const chosen = panel.chosen(), pinned = panel.pinned()
   const first = [pinned, chosen].filter((r, k, all) => r && runs.includes(r) && all.indexOf(r) === k)
   const others = runs.filter(r => !first.includes(r)).sort((a, b) => a.cycles - b.cycles)
   const able = [...first, ...others].filter(r => pieces(r, by).length)
   const room = Math.max(1, Math.floor((at.height - MARGIN.bottom - 8) / ROW))
   const shown = able.slice(0, room)
-  const names = shown.map(r => wide(desk.nameOf(r)))
+  const names = shown.map(r => wide(panel.nameOf(r)))
   const left = Math.min(Math.max(...names, 20) + 14, at.width * 0.4)
   const sums = shown.map(r => pieces(r, by).reduce((sum, p) => sum + p.cycles, 0))
   const sx = scale([0, Math.max(...sums, 1) * 1.02], false, left, at.width - 10, Math.floor((at.width - left) / 60))
@@ -30,13 +30,13 @@ function barsPlot(desk, runs, at, by) {
     const y = 8 + ROW * k
     const list = pieces(run, by)
     const said = list.map(p => `${p.name} ${full(p.cycles)}`).join(', ')
-    const g = s('g', { class: 'mark bar', role: 'button', 'data-id': run.id, 'aria-label': `${desk.nameOf(run)}: ${said} cycles`, on: desk.events(run) })
-    g.append(s('rect', { class: 'grab', x: 0, y, width: at.width, height: ROW - 3 }), s('text', { class: 'name', x: left - 6, y: y + 16, 'text-anchor': 'end' }, cut(desk.nameOf(run), left - 10)))
+    const g = s('g', { class: 'mark bar', role: 'button', 'data-id': run.id, 'aria-label': `${panel.nameOf(run)}: ${said} cycles`, on: panel.events(run) })
+    g.append(s('rect', { class: 'grab', x: 0, y, width: at.width, height: ROW - 3 }), s('text', { class: 'name', x: left - 6, y: y + 16, 'text-anchor': 'end' }, cut(panel.nameOf(run), left - 10)))
     let from = 0
     for (const p of list) {
       const x0 = sx(from), x1 = sx(from + p.cycles)
       from += p.cycles
-      const piece = s('g', { class: 'piece', on: { mousemove: event => desk.tell(event, run, `${p.name}: ${full(p.cycles)} cycles, ${(100 * p.cycles / sums[k]).toFixed(0)} %`) } },
+      const piece = s('g', { class: 'piece', on: { mousemove: event => panel.tell(event, run, `${p.name}: ${full(p.cycles)} cycles, ${(100 * p.cycles / sums[k]).toFixed(0)} %`) } },
         s('rect', { x: x0, y: y + 2, width: Math.max(x1 - x0, 0.5), height: ROW - 7, fill: p.colour }))
       if (x1 - x0 > 13) piece.append(s('text', { class: 'glyph', x: (x0 + x1) / 2, y: y + 16, 'text-anchor': 'middle' }, p.glyph))
       g.append(piece)
@@ -44,7 +44,7 @@ function barsPlot(desk, runs, at, by) {
     svg.append(g)
     return { run, x: left, y: -y, node: g }
   })
-  desk.walk(svg, places)
+  panel.walk(svg, places)
   const more = able.length - shown.length, unknown = runs.length - able.length
   return { svg, shown: shown.length, unnamed: 0, gone: 0, more, unknown }
 }

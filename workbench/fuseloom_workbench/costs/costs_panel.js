@@ -8,10 +8,10 @@ export function render({ model: sent, el }) {
   let byId = new Map()
 
   // What plots and tables ask of the panel ---------------------------------------------------------
-  const desk = {
+  const panel = {
     get kinds() { return model.view.kinds },
     get problem() { return looked.problem },
-    chosen: () => byId.get(state.chosen) || byId.get(looked.current) || desk.pinned(),
+    chosen: () => byId.get(state.chosen) || byId.get(looked.current) || panel.pinned(),
     pinned: () => byId.get(looked.pinned),
     current: run => run.id === looked.current,
     nameOf: run => (looked.pinned === run.id ? `${run.name} · A` : run.name),
@@ -35,15 +35,15 @@ export function render({ model: sent, el }) {
       tip.style.top = `${Math.max(4, y + 16 + box.height > innerHeight ? y - box.height - 12 : y + 16)}px`
     },
     events: run => ({
-      mouseenter: event => { desk.heat(run.id); desk.tell(event, run) },
-      mouseleave: () => { desk.heat(null); tip.hidden = true },
-      focus: event => { desk.heat(run.id); if (event.target.matches(':focus-visible')) desk.tell(event, run) },
-      blur: () => { desk.heat(null); tip.hidden = true },
-      click: () => desk.load(run),
+      mouseenter: event => { panel.heat(run.id); panel.tell(event, run) },
+      mouseleave: () => { panel.heat(null); tip.hidden = true },
+      focus: event => { panel.heat(run.id); if (event.target.matches(':focus-visible')) panel.tell(event, run) },
+      blur: () => { panel.heat(null); tip.hidden = true },
+      click: () => panel.load(run),
     }),
     mark(run, x, y) {
-      const g = s('g', { class: `mark${desk.current(run) ? ' current' : ''}${run.id === state.chosen ? ' chosen' : ''}${desk.pinned() === run ? ' pinned' : ''}`, role: 'button', 'data-id': run.id, 'aria-label': said(run), transform: `translate(${x.toFixed(2)} ${y.toFixed(2)})`, on: desk.events(run) })
-      g.append(s('circle', { class: 'grab', r: 12 }), s('circle', { class: 'ring', r: 11 }), ...sign(run, desk.kinds).filter(Boolean))
+      const g = s('g', { class: `mark${panel.current(run) ? ' current' : ''}${run.id === state.chosen ? ' chosen' : ''}${panel.pinned() === run ? ' pinned' : ''}`, role: 'button', 'data-id': run.id, 'aria-label': said(run), transform: `translate(${x.toFixed(2)} ${y.toFixed(2)})`, on: panel.events(run) })
+      g.append(s('circle', { class: 'grab', r: 12 }), s('circle', { class: 'ring', r: 11 }), ...sign(run, panel.kinds).filter(Boolean))
       return g
     },
     /** One tab stop per plot; arrow keys go through its runs from left to right, or downwards. */
@@ -51,12 +51,12 @@ export function render({ model: sent, el }) {
       const ways = [places, places].map((all, k) => [...all].sort((a, b) => k ? b.y - a.y : a.x - b.x).map(p => p.run.id))
       const nodes = new Map(places.map(p => [p.run.id, p.node]))
       for (const node of nodes.values()) node.setAttribute('tabindex', -1)
-      const first = places.find(p => desk.current(p.run)) || places[0]
+      const first = places.find(p => panel.current(p.run)) || places[0]
       if (first) first.node.setAttribute('tabindex', 0)
       svg.addEventListener('keydown', event => {
         const here = event.target.dataset?.id
         if (!here) return
-        if (event.key === 'Enter' || event.key === ' ') desk.load(byId.get(here))
+        if (event.key === 'Enter' || event.key === ' ') panel.load(byId.get(here))
         else if (event.key === 'Escape') event.target.blur()
         else {
           const [way, step] = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [1, 1], ArrowDown: [1, -1], Home: [0, -1e9], End: [0, 1e9] }[event.key] || []
@@ -73,13 +73,13 @@ export function render({ model: sent, el }) {
     },
   }
 
-  const said = r => `${desk.nameOf(r)}: ${full(r.cycles)} cycles simulated, ${known(r.estimated) ? `${full(Math.round(r.estimated))} estimated` : 'not estimated'}, ${r.ok === null ? 'not checked' : r.ok ? 'result right' : 'result wrong'}. Load this configuration.`
+  const said = r => `${panel.nameOf(r)}: ${full(r.cycles)} cycles simulated, ${known(r.estimated) ? `${full(Math.round(r.estimated))} estimated` : 'not estimated'}, ${r.ok === null ? 'not checked' : r.ok ? 'result right' : 'result wrong'}. Load this configuration.`
 
   function about(r, more) {
     const line = (name, text, key) => h('div', { 'data-help': key }, h('span', { class: 'quiet' }, `${name} `), text)
     const off = known(r.estimated) && r.cycles ? ` (${((r.estimated / r.cycles - 1) * 100).toFixed(1).replace('-', '−')} %)` : ''
     return [
-      h('b', {}, desk.nameOf(r)), more && h('div', { 'data-help': 'node.busy' }, more), line('', `${(desk.kinds[r.kind] || desk.kinds.own).text}, ${r.model}, machine ${r.machine}`),
+      h('b', {}, panel.nameOf(r)), more && h('div', { 'data-help': 'node.busy' }, more), line('', `${(panel.kinds[r.kind] || panel.kinds.own).text}, ${r.model}, machine ${r.machine}`),
       line('simulated', `${full(r.cycles)} cycles`, 'cycles.simulated'), line('estimated', known(r.estimated) ? `${full(Math.round(r.estimated))} cycles${off}` : 'not known', 'cycles.estimated'), line('', sure(r), 'cycles.interval'),
       known(r.flops) && line('work', `${full(Math.round(r.flops))} FLOPs, ${full(Math.round(r.bytes))} bytes asked for${r.moved ? `, ${full(r.moved)} bytes moved by the memory` : ''}`, 'bytes'),
       known(r.on_chip) && line('on chip', `${full(r.on_chip)} bytes${r.bounded ? '' : ' held, channels not counted'}`, 'on_chip'),
@@ -124,21 +124,21 @@ export function render({ model: sent, el }) {
   function filtered() {
     const words = state.text.toLowerCase().split(/\s+/).filter(Boolean)
     return model.view.runs.filter(r => (!state.right || r.ok === true) && (!state.same || r.problem === looked.problem)
-      && words.every(w => `${r.name} ${r.model} ${r.machine} ${r.kind} ${(desk.kinds[r.kind] || {}).text} ${r.schedule}`.toLowerCase().includes(w)))
+      && words.every(w => `${r.name} ${r.model} ${r.machine} ${r.kind} ${(panel.kinds[r.kind] || {}).text} ${r.schedule}`.toLowerCase().includes(w)))
   }
 
   const KINDS = [
-    ['estimate', 'Estimate and simulation', 'band: ±10 %', (runs, at) => estimatePlot(desk, runs, at, state.log)],
-    ['pareto', 'Pareto', null, (runs, at) => frontPlot(desk, runs, at, state.log, 'pareto', state.x, state.y, 'Pareto front')],
-    ['roofline', 'Roofline', null, (runs, at) => rooflinePlot(desk, runs, at, state.log)],
-    ['bars', 'Where nodes work', null, (runs, at) => barsPlot(desk, runs, at, state.by)],
-    ['memory', 'Memory on chip and traffic', null, (runs, at) => frontPlot(desk, runs, at, state.log, 'memory', 'bytes', 'on_chip', 'Memory on chip and traffic')],
+    ['estimate', 'Estimate and simulation', 'band: ±10 %', (runs, at) => estimatePlot(panel, runs, at, state.log)],
+    ['pareto', 'Pareto', null, (runs, at) => frontPlot(panel, runs, at, state.log, 'pareto', state.x, state.y, 'Pareto front')],
+    ['roofline', 'Roofline', null, (runs, at) => rooflinePlot(panel, runs, at, state.log)],
+    ['bars', 'Where nodes work', null, (runs, at) => barsPlot(panel, runs, at, state.by)],
+    ['memory', 'Memory on chip and traffic', null, (runs, at) => frontPlot(panel, runs, at, state.log, 'memory', 'bytes', 'on_chip', 'Memory on chip and traffic')],
   ]
   const extra = { pareto: h('span', { class: 'axes' }, axis('y'), 'by', axis('x')), bars: by }
   const NOTHING = { estimate: 'None of these runs was estimated.', pareto: 'Not known for these runs.', memory: 'Not known for these runs: only runs of this page keep what the estimate says of memory on chip.', roofline: 'Not known for these runs.', bars: 'Not known for these runs: kept runs have no figures of nodes.' }
 
   function note(name, made) {
-    const chosen = desk.chosen()
+    const chosen = panel.chosen()
     if (name === 'roofline') return chosen?.bandwidth ? `roofs of ${chosen.name} on ${chosen.machine}` : chosen?.peak ? `roof of ${chosen.name}; no memory, no slope` : ''
     if (name === 'bars') return [made.more && `${made.more} more in the table`, made.unknown && `${made.unknown} without figures of nodes`].filter(Boolean).join(', ')
     return ''
@@ -166,7 +166,7 @@ export function render({ model: sent, el }) {
     table.style.gridColumn = beside ? `span ${columns - left}` : ''
     if (beside) plots.append(table)
     else rest.prepend(table)
-    const kinds = Object.entries(desk.kinds).filter(([key]) => runs.some(r => r.kind === key))
+    const kinds = Object.entries(panel.kinds).filter(([key]) => runs.some(r => r.kind === key))
     const hollow = runs.some(r => r.ok !== true)
     const rough = runs.some(r => known(r.estimated) && r.basis !== 'exact' && r.basis !== 'sampled')
     legend.replaceChildren(...(unnamed || hollow || rough ? [
@@ -207,10 +207,10 @@ export function render({ model: sent, el }) {
     if (none) return
     told.textContent = shown.length === runs.length ? `${runs.length} run${runs.length === 1 ? '' : 's'}` : `${shown.length} of ${runs.length} runs`
     drawPlots(shown)
-    table.replaceChildren(...[note && h('p', { class: 'quiet' }, note), shown.length ? rankingTable(desk, shown, state.order, order => { state.order = order; draw() }) : h('p', { class: 'quiet' }, 'No run passes the filters.'),
+    table.replaceChildren(...[note && h('p', { class: 'quiet' }, note), shown.length ? rankingTable(panel, shown, state.order, order => { state.order = order; draw() }) : h('p', { class: 'quiet' }, 'No run passes the filters.'),
       runs.every(r => !r.speedup) && h('p', { class: 'quiet' }, 'Run the preset unfused to see speed-ups.')].filter(Boolean))
     importance.replaceChildren(...(shares ? [importanceTable(shares)] : []))
-    if (state.hot) desk.heat(byId.has(state.hot) ? state.hot : null)
+    if (state.hot) panel.heat(byId.has(state.hot) ? state.hot : null)
     if (again) frame.querySelector(again[0])?.focus()
     else if (held) search.focus()
   }

@@ -47,11 +47,11 @@ class CostsPanel(SessionComponent):
         if "sizing_mode" not in params and "height" not in params:
             params["height"] = 620
         super().__init__(session, **params)
-        self._presets = PresetRuns(self.desk, lambda said: self.param.update(presets=said))
+        self._presets = PresetRuns(self.backend, lambda said: self.param.update(presets=said))
 
     def changes(self) -> dict[str, Any]:
         changes = super().changes()
-        text = self.desk.parts.get("costs_look")
+        text = self.backend.parts.get("costs_look")
         if text is not None and text != self.look:
             changes["look"] = text
         return changes
@@ -59,9 +59,9 @@ class CostsPanel(SessionComponent):
     def handle(self, request: Mapping[str, Any]) -> None:
         match request:
             case {"kind": "recall", "number": int(number)}:
-                self.desk.ask("recall", number)
+                self.backend.ask("recall", number)
             case {"kind": "take", "key": str(key)}:
-                self.desk.ask("take_kept", key)
+                self.backend.ask("take_kept", key)
             case {"kind": "presets"}:
                 self._presets.start()
             case {"kind": "export", "runs": list(wanted)}:
@@ -69,7 +69,7 @@ class CostsPanel(SessionComponent):
 
     def _export(self, wanted: list[Any]) -> None:
         """Send the browser a page of these runs, to save."""
-        view, look = self.desk.part("costs"), self.desk.part("costs_look")
+        view, look = self.backend.part("costs"), self.backend.part("costs_look")
         if view is None or look is None:
             return
         try:

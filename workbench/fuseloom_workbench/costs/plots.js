@@ -24,9 +24,9 @@ function front(runs, x, y) {
 
 /**
  * A plot: a frame with axes, then what `under` draws, then a mark per run.
- * `at` has width and height, x and y their label and figure; `spans` may widen an axis; `desk` is what the panel does.
+ * `at` has width and height, x and y their label and figure; `spans` may widen an axis; `panel` is what the panel does.
  */
-function scatter(desk, { name, x, y, runs, at, log, spans = {}, under, about, whiskers }) {
+function scatter(panel, { name, x, y, runs, at, log, spans = {}, under, about, whiskers }) {
   const usable = runs.filter(r => known(x.of(r)) && known(y.of(r)))
   const shown = log ? usable.filter(r => x.of(r) > 0 && y.of(r) > 0) : usable
   const area = { x1: at.width - MARGIN.right, y0: MARGIN.top, y1: at.height - MARGIN.bottom }
@@ -39,15 +39,15 @@ function scatter(desk, { name, x, y, runs, at, log, spans = {}, under, about, wh
   const layer = s('g', { 'clip-path': `url(#area-${name})` })
   svg.append(layer)
   const clear = under ? under(layer, sx, sy, area, svg) || [] : []
-  const places = [...shown].sort((a, b) => desk.rank(a) - desk.rank(b)).map(r => ({ run: r, x: sx(x.of(r)), y: sy(y.of(r)), r: desk.current(r) ? 12 : 7, text: desk.nameOf(r) + (whiskers ? unsure(r) : '') }))
+  const places = [...shown].sort((a, b) => panel.rank(a) - panel.rank(b)).map(r => ({ run: r, x: sx(x.of(r)), y: sy(y.of(r)), r: panel.current(r) ? 12 : 7, text: panel.nameOf(r) + (whiskers ? unsure(r) : '') }))
   if (whiskers) for (const p of places) layer.append(...interval(p, sx))
   for (const place of placedNames(places, area, clear)) {
     const { run, text } = places[place.k]
     svg.append(s('text', { class: 'name', x: place.x, y: place.y, 'text-anchor': place.anchor, 'data-of': run.id }, text))
     places[place.k].named = true
   }
-  for (const p of [...places].reverse()) svg.append(p.node = desk.mark(p.run, p.x, p.y))
-  desk.walk(svg, places)
+  for (const p of [...places].reverse()) svg.append(p.node = panel.mark(p.run, p.x, p.y))
+  panel.walk(svg, places)
   const gone = usable.length - shown.length
   return { svg, shown: shown.length, unnamed: places.filter(p => !p.named).length, gone }
 }
@@ -85,10 +85,10 @@ function interval({ run, x, y }, sx) {
   return [s('path', { class: 'whisker', 'data-help': 'cycles.interval', d: `M${from} ${y}H${to}M${from} ${y - 4}V${y + 4}M${to} ${y - 4}V${y + 4}` })]
 }
 
-function estimatePlot(desk, runs, at, log) {
+function estimatePlot(panel, runs, at, log) {
   const both = runs.filter(r => known(r.estimated))
   const spanned = span(both.flatMap(r => [r.estimated, r.cycles]), log)
-  return scatter(desk, {
+  return scatter(panel, {
     name: 'estimate', runs: both, at, log, whiskers: true, spans: { x: spanned, y: spanned },
     about: 'Estimated against simulated cycles, with the line where they are equal and a band of 10 % on each side',
     x: { label: 'estimated cycles', help: 'cycles.estimated', of: r => r.estimated }, y: { label: 'simulated cycles', help: 'cycles.simulated', of: r => r.cycles },
@@ -101,11 +101,11 @@ function estimatePlot(desk, runs, at, log) {
   })
 }
 
-function frontPlot(desk, runs, at, log, name, xKey, yKey, about) {
+function frontPlot(panel, runs, at, log, name, xKey, yKey, about) {
   const x = FIGURES[xKey], y = FIGURES[yKey]
-  const best = front(runs.filter(r => !desk.problem || r.problem === desk.problem), x.of, y.of)
-  return scatter(desk, {
-    name, runs, at, log, x, y, about: `${about}: ${y.label} against ${x.label}; on the front ${best.map(desk.nameOf).join(', ') || 'nothing'}`,
+  const best = front(runs.filter(r => !panel.problem || r.problem === panel.problem), x.of, y.of)
+  return scatter(panel, {
+    name, runs, at, log, x, y, about: `${about}: ${y.label} against ${x.label}; on the front ${best.map(panel.nameOf).join(', ') || 'nothing'}`,
     under: (layer, sx, sy, area) => {
       const points = best.filter(r => !log || (x.of(r) > 0 && y.of(r) > 0)).map(r => [sx(x.of(r)), sy(y.of(r))])
       if (!points.length) return []
@@ -122,14 +122,14 @@ function frontPlot(desk, runs, at, log, name, xKey, yKey, about) {
   })
 }
 
-function rooflinePlot(desk, runs, at, log) {
-  const chosen = desk.chosen()
+function rooflinePlot(panel, runs, at, log) {
+  const chosen = panel.chosen()
   const roofs = chosen && (chosen.bandwidth || chosen.peak) ? chosen : null
   const usable = runs.filter(r => known(intensity(r)) && known(rate(r)))
   const tall = usable.map(rate)
   const most = Math.max(...tall, 0)
   if (roofs?.peak && roofs.peak < 60 * most) tall.push(roofs.peak)
-  return scatter(desk, {
+  return scatter(panel, {
     name: 'roofline', runs: usable, at, log, spans: { y: span(tall, log) },
     about: 'Roofline: FLOPs per cycle against FLOPs per byte',
     x: { label: 'FLOPs per byte moved', help: 'intensity', of: intensity }, y: { label: 'FLOPs per cycle', help: 'flops.rate', of: rate },

@@ -26,26 +26,26 @@ function sorted(runs, [key, way]) {
   })
 }
 
-function rankingTable(desk, runs, order, reorder) {
+function rankingTable(panel, runs, order, reorder) {
   const heads = COLUMNS.map(([key, text, , way, help], k) => {
     const on = order[0] === key
     const next = on ? -order[1] : way
     return h('th', { scope: 'col', class: k >= FIRST_FIGURE && k < COLUMNS.length - 1 ? 'figure' : null, 'aria-sort': on ? (order[1] > 0 ? 'ascending' : 'descending') : null },
       h('button', { class: 'sort', 'data-sort': key, 'data-help': help, title: `Sort by ${text}`, on: { click: () => reorder([key, next]) } }, text, h('span', { 'aria-hidden': 'true' }, on ? (order[1] > 0 ? ' ↑' : ' ↓') : '')))
   })
-  return h('table', { 'aria-label': 'Runs' }, h('thead', {}, h('tr', {}, heads)), h('tbody', {}, sorted(runs, order).map(run => row(desk, run))))
+  return h('table', { 'aria-label': 'Runs' }, h('thead', {}, h('tr', {}, heads)), h('tbody', {}, sorted(runs, order).map(run => row(panel, run))))
 }
 
-function row(desk, r) {
-  const kind = desk.kinds[r.kind] || desk.kinds.own
+function row(panel, r) {
+  const kind = panel.kinds[r.kind] || panel.kinds.own
   const figure = (help, text, title) => h('td', { class: 'figure', 'data-help': help, title }, text)
   const count = value => value === null || value === undefined ? '—' : full(value)
-  const classes = ['line', desk.current(r) && 'current', desk.pinned() === r && 'pinned'].filter(Boolean).join(' ')
-  return h('tr', { class: classes, 'data-id': r.id, 'data-run': r.key ? null : r.number, 'data-kept': r.key || null, on: { mouseenter: () => desk.heat(r.id), mouseleave: () => desk.heat(null) } },
+  const classes = ['line', panel.current(r) && 'current', panel.pinned() === r && 'pinned'].filter(Boolean).join(' ')
+  return h('tr', { class: classes, 'data-id': r.id, 'data-run': r.key ? null : r.number, 'data-kept': r.key || null, on: { mouseenter: () => panel.heat(r.id), mouseleave: () => panel.heat(null) } },
     h('th', { scope: 'row' }, h('span', { class: 'sign', style: `color:var(--${kind.token})`, 'aria-hidden': 'true', title: kind.text }, kind.sign), ' ',
-      h('button', { class: 'link', title: `${r.schedule}\n${kind.text}\n${r.key ? 'Take over this schedule; Undo goes back' : 'Go back to this configuration'}`, on: { click: () => desk.load(r) } }, r.name),
-      desk.pinned() === r && h('b', { class: 'letter', title: 'Pinned: others are compared with it' }, 'A'),
-      desk.current(r) && h('span', { class: 'quiet' }, ' (shown)')),
+      h('button', { class: 'link', title: `${r.schedule}\n${kind.text}\n${r.key ? 'Take over this schedule; Undo goes back' : 'Go back to this configuration'}`, on: { click: () => panel.load(r) } }, r.name),
+      panel.pinned() === r && h('b', { class: 'letter', title: 'Pinned: others are compared with it' }, 'A'),
+      panel.current(r) && h('span', { class: 'quiet' }, ' (shown)')),
     h('td', { class: 'wraps' }, r.model, r.standin && h('span', { class: 'badge standin', title: r.standin }, '⚠ stand-in: NOT the real graph'),
       r.key && h('span', { class: 'badge kept', title: `In the run store since ${r.when}` }, 'kept'), r.key && h('span', { class: 'quiet day' }, ` ${r.when.slice(0, 10)} `),
       r.engine && h('span', { class: 'badge old', title: `Engine ${r.engine}: its figures may differ from those of this engine` }, 'another engine'),

@@ -24,9 +24,9 @@ class NodeDetails(pn.viewable.Viewer):
     """
 
     def __init__(self, session: Session | PageBackend | None = None, **params: Any) -> None:
-        self.desk = backend_of(session)
+        self.backend = backend_of(session)
         super().__init__(**params)
-        self.desk.want("details")
+        self.backend.want("details")
         self._pane = pn.pane.HTML(
             self.html(),
             stylesheets=[style("details/node_details")],
@@ -34,7 +34,7 @@ class NodeDetails(pn.viewable.Viewer):
             margin=0,
             css_classes=["node-details"],
         )
-        self.desk.param.watch(lambda *_: self._show(), "turn")
+        self.backend.param.watch(lambda *_: self._show(), "version")
 
     def _show(self) -> None:
         if self._pane.object != self.html():
@@ -45,4 +45,4 @@ class NodeDetails(pn.viewable.Viewer):
 
     def html(self) -> str:
         """The selection in HTML; everything from a user's program is escaped."""
-        return self.desk.part("details") or ""
+        return self.backend.part("details") or ""

@@ -52,14 +52,14 @@ class GraphView(SessionComponent):
     @property
     def behind(self) -> bool:
         """Whether the picture is that of another graph: its keys mean other nodes."""
-        drawn, wanted = self.desk.part("graph"), self.desk.part("drawing")
+        drawn, wanted = self.backend.part("graph"), self.backend.part("drawing")
         same = drawn is not None and wanted is not None and drawn["key"] == wanted["key"]
         return not same or drawn["size"] is None
 
     def refresh(self) -> None:
         changes = self.changes()
-        wanted = self.desk.part("drawing") or {}
-        drawn = self.desk.part("graph")
+        wanted = self.backend.part("drawing") or {}
+        drawn = self.backend.part("graph")
         changes["wanted"] = wanted
         if drawn is None or drawn["key"] != wanted.get("key"):
             # heat and selection of the new graph make no sense in the old picture
@@ -68,7 +68,7 @@ class GraphView(SessionComponent):
             self._show(changes)
             return
         # figures first: the picture draws them
-        self._show({"heat": self.desk.part("heat") or {}})
+        self._show({"heat": self.backend.part("heat") or {}})
         if "drawn" in changes:
             self.hits = {}
         self._show(changes)
@@ -78,7 +78,7 @@ class GraphView(SessionComponent):
         self.param.update(**{k: v for k, v in changes.items() if getattr(self, k) != v})
 
     def _selected(self) -> str:
-        node = (self.desk.part("selection") or {}).get("node", -1)
+        node = (self.backend.part("selection") or {}).get("node", -1)
         return f"n{node}" if node >= 0 else ""
 
     def handle(self, request: Mapping[str, Any]) -> None:
@@ -91,31 +91,31 @@ class GraphView(SessionComponent):
             case {"kind": "fold", "group": str(group), "closed": bool(closed)}:
                 self._fold({**self._folded(), group: closed}, group)
             case {"kind": "folds", "to": "auto"}:
-                self.desk.ask("fold", {})
+                self.backend.ask("fold", {})
             case {"kind": "folds", "to": "open" | "kernel" | "region" as to}:
-                self.desk.ask("fold", self._levels(to))
+                self.backend.ask("fold", self._levels(to))
             case {"kind": "whole", "on": bool(on)}:
-                self.desk.ask("draw_whole", on)
+                self.backend.ask("draw_whole", on)
             case {"kind": "compare", "to": "" | "A" | "global" as to}:
-                self.desk.ask("compare_graph", to)
+                self.backend.ask("compare_graph", to)
             case {"kind": "clusters", "on": bool(on)}:
-                self.desk.ask("draw_framed", on)
+                self.backend.ask("draw_framed", on)
             case {"kind": "direction", "to": "LR" | "TB" as to}:
-                self.desk.ask("draw_towards", to)
+                self.backend.ask("draw_towards", to)
             case {"kind": "stop"}:
-                self.desk.ask("stop_drawing", self.wanted.get("key", ""))
+                self.backend.ask("stop_drawing", self.wanted.get("key", ""))
             case {"kind": "again"}:
-                self.desk.ask("draw_again", self.wanted.get("key", ""))
+                self.backend.ask("draw_again", self.wanted.get("key", ""))
 
     def _select(self, key: str) -> None:
         found = _KEY.fullmatch(key)
         if found is None:
-            self.desk.ask("select_node", -1)
+            self.backend.ask("select_node", -1)
             return
         region, node = found.groups()
         if region is not None:
-            self.desk.ask("select_region", int(region))
-        self.desk.ask("select_node", int(node))
+            self.backend.ask("select_region", int(region))
+        self.backend.ask("select_node", int(node))
 
     def _groups(self) -> dict[str, list[Any]]:
         """Kernels and regions of what is to be drawn: level, and whether they are folded."""
@@ -128,7 +128,7 @@ class GraphView(SessionComponent):
 
     def _fold(self, folds: dict[str, bool], group: str) -> None:
         if group in self._groups():
-            self.desk.ask("fold", folds)
+            self.backend.ask("fold", folds)
 
     def _levels(self, to: str) -> dict[str, bool]:
         """What folding everything to a level chooses, by group."""

@@ -24,9 +24,9 @@ class DataLabel(pn.viewable.Viewer):
     """
 
     def __init__(self, session: Session | PageBackend | None = None, **params: Any) -> None:
-        self.desk = backend_of(session)
+        self.backend = backend_of(session)
         super().__init__(**params)
-        self.desk.want("label")
+        self.backend.want("label")
         self._pane = pn.pane.HTML(
             "",
             stylesheets=[style("input/data_label")],
@@ -34,7 +34,7 @@ class DataLabel(pn.viewable.Viewer):
             margin=0,
             css_classes=["data-label"],
         )
-        self.desk.param.watch(lambda *_: self._show(), "turn")
+        self.backend.param.watch(lambda *_: self._show(), "version")
         self._show()
 
     def _show(self) -> None:
@@ -47,7 +47,7 @@ class DataLabel(pn.viewable.Viewer):
 
     def html(self) -> str:
         """The label in HTML, empty for real data."""
-        data = self.desk.part("label")
+        data = self.backend.part("label")
         if data is None or not data["standin"]:
             return ""
         return (

@@ -31,4 +31,4 @@ class FormatsPanel(SessionComponent):
         match request:
             case {"kind": "format", "tensor": tensor, "levels": levels, "order": order}:
                 if known("set_format", [tensor, levels, order]):
-                    self.desk.ask("set_format", tensor, levels, order)
+                    self.backend.ask("set_format", tensor, levels, order)

@@ -184,5 +184,5 @@ def _value(key: str, old: Any, text: str) -> Any:
     if key == "clock_hz":
         return number * _MHZ
     if whole is None:
-        raise SimulationError(f"{key} is {text[:40]!r}", hint=f"a whole number of {unit}")
+        raise SimulationError(f"{key} is {text[:40]!r}", hint=f"an integer of {unit}")
     return whole

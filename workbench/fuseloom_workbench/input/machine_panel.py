@@ -29,11 +29,11 @@ class MachinePanel(SessionComponent):
     def handle(self, request: Mapping[str, Any]) -> None:
         match request:
             case {"kind": "preset", "name": str(name)}:
-                self.desk.ask("set_machine", name)
+                self.backend.ask("set_machine", name)
             case {"kind": "capacity", "tokens": str(text)}:
-                self.desk.ask("set_capacity", text)
+                self.backend.ask("set_capacity", text)
             case {"kind": "field", "path": str(path), "text": str(text)}:
                 if known("set_machine_field", [path, text]):
-                    self.desk.ask("set_machine_field", path, text)
+                    self.backend.ask("set_machine_field", path, text)
             case {"kind": "apply", "text": str(text)}:
-                self.desk.ask("set_machine", text)
+                self.backend.ask("set_machine", text)

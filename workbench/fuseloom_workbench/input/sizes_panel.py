@@ -28,6 +28,6 @@ class SizesPanel(SessionComponent):
     def handle(self, request: Mapping[str, Any]) -> None:
         match request:
             case {"kind": "use", "values": dict(values)}:
-                self.desk.ask("set_options", values)
+                self.backend.ask("set_options", values)
             case {"kind": "own"}:
-                self.desk.ask("set_options", {})
+                self.backend.ask("set_options", {})

@@ -117,7 +117,7 @@ def _operand(name: str, arrays: Mapping[str, Any], origin: str) -> CoordinateTen
         or coords.dtype.kind not in "iu"
     ):
         raise DataError(
-            f"{origin}: {name}_coords is no table of whole numbers with a row for each value",
+            f"{origin}: {name}_coords is no table of integers with a row for each value",
             hint=f"shape ({len(values):,}, {len(shape)})",
         )
     if coords.dtype.kind == "u" and coords.size and int(coords.max()) >= 1 << 62:

@@ -43,19 +43,19 @@ class TextEditor(SessionComponent):
 
     @property
     def part(self) -> str:  # type: ignore[override]
-        """The part of the desk that is drawn."""
+        """The part of the page backend that is drawn."""
         return str(self.what)
 
     def text(self) -> str:
-        view = self.desk.part(self.what) or {"text": ""}
+        view = self.backend.part(self.what) or {"text": ""}
         return json.dumps({**view, "title": self.what, "help": HELP[self.what]})
 
     def refresh(self) -> None:
         super().refresh()
-        checked = self.desk.part("checked") or {}
+        checked = self.backend.part("checked") or {}
         if checked.get("what") == self.what and checked != self.checked:
             self.checked = checked
-        said = self.desk.part("status")
+        said = self.backend.part("status")
         if not self._asked or said is None or said["topic"] != "text":
             return
         self._asked = False
@@ -65,14 +65,14 @@ class TextEditor(SessionComponent):
             "message": f"applied: {said['message']}" if said["ok"] else said["message"],
             "line": line,
             "column": column,
-            "count": self.desk.turn,
+            "count": self.backend.version,
         }
 
     def handle(self, request: Mapping[str, Any]) -> None:
         text = request.get("text")
         if request["kind"] == "apply" and isinstance(text, str):
             self._asked = True
-            self.desk.ask(f"set_{self.what}", text)
+            self.backend.ask(f"set_{self.what}", text)
         number = request.get("number")
         if request["kind"] == "check" and known("check", [self.what, text, number]):
-            self.desk.ask("check", self.what, text, number)
+            self.backend.ask("check", self.what, text, number)

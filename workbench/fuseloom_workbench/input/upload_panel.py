@@ -33,4 +33,4 @@ class UploadPanel(SessionComponent):
 
     def _ask(self, name: str, *arguments: Any) -> None:
         if known(name, arguments):
-            self.desk.ask(name, *arguments)
+            self.backend.ask(name, *arguments)

@@ -165,12 +165,12 @@ def _tell(known: _Known, send: Send) -> None:
             "measured": len(known.measured),
             "best": min(times, default=None),
             "first": first,
-            "ways": {w: sum(c.way.value == w for c in candidates) for w in _WAYS},
+            "ways": {w: sum(c.scheme.value == w for c in candidates) for w in _SCHEMES},
         },
     ))  # fmt: skip
 
 
-_WAYS = ("fused", "unfused", "n-ary")
+_SCHEMES = ("fused", "unfused", "n-ary")
 
 
 def _looked_at() -> _Known:
@@ -188,7 +188,7 @@ def _candidate(number: int) -> tuple[_Known, Candidate]:
 
 def _look(number: int, send: Send) -> str:
     known, candidate = _candidate(number)
-    shown = {**view.nest_view(candidate), "number": number, "way": candidate.way.value}
+    shown = {**view.nest_view(candidate), "number": number, "way": candidate.scheme.value}
     send(("part", "nest", {**shown, "code": known.code.get(number, "")}))
     return ""
 
@@ -205,8 +205,8 @@ def _measure(number: int, send: Send) -> str:
     assert known.found is not None
     candidates = known.found.candidates
     wanted = [*range(min(MEASURED, len(candidates)))]
-    for way in _WAYS:  # the best of each way is a point of the same space
-        wanted += [n for n, c in enumerate(candidates) if c.way.value == way][:1]
+    for scheme in _SCHEMES:  # the best of each scheme is a point of the same space
+        wanted += [n for n, c in enumerate(candidates) if c.scheme.value == scheme][:1]
     wanted += [n for n, c in enumerate(candidates) if c.first]
     wanted += [number] if number >= 0 else []
     numbers = list(dict.fromkeys(wanted))

@@ -111,7 +111,7 @@ def _value(key: str, value: Any) -> Any:
         case "seed", int() if not isinstance(value, bool) and 0 <= value < 2**31:
             return value
         case "seed", _:
-            raise ProgramError("a seed is a whole number from 0 on", hint="write e.g. 0")
+            raise ProgramError("a seed is an integer from 0 on", hint="write e.g. 0")
         case (("bound" | "most_bytes"), None):
             return None
         case "bound", int() if not isinstance(value, bool) and value >= 0:
@@ -120,7 +120,7 @@ def _value(key: str, value: Any) -> Any:
             return value
         case (("bound" | "most_bytes"), _):
             raise ProgramError(
-                f"{key.replace('_', ' ')} is a whole number", hint="leave it empty for no limit"
+                f"{key.replace('_', ' ')} is an integer", hint="leave it empty for no limit"
             )
         case "encoding", "paper" | "released":
             return value

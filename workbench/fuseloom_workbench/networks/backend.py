@@ -52,15 +52,15 @@ class NetworkBackend(PageBackend):
 
     Examples
     --------
-    >>> desk = NetworkBackend(NetworkQuestion.shipped("MTTKRP"))
-    >>> desk.wait()
-    >>> [row["verdict"] for row in desk.part("question")["verdicts"]]
+    >>> backend = NetworkBackend(NetworkQuestion.shipped("MTTKRP"))
+    >>> backend.wait()
+    >>> [row["verdict"] for row in backend.part("question")["verdicts"]]
     ['sat', 'sat', 'sat', 'sat']
-    >>> desk.ask("look", 1)
-    >>> desk.wait()
-    >>> desk.part("nest")["number"]
+    >>> backend.ask("look", 1)
+    >>> backend.wait()
+    >>> backend.part("nest")["number"]
     1
-    >>> desk.close()
+    >>> backend.close()
     """
 
     def __init__(self, asked: NetworkQuestion | None = None, post: Post | None = None) -> None:

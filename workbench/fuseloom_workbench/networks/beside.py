@@ -16,13 +16,13 @@ class Beside(SessionComponent):
     --------
     >>> from fuseloom_workbench.networks.asked import Asked
     >>> from fuseloom_workbench.networks.backend import NetworkDesk
-    >>> desk = NetworkDesk(Asked.shipped("two-layer GCN"))
-    >>> card = Beside(desk)
+    >>> backend = NetworkDesk(Asked.shipped("two-layer GCN"))
+    >>> card = Beside(backend)
     >>> card.handle({"kind": "dataflow"})
-    >>> desk.wait()
+    >>> backend.wait()
     >>> [row["name"] for row in card.view["rows"]]
     ['unfused', 'fused']
-    >>> desk.close()
+    >>> backend.close()
     """
 
     _esm = script("networks/units", "networks/beside")
@@ -31,4 +31,4 @@ class Beside(SessionComponent):
 
     def handle(self, request: Mapping[str, Any]) -> None:
         if request["kind"] == "dataflow":
-            self.desk.ask("dataflow")
+            self.backend.ask("dataflow")

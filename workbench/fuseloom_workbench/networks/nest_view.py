@@ -16,11 +16,11 @@ class NestView(SessionComponent):
     --------
     >>> from fuseloom_workbench.networks.asked import Asked
     >>> from fuseloom_workbench.networks.backend import NetworkDesk
-    >>> desk = NetworkDesk(Asked.shipped("MTTKRP"))
-    >>> desk.wait()
-    >>> NestView(desk).view["lines"][0]["kind"]
+    >>> backend = NetworkDesk(Asked.shipped("MTTKRP"))
+    >>> backend.wait()
+    >>> NestView(backend).view["lines"][0]["kind"]
     'for'
-    >>> desk.close()
+    >>> backend.close()
     """
 
     _esm = script("networks/units", "networks/nest_view")
@@ -30,4 +30,4 @@ class NestView(SessionComponent):
     def handle(self, request: Mapping[str, Any]) -> None:
         match request:
             case {"kind": "code", "number": int(number)}:
-                self.desk.ask("code", number)
+                self.backend.ask("code", number)

@@ -18,11 +18,11 @@ class NetworkView(SessionComponent):
     Examples
     --------
     >>> from fuseloom_workbench.networks.backend import NetworkDesk
-    >>> desk = NetworkDesk()
-    >>> desk.wait()
-    >>> NetworkView(desk).view["text"]
+    >>> backend = NetworkDesk()
+    >>> backend.wait()
+    >>> NetworkView(backend).view["text"]
     '(((A B) C) D)'
-    >>> desk.close()
+    >>> backend.close()
     """
 
     _esm = script("networks/network_view")
@@ -32,6 +32,6 @@ class NetworkView(SessionComponent):
     def handle(self, request: Mapping[str, Any]) -> None:
         match request:
             case {"kind": "contract", "moved": list(moved), "beside": list(beside)}:
-                self.desk.ask("contract", moved, beside)
+                self.backend.ask("contract", moved, beside)
             case {"kind": "swap", "place": list(place)}:
-                self.desk.ask("swap", place)
+                self.backend.ask("swap", place)

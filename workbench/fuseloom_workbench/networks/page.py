@@ -30,20 +30,20 @@ def network_bench(shown: NetworkBackend | NetworkQuestion | None = None) -> pn.C
     shown : NetworkBackend or NetworkQuestion, optional
         The running example of the paper by default.
     """
-    desk = shown if isinstance(shown, NetworkBackend) else NetworkBackend(shown)
+    backend = shown if isinstance(shown, NetworkBackend) else NetworkBackend(shown)
     return pn.Column(
-        _card(QuestionForm(desk)),
+        _card(QuestionForm(backend)),
         _beside(
             pn.Column(
-                _card(NetworkView(desk)),
-                _card(Beside(desk)),
+                _card(NetworkView(backend)),
+                _card(Beside(backend)),
                 sizing_mode="stretch_width",
                 margin=0,
                 styles={"gap": "12px", "flex": "1.15 1 520px", "min-width": "0"},
             ),
-            _card(NestView(desk), flex="1 1 440px"),
+            _card(NestView(backend), flex="1 1 440px"),
         ),
-        _card(SolutionsTable(desk)),
+        _card(SolutionsTable(backend)),
         sizing_mode="stretch_width",
         styles={"gap": "12px", "padding": "12px 16px"},
     )
@@ -91,10 +91,10 @@ def networks_page(shown: NetworkBackend | NetworkQuestion | None = None) -> pmui
     wrong = ""
     if shown is None:
         shown, wrong = asked_of(pn.state.session_args if pn.state.curdoc is not None else {})
-    desk = shown if isinstance(shown, NetworkBackend) else NetworkBackend(shown)
+    backend = shown if isinstance(shown, NetworkBackend) else NetworkBackend(shown)
     if pn.state.curdoc is not None:
-        pn.state.on_session_destroyed(lambda *_: desk.close())
-    main: list[Any] = [network_bench(desk)]
+        pn.state.on_session_destroyed(lambda *_: backend.close())
+    main: list[Any] = [network_bench(backend)]
     if wrong:
         main.insert(0, pmui.Alert(f"The address was not understood: {wrong}", severity="warning"))
     page = pmui.Page(title=TITLE, main=main, theme_config=THEME, busy_indicator=None)

@@ -15,12 +15,12 @@ class QuestionForm(SessionComponent):
     Examples
     --------
     >>> from fuseloom_workbench.networks.backend import NetworkDesk
-    >>> desk = NetworkDesk()
-    >>> form = QuestionForm(desk)
+    >>> backend = NetworkDesk()
+    >>> form = QuestionForm(backend)
     >>> form.handle({"kind": "change", "changes": {"density": 2}})
     >>> form.status["message"]
     'a density is above 0 and at most 1. Write e.g. 0.1.'
-    >>> desk.close()
+    >>> backend.close()
     """
 
     _esm = script("networks/question_form")
@@ -31,10 +31,10 @@ class QuestionForm(SessionComponent):
     def handle(self, request: Mapping[str, Any]) -> None:
         match request:
             case {"kind": "change", "changes": dict(changes)}:
-                self.desk.ask("change", changes)
+                self.backend.ask("change", changes)
             case {"kind": "shipped", "name": str(name)}:
-                self.desk.ask("shipped", name)
+                self.backend.ask("shipped", name)
             case {"kind": "undo" | "pareto" as what}:
-                self.desk.ask(what)
+                self.backend.ask(what)
             case {"kind": "cancel"}:
-                self.desk.cancel()
+                self.backend.cancel()

@@ -16,11 +16,11 @@ class SolutionsTable(SessionComponent):
     --------
     >>> from fuseloom_workbench.networks.asked import Asked
     >>> from fuseloom_workbench.networks.backend import NetworkDesk
-    >>> desk = NetworkDesk(Asked.shipped("MTTKRP"))
-    >>> desk.wait()
-    >>> sorted(SolutionsTable(desk).view["ways"])
+    >>> backend = NetworkDesk(Asked.shipped("MTTKRP"))
+    >>> backend.wait()
+    >>> sorted(SolutionsTable(backend).view["ways"])
     ['fused', 'n-ary', 'unfused']
-    >>> desk.close()
+    >>> backend.close()
     """
 
     _esm = script("networks/units", "networks/solutions_table")
@@ -30,4 +30,4 @@ class SolutionsTable(SessionComponent):
     def handle(self, request: Mapping[str, Any]) -> None:
         match request:
             case {"kind": "look" | "measure" as what, "number": int(number)}:
-                self.desk.ask(what, number)
+                self.backend.ask(what, number)

@@ -103,10 +103,10 @@ def rows(
 def _row(number: int, candidate: Candidate, measured: KernelMeasurement | None) -> dict[str, Any]:
     solution = candidate.solution
     tree = solution.tree
-    nary = candidate.way.value == "n-ary"
+    nary = candidate.scheme.value == "n-ary"
     return {
         "number": number,
-        "way": candidate.way.value,
+        "way": candidate.scheme.value,
         "first": candidate.first,
         "loops": [",".join(loops_of(candidate.nest))]
         if nary

@@ -24,5 +24,5 @@ class OrdersPanel(SessionComponent):
     def handle(self, request: Mapping[str, Any]) -> None:
         order = request.get("order")
         if request["kind"] == "choose" and isinstance(order, list):
-            region = (self.desk.part("selection") or {}).get("region", 0)
-            self.desk.ask("set_order", region, [str(x) for x in order])
+            region = (self.backend.part("selection") or {}).get("region", 0)
+            self.backend.ask("set_order", region, [str(x) for x in order])

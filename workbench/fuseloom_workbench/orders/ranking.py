@@ -16,9 +16,9 @@ def candidates(built: BuiltDesign, number: int, limit: int) -> Iterator[RankedOr
     What the regions before it write is expected, not simulated.
     """
     program = built.compilation.program
-    known = EstimateContext.shared(
+    context = EstimateContext.shared(
         program, check_data(program, built.data), machine=built.design.machine
     )
     for earlier in built.regions[:number]:
-        estimate_region(earlier, known)
-    yield from rank(built.regions[number].region, known, limit)
+        estimate_region(earlier, context)
+    yield from rank(built.regions[number].region, context, limit)

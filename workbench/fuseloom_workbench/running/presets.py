@@ -19,14 +19,14 @@ class PresetRuns:
 
     Parameters
     ----------
-    desk : PageBackend
+    backend : PageBackend
         Whose presets, and whose simulator.
     tell : callable
         Takes a sentence whenever there is something new to say.
     """
 
-    def __init__(self, desk: PageBackend, tell: Callable[[str], None]) -> None:
-        self._desk = desk
+    def __init__(self, backend: PageBackend, tell: Callable[[str], None]) -> None:
+        self._backend = backend
         self._tell = tell
         self._left: list[str] = []
         self._skipped: list[str] = []
@@ -36,14 +36,14 @@ class PresetRuns:
         self._before: dict[str, Any] | None = None  # the last answer before it was asked for
         self._problem = ""
         self._start = 0
-        desk.want(*PARTS)
-        desk.param.watch(lambda *_: self._turned(), "turn")
-        desk.runner.param.watch(lambda *_: self._ran(), "running")
+        backend.want(*PARTS)
+        backend.param.watch(lambda *_: self._redrawn(), "queued_run")
+        backend.runner.param.watch(lambda *_: self._ran(), "running")
 
     def start(self) -> None:
         """Begin; nothing happens while something runs."""
-        rail, trail = self._desk.part("rail"), self._desk.part("trail")
-        if self._name or self._desk.runner.running or rail is None or trail is None:
+        rail, trail = self._backend.part("rail"), self._backend.part("trail")
+        if self._name or self._backend.runner.running or rail is None or trail is None:
             return
         if not rail["presets"]:
             self._tell("This program has no presets: press Run.")
@@ -54,7 +54,7 @@ class PresetRuns:
         self._next()
 
     def _shown(self, part: str, name: str) -> Any:
-        return (self._desk.part(part) or {}).get(name)
+        return (self._backend.part(part) or {}).get(name)
 
     def _next(self) -> None:
         if not self._left:
@@ -63,17 +63,17 @@ class PresetRuns:
             return
         self._name = self._left.pop(0)
         self._running = False
-        self._before = self._desk.part("status")
+        self._before = self._backend.part("status")
         self._tell(f"Running preset {self._total - len(self._left)} of {self._total}: {self._name}")
-        self._desk.ask("preset", self._name)
+        self._backend.ask("preset", self._name)
 
-    def _turned(self) -> None:
+    def _redrawn(self) -> None:
         if not self._name or self._running:
             return
         if self._shown("costs_look", "problem") != self._problem:
             self._end("Running the presets has ended: another problem is shown.", back=False)
             return
-        status = self._desk.part("status")
+        status = self._backend.part("status")
         if status is None or status == self._before:
             return
         chosen = next((p["name"] for p in self._shown("rail", "presets") if p["chosen"]), "")
@@ -84,10 +84,10 @@ class PresetRuns:
             self._next()
         else:
             self._running = True
-            self._desk.run()
+            self._backend.run()
 
     def _ran(self) -> None:
-        runner = self._desk.runner
+        runner = self._backend.runner
         if not self._name or not self._running or runner.running:
             return
         if runner.failed or runner.status == "cancelled":
@@ -99,5 +99,5 @@ class PresetRuns:
         self._name = ""
         by = self._start - self._shown("trail", "at")
         if back and by < 0:
-            self._desk.ask("travel", by)
+            self._backend.ask("travel", by)
         self._tell(said)

@@ -36,14 +36,14 @@ class RunPanel(SessionComponent):
         self.refresh()
 
     def _configuration(self) -> str:
-        return str((self.desk.part("run") or {}).get("configuration", ""))
+        return str((self.backend.part("run") or {}).get("configuration", ""))
 
     @property
     def runner(self) -> Any:
-        return self.desk.runner
+        return self.backend.runner
 
     def text(self) -> str | None:
-        view, runner = self.desk.part("run"), self.runner
+        view, runner = self.backend.part("run"), self.runner
         if view is None:
             return None
         of_this = runner.running or self._ended == view["configuration"]
@@ -66,19 +66,19 @@ class RunPanel(SessionComponent):
         return f"{runner.share:.0%} · {runner.status}" if runner.share else runner.status
 
     def handle(self, request: Mapping[str, Any]) -> None:
-        view = self.desk.part("run") or {}
+        view = self.backend.part("run") or {}
         match request["kind"]:
             case "run" if view.get("question") and not request.get("sure"):
                 self._asked = view["configuration"]
                 self.refresh()
             case "run":
                 self._asked = ""
-                self.desk.run()
+                self.backend.run()
             case "search":
                 self._asked = ""
-                self.desk.search()
+                self.backend.search()
             case "leave":
                 self._asked = ""
                 self.refresh()
             case "cancel":
-                self.desk.cancel()
+                self.backend.cancel()

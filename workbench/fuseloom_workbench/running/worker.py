@@ -128,7 +128,7 @@ def compile_kernels() -> subprocess.Popen[bytes]:
     """Compile the simulator's kernels beside, once per server and at low priority.
 
     Right after an installation this takes up to a minute; until then small programs run on the
-    generator twins, with the same result.  Afterwards it finds everything in the cache.
+    golden models, with the same result.  Afterwards it finds everything in the cache.
     """
     quiet = subprocess.DEVNULL
     polite = ["nice", "-n", "10"] if shutil.which("nice") else []

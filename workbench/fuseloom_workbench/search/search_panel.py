@@ -41,10 +41,10 @@ class SearchPanel(SessionComponent):
     @property
     def runner(self) -> Any:
         """State of the simulation, or the search."""
-        return self.desk.runner
+        return self.backend.runner
 
     def text(self) -> str | None:
-        view, runner = self.desk.part("search"), self.runner
+        view, runner = self.backend.part("search"), self.runner
         return view and json.dumps(
             {
                 **view,
@@ -62,10 +62,10 @@ class SearchPanel(SessionComponent):
             case {"kind": "start", "values": dict(values)}:
                 self._start(values)
             case {"kind": "cancel"}:
-                self.desk.cancel()
+                self.backend.cancel()
             case {"kind": "take", "schedule": str(schedule)}:
                 problem = self.runner.searched.get("problem", "")
-                self.desk.ask("take_found", problem, schedule)
+                self.backend.ask("take_found", problem, schedule)
             case {"kind": "why", "text": str(text)}:
                 self._ask_why(text)
 
@@ -79,13 +79,13 @@ class SearchPanel(SessionComponent):
             return
         self._wrong = {}
         self.refresh()
-        self.desk.search(wishes.to_dict())
+        self.backend.search(wishes.to_dict())
 
     def _ask_why(self, text: str) -> None:
-        view, told = self.desk.part("search") or {}, self.runner.searched
+        view, told = self.backend.part("search") or {}, self.runner.searched
         same = bool(told) and told.get("problem") == view.get("problem") and told.get("bests")
         if same:
             best = float(told["bests"][0]["cycles"])
-            self.desk.ask("why_not", text, best, told["lanes"], told["copies"], told["kept"])
+            self.backend.ask("why_not", text, best, told["lanes"], told["copies"], told["kept"])
         else:
-            self.desk.ask("why_not", text, 0, 0, 0, "")
+            self.backend.ask("why_not", text, 0, 0, 0, "")

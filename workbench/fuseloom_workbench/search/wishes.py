@@ -100,7 +100,7 @@ def _number(
 ) -> float:  # fmt: skip
     given = values.get(name, own)
     bounds = f"{low:g} to {high:,.10g} {unit}".strip()
-    bounds = f"a whole number, {bounds}" if whole else bounds
+    bounds = f"an integer, {bounds}" if whole else bounds
     try:
         number = float(str(given).replace(",", "").strip() if isinstance(given, str) else given)
     except (TypeError, ValueError, OverflowError):

@@ -84,7 +84,7 @@ class Budgets:
             if name not in known:
                 raise ValueError(f"no budget is called {name!r}")
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise ValueError(f"budget {name} is {value!r}; it is a whole number from 1 on")
+                raise ValueError(f"budget {name} is {value!r}; it is an integer from 1 on")
         return cls(**given)
 
     @classmethod

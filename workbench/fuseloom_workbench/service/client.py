@@ -1,8 +1,8 @@
-"""One page, seen from the hub: its requests in line, its seat, its run, and what it has got.
+"""A page as the supervisor sees it: queued requests, session worker, run, and delivered parts.
 
 A request is carried out after those before it.  One that takes long is given up when a newer one
-comes; one that takes too long is ended.  Either ends the seat; a new one goes on with the design
-as it was.
+comes; one that takes too long is ended.  Either ends the session worker; a new one goes on with the
+design as it was.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fuseloom_workbench.service.journal import note
-from fuseloom_workbench.service.parking import new_word
+from fuseloom_workbench.service.parking import new_session_token
 from fuseloom_workbench.service.priority import LOOK, Watch
 from fuseloom_workbench.service.queued_runs import QueuedRun
 from fuseloom_workbench.service.spool import TextSpool
@@ -28,12 +28,12 @@ PATIENCE = 3.0
 TO_BLAME = 1.0
 """Seconds of CPU time from which it is."""
 AT_ONCE = 0.1
-"""Seconds within which a seat that ends had been dead before it was asked."""
+"""Seconds within which a session worker that ends had been dead before it was asked."""
 Deliver = Callable[[dict[str, Any]], None]
 
 
 class _WasGone(Exception):  # noqa: N818 (nobody is told)
-    """The seat was dead already when it was asked."""
+    """The session worker was dead already when it was asked."""
 
 
 @dataclass
@@ -51,32 +51,32 @@ class Client:
     Parameters
     ----------
     deliver : callable
-        Takes what is new for the page, in the hub's thread: ``parts`` (name to JSON text),
+        Takes what is new for the page, in the supervisor's thread: ``parts`` (name to JSON text),
         ``working``, ``refused`` (topic and text), ``run`` (state of the simulation).
     """
 
-    def __init__(self, hub: Supervisor, deliver: Deliver, number: int) -> None:
-        self.hub = hub
+    def __init__(self, supervisor: Supervisor, deliver: Deliver, number: int) -> None:
+        self.supervisor = supervisor
         self.number = number
-        self.word = new_word()
+        self.session_token = new_session_token()
         self.saved: str | None = None
-        self.kept = TextSpool(hub.budgets.records)
+        self.kept = TextSpool(supervisor.budgets.records)
         self.used = time.monotonic()
         self.seen = True  # whether a browser is connected
         self.busy = False
         self._deliver = deliver
         self._line: list[Ask] = []
         self._changed = asyncio.Event()
-        self._seat: Worker | None = None
-        self._slow: str | None = None  # the design with which the seat gave way to others
+        self._session_worker: Worker | None = None
+        self._slow: str | None = None  # the design with which the session worker gave way to others
         self._answers = 0
         self._answer: asyncio.Future[dict[str, Any]] | None = None
-        self._turn: QueuedRun | None = None
+        self._queued_run: QueuedRun | None = None
         self._closed = False
         self._resumed = False
-        hub.clients.add(self)
-        hub.spawn(self._work())
-        deliver({"word": self.word})
+        supervisor.clients.add(self)
+        supervisor.spawn(self._work())
+        deliver({"session_token": self.session_token})
 
     # What it does now ---------------------------------------------------------------------
 
@@ -88,12 +88,12 @@ class Client:
     @property
     def pid(self) -> int:
         """The process that computes for the page; 0 if there is none yet."""
-        return 0 if self._seat is None else self._seat.pid
+        return 0 if self._session_worker is None else self._session_worker.pid
 
     @property
     def run_pid(self) -> int:
         """The process of its simulation; 0 if there is none yet."""
-        return 0 if self._turn is None else self._turn.pid
+        return 0 if self._queued_run is None else self._queued_run.pid
 
     # Requests -----------------------------------------------------------------------------
 
@@ -103,7 +103,7 @@ class Client:
             return
         self._line.append(Ask(message, topic))
         asks = [one for one in self._line if "ask" in one.message]
-        if len(asks) > self.hub.budgets.pending:
+        if len(asks) > self.supervisor.budgets.pending:
             self._line.remove(asks[0])
             self._refuse(asks[0], "given up: too many newer requests came")
         self.used = time.monotonic()
@@ -125,7 +125,7 @@ class Client:
                 self._give_up(ask, str(end))
             except Exception as problem:  # a fault here must not leave the page without an answer
                 note("fault", page=self.number, reason=repr(problem))
-                self._end_seat("fault")
+                self._end_worker("fault")
                 self._give_up(ask, "the server failed at this; the design is as before")
             else:
                 took = time.monotonic() - started
@@ -133,7 +133,7 @@ class Client:
                     note(
                         "request", page=self.number, what=ask.message["ask"], seconds=round(took, 3)
                     )
-        self._end_seat("the page was closed")
+        self._end_worker("the page was closed")
 
     def _say_working(self, working: bool) -> None:
         if working != self.busy:
@@ -150,8 +150,10 @@ class Client:
         match ask.message:
             case {"watch": True}:  # nobody has asked for that
                 return
-            case {"turn": QueuedRun() as turn}:  # Run is asked for where the run is shown
-                turn.fail(text)
+            case {
+                "queued_run": QueuedRun() as queued_run
+            }:  # Run is asked for where the run is shown
+                queued_run.fail(text)
             case _:
                 self._refuse(ask, text)
 
@@ -166,40 +168,44 @@ class Client:
 
     async def _carry_out_once(self, ask: Ask) -> None:
         match ask.message:
-            case {"resume": str(word), "saved": dict(saved)}:
-                await self._resume(word, saved)
+            case {"resume": str(session_token), "saved": dict(saved)}:
+                await self._resume(session_token, saved)
                 return
-        seat = await self._ready_seat()
+        session_worker = await self._ready_worker()
         match ask.message:
-            case {"run": bool(explain), "turn": QueuedRun() as turn, **wishes}:
-                self._turn = turn
-                await self._begin_run(seat, turn, {"explain": explain, **wishes})
+            case {"run": bool(explain), "queued_run": QueuedRun() as queued_run, **wishes}:
+                self._queued_run = queued_run
+                await self._begin_run(session_worker, queued_run, {"explain": explain, **wishes})
             case {"ask": str(name), "args": list(arguments)}:
-                await self._question(seat, {"ask": 0, "name": name, "args": arguments})
+                await self._question(session_worker, {"ask": 0, "name": name, "args": arguments})
             case {"keep": str(run), "state": dict(state)}:
                 self.kept.add(run)
                 try:
                     kept = {"keep": run, "found": ask.message.get("found")}
-                    await self._question(seat, kept, news={"run": state})
-                except Ended:  # it is kept here: the next seat shows it
+                    await self._question(session_worker, kept, news={"run": state})
+                except Ended:  # it is kept here: the next session worker shows it
                     self._deliver({"run": state})
                     raise
 
     # Runs that others keep ----------------------------------------------------------------
 
     def watch(self) -> None:
-        """See that the page has a seat which looks for kept runs, if there is one to spare."""
-        if not self.hub.keeps_runs or self._closed or self.busy or self._line:
+        """Give the page a session worker that looks for kept runs, if there is one to spare."""
+        if not self.supervisor.keeps_runs or self._closed or self.busy or self._line:
             return
-        seated = sum(c.seated for c in self.hub.clients)
-        if self.hub.ready and not self.seated and seated < self.hub.budgets.workers:
+        has_worker = sum(c.has_worker for c in self.supervisor.clients)
+        if (
+            self.supervisor.ready
+            and not self.has_worker
+            and has_worker < self.supervisor.budgets.workers
+        ):
             self._line.append(Ask({"watch": True}))
             self._changed.set()
 
     # Going on -----------------------------------------------------------------------------
 
-    def resume(self, word: str, saved: dict[str, Any]) -> None:
-        """Go on where the page of this word was, with its runs; else from what a browser kept.
+    def resume(self, session_token: str, saved: dict[str, Any]) -> None:
+        """Resume the page of a session token with its runs, or else what the browser has kept.
 
         It waits in line, as what is asked before it would bring back what it replaces.  A page
         goes on once; later ones are requests among others, of which there may be so many.
@@ -210,89 +216,105 @@ class Client:
             self.ask({"ask": "restore", "args": [saved]}, "fusion")
             return
         self._resumed = True
-        self._line.append(Ask({"resume": word, "saved": saved}))
+        self._line.append(Ask({"resume": session_token, "saved": saved}))
         self._changed.set()
 
-    async def _resume(self, word: str, saved: dict[str, Any]) -> None:
-        before = next((c for c in self.hub.clients if c.word == word and c is not self), None)
-        parked = self.hub.parking.get(word)
+    async def _resume(self, session_token: str, saved: dict[str, Any]) -> None:
+        before = next(
+            (
+                c
+                for c in self.supervisor.clients
+                if c.session_token == session_token and c is not self
+            ),
+            None,
+        )
+        parked = self.supervisor.parking.get(session_token)
         if before is not None and before.saved is not None:
             self._take_over(before.saved, before.kept)
         elif parked is not None:
             self._take_over(parked.saved, parked.kept)
         else:
-            seat = await self._ready_seat()
-            await self._question(seat, {"ask": 0, "name": "restore", "args": [saved]})
+            session_worker = await self._ready_worker()
+            await self._question(session_worker, {"ask": 0, "name": "restore", "args": [saved]})
             return
         note("resumed", page=self.number, runs=len(self.kept))
-        self._end_seat("another session goes on here")
-        await self._ready_seat()  # one that is opened shows what it has
+        self._end_worker("another session goes on here")
+        await self._ready_worker()  # one that is opened shows what it has
 
     def _take_over(self, saved: str, kept: TextSpool) -> None:
         self.kept.close()
         self.saved, self.kept = saved, TextSpool(kept.most, kept)
 
-    # The seat -----------------------------------------------------------------------------
+    # The session worker
+    # -----------------------------------------------------------------------------
 
-    async def _ready_seat(self) -> Worker:
-        """The page's seat; a new one is brought to where the page is."""
+    async def _ready_worker(self) -> Worker:
+        """The page's session worker; a new one is brought to where the page is."""
         if self._slow is not None and self._slow != self.saved and self._others():
-            self._end_seat("it gave way to others, and stays behind them")
-        if self._seat is not None and not self._seat.ended.done():
-            return self._seat
-        limit = self.hub.budgets.wall_time
+            self._end_worker("it gave way to others, and stays behind them")
+        if self._session_worker is not None and not self._session_worker.ended.done():
+            return self._session_worker
+        limit = self.supervisor.budgets.wall_time
         try:
             async with asyncio.timeout(limit):
                 await self._room()
-                seat = self._seat = await self.hub.fork(self._hear)
+                session_worker = self._session_worker = await self.supervisor.fork(self._hear)
         except TimeoutError:
-            why = "are busy" if self.hub.ready else "are not ready: the engine is being loaded"
+            why = (
+                "are busy" if self.supervisor.ready else "are not ready: the engine is being loaded"
+            )
             raise Ended(
                 f"given up: no process was free within {limit} s, those of this server {why}; "
                 "try again later"
             ) from None
         if self._closed:
-            seat.kill()
+            session_worker.kill()
             raise Ended("the page was closed")
         if self.saved is not None:
-            await self._question(seat, {"open": self.saved, "kept": [*self.kept]}, patient=True)
-        return seat
+            await self._question(
+                session_worker, {"open": self.saved, "kept": [*self.kept]}, patient=True
+            )
+        return session_worker
 
     async def _room(self) -> None:
-        """Wait until one more seat is allowed; pages that are idle give theirs back."""
+        """Wait until one more session worker is allowed; pages that are idle give theirs back."""
         told = False
         while True:
-            seated = [c for c in self.hub.clients if c is not self and c.seated]
-            if len(seated) < self.hub.budgets.workers:
+            has_worker = [c for c in self.supervisor.clients if c is not self and c.has_worker]
+            if len(has_worker) < self.supervisor.budgets.workers:
                 return
-            idle = [c for c in seated if not c.busy]
+            idle = [c for c in has_worker if not c.busy]
             if idle:
                 min(idle, key=lambda c: c.used).release()
                 continue
             if not told:
                 told = True
-                limit = self.hub.budgets.workers
+                limit = self.supervisor.budgets.workers
                 self._deliver({"waiting": f"this server works for {limit} pages at once; "
                                "yours waits for one of them"})  # fmt: skip
             await asyncio.sleep(0.1)
 
     @property
-    def seated(self) -> bool:
-        return self._seat is not None and not self._seat.ended.done() and not self._seat.why
+    def has_worker(self) -> bool:
+        return (
+            self._session_worker is not None
+            and not self._session_worker.ended.done()
+            and not self._session_worker.why
+        )
 
     def release(self) -> None:
-        """Give the seat back; the next request gets a new one."""
-        self._end_seat("idle")
+        """Give the session worker back; the next request gets a new one."""
+        self._end_worker("idle")
 
-    def _end_seat(self, why: str) -> None:
-        seat, self._seat = self._seat, None
+    def _end_worker(self, why: str) -> None:
+        session_worker, self._session_worker = self._session_worker, None
         self._slow = None
-        if seat is not None:
-            seat.kill(why)
+        if session_worker is not None:
+            session_worker.kill(why)
 
     async def _question(
         self,
-        seat: Worker,
+        session_worker: Worker,
         message: dict[str, Any],
         patient: bool = False,
         news: dict[str, Any] | None = None,
@@ -302,11 +324,11 @@ class Client:
         Raises
         ------
         Ended
-            If there was none; the seat has ended then.
+            If there was none; the session worker has ended then.
         """
-        watch = Watch(self.hub.loop, lambda: seat.pid, self._others)
+        watch = Watch(self.supervisor.loop, lambda: session_worker.pid, self._others)
         try:
-            await self._answered(seat, message, watch, patient, news)
+            await self._answered(session_worker, message, watch, patient, news)
         finally:
             watch.end()
         if watch.gave_way and "ask" in message:
@@ -314,7 +336,7 @@ class Client:
 
     async def _answered(
         self,
-        seat: Worker,
+        session_worker: Worker,
         message: dict[str, Any],
         watch: Watch,
         patient: bool,
@@ -325,17 +347,17 @@ class Client:
         kind = "ask" if "ask" in message else "answer"
         message = {**message, kind: number, "others": self._others()}
         answer = self._answer = asyncio.get_running_loop().create_future()
-        lived = seat.lives()
-        seat.send(message)
+        lived = session_worker.lives()
+        session_worker.send(message)
         started = time.monotonic()
-        limit = self.hub.budgets.wall_time
+        limit = self.supervisor.budgets.wall_time
         while not answer.done():
             left = started + limit - time.monotonic()
             hurried = bool(self._line) and not patient
             if hurried:
                 left = min(left, max(LOOK, started + PATIENCE - time.monotonic()))
             self._changed.clear()
-            waits = [answer, seat.ended]
+            waits = [answer, session_worker.ended]
             if not hurried:
                 waits.append(asyncio.ensure_future(self._changed.wait()))
             await asyncio.wait(waits, timeout=max(0, left), return_when=asyncio.FIRST_COMPLETED)
@@ -343,21 +365,21 @@ class Client:
                 waits[2].cancel()
             if answer.done():
                 break
-            if seat.ended.done():
-                self._seat = None
+            if session_worker.ended.done():
+                self._session_worker = None
                 gone = not lived or time.monotonic() - started < AT_ONCE
-                if gone and seat.ended.result() != "cpu":
+                if gone and session_worker.ended.result() != "cpu":
                     raise _WasGone
-                raise Ended(self._why(seat.ended.result()))
+                raise Ended(self._why(session_worker.ended.result()))
             if self._closed:
-                seat.kill()
+                session_worker.kill()
                 raise Ended("the page was closed")
             if time.monotonic() - started > limit:
-                self._end_seat("late")
+                self._end_worker("late")
                 raise Ended(f"given up: this took more than {limit} s; the design is as before")
             late = self._line and not patient and time.monotonic() - started > PATIENCE
             if late and watch.used > TO_BLAME:
-                self._end_seat("newer")
+                self._end_worker("newer")
                 raise Ended("given up for a newer request; the design is as before")
         self._answer = None
         found = answer.result()
@@ -365,11 +387,11 @@ class Client:
         self._deliver({"parts": {**found["parts"], "saved": self.saved}, **(news or {})})
 
     def _others(self) -> bool:
-        return self.hub.others(self)
+        return self.supervisor.others(self)
 
     def _why(self, text: str) -> str:
         if text == "cpu":
-            limit = self.hub.budgets.cpu_time
+            limit = self.supervisor.budgets.cpu_time
             return f"given up: this takes more than {limit} s of CPU time; the design is as before"
         return f"the process that computes for this page stopped ({text}); the design is as before"
 
@@ -384,9 +406,13 @@ class Client:
             case {"unread": str(reason)}:
                 note("runs_not_read", page=self.number, reason=reason)
             case {"runner": int(number)} if files:
-                turn, seat = self._turn, self._seat
-                if turn is not None and turn.number == number and seat is not None:
-                    turn.attach(seat.nursery, files.pop())
+                queued_run, session_worker = self._queued_run, self._session_worker
+                if (
+                    queued_run is not None
+                    and queued_run.number == number
+                    and session_worker is not None
+                ):
+                    queued_run.attach(session_worker.fork_server, files.pop())
         for file in files:  # of a run that was cancelled: without it the runner ends
             os.close(file)
 
@@ -410,25 +436,29 @@ class Client:
         settings : dict, optional
             Of the search.
         """
-        if self._turn is not None and not self._turn.over:
+        if self._queued_run is not None and not self._queued_run.over:
             return
-        turn = self._turn = QueuedRun(self.hub, self._hear_run, self.number, self._others)
+        queued_run = self._queued_run = QueuedRun(
+            self.supervisor, self._hear_run, self.number, self._others
+        )
         wishes = {"run": explain, "search": search, "events": events, "settings": settings}
-        self._line.append(Ask({**wishes, "turn": turn}))
+        self._line.append(Ask({**wishes, "queued_run": queued_run}))
         self.used = time.monotonic()
         self._changed.set()
 
-    async def _begin_run(self, seat: Worker, turn: QueuedRun, wishes: dict[str, Any]) -> None:
-        if turn.over:
+    async def _begin_run(
+        self, session_worker: Worker, queued_run: QueuedRun, wishes: dict[str, Any]
+    ) -> None:
+        if queued_run.over:
             return
-        seat.send({"run": turn.number, **wishes})
-        waits: list[asyncio.Future[Any]] = [turn.attached, seat.ended]
+        session_worker.send({"run": queued_run.number, **wishes})
+        waits: list[asyncio.Future[Any]] = [queued_run.attached, session_worker.ended]
         await asyncio.wait(
-            waits, timeout=self.hub.budgets.wall_time, return_when=asyncio.FIRST_COMPLETED
+            waits, timeout=self.supervisor.budgets.wall_time, return_when=asyncio.FIRST_COMPLETED
         )
-        if not turn.attached.done():
-            self._end_seat("no runner")
-            turn.fail("the simulator could not be started")
+        if not queued_run.attached.done():
+            self._end_worker("no runner")
+            queued_run.fail("the simulator could not be started")
 
     def _hear_run(self, state: dict[str, Any]) -> None:
         if "done" in state:  # the run ends, for the page, when its result is shown
@@ -439,8 +469,8 @@ class Client:
 
     def cancel(self) -> None:
         """End the run; it need not have begun."""
-        if self._turn is not None:
-            self._turn.cancel()
+        if self._queued_run is not None:
+            self._queued_run.cancel()
 
     def rest(self) -> None:
         """Nobody looks: end what is done, and keep the design."""
@@ -457,8 +487,8 @@ class Client:
         self._closed = True
         self._line.clear()
         self.cancel()
-        self._end_seat("the page was closed")
-        self.hub.clients.discard(self)
-        self.hub.parking.put(self.word, self.saved, self.kept)
+        self._end_worker("the page was closed")
+        self.supervisor.clients.discard(self)
+        self.supervisor.parking.put(self.session_token, self.saved, self.kept)
         with contextlib.suppress(RuntimeError):
             self._changed.set()

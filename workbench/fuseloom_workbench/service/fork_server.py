@@ -1,10 +1,10 @@
 """The process that forks all workers: the engine is loaded once, and a fork takes milliseconds.
 
-It does one thing at a time, none of them long: fork a seat, end a process, say who has died.  When
-its socket to the server closes, the server is dead, and everything here dies with it.
+It does one thing at a time, none of them long: fork a session worker, end a process, say who has
+died.  When its socket to the server closes, the server is dead, and everything here dies with it.
 
-From the server come ``{"bear": number}`` with the seat's socket, ``{"kill": pid}`` and
-``{"retire": true}``; to it go ``{"warm": state}``, ``{"born": number, "pid": pid}``,
+From the server come ``{"spawn": number}`` with the session worker's socket, ``{"kill": pid}`` and
+``{"retire": true}``; to it go ``{"warm": state}``, ``{"spawned": number, "pid": pid}``,
 ``{"gone": pid, "signal": n, "code": n, "cpu": seconds}`` and ``{"compiled": seconds}``.
 """
 
@@ -44,9 +44,9 @@ def start(file: int) -> None:
         except BaseException:
             hello.send({"failed": traceback.format_exc()})
             raise
-    nursery = ForkServer(hello, budgets, template)
+    fork_server = ForkServer(hello, budgets, template)
     try:
-        nursery.serve()
+        fork_server.serve()
     except Closed:
         pass
     finally:
@@ -81,14 +81,14 @@ class _watched:  # noqa: N801 (a context manager, used like a function)
 
 
 def _warm(budgets: Budgets) -> Any:
-    """The seat that others are copies of: everything loaded, the first design compiled."""
+    """The session worker that others are forked from: all loaded, the first design compiled."""
     from fuseloom_workbench.service.session_worker import Template
 
     return Template(budgets)
 
 
 class ForkServer:
-    """Forks, kills, buries."""
+    """Forks, kills, reaps."""
 
     def __init__(self, wire: WorkerSocket, budgets: Budgets, template: Any) -> None:
         self._wire = wire
@@ -103,13 +103,13 @@ class ForkServer:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
         self._waker = waker
-        process.adopt_orphans()
+        process.reap_orphans()
 
     def serve(self) -> None:
         """Work until the server is gone, or until retired and childless."""
         self._wire.send({"warm": self._template.state})
         self._compile()
-        childless = self._bury()
+        childless = self._reap()
         while True:
             if not self._wire.waiting:
                 # While anybody is served, the next page must not wait for a step of it.
@@ -120,7 +120,7 @@ class ForkServer:
                     continue
             with contextlib.suppress(BlockingIOError):
                 os.read(self._woken, 4096)
-            childless = self._bury()
+            childless = self._reap()
             if self._retired and childless:
                 return
             if self._wire.waiting or select.select([self._wire], [], [], 0)[0]:
@@ -129,22 +129,22 @@ class ForkServer:
 
     def _obey(self, order: dict[str, Any]) -> None:
         match order:
-            case {"bear": int(number)}:
+            case {"spawn": int(number)}:
                 file = self._wire.file()
                 pid = os.fork()
                 if pid == 0:
-                    self._become_seat(file)
+                    self._become_session_worker(file)
                 os.close(file)
-                self._wire.send({"born": number, "pid": pid})
+                self._wire.send({"spawned": number, "pid": pid})
             case {"kill": int(pid)} if _parent(pid) == os.getpid():
-                # nobody else buries, so the number is still that process's
+                # nobody else reaps, so the number is still that process's
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             case {"retire": True}:
                 self._retired = True
                 os.write(self._waker, b"x")
 
-    def _become_seat(self, file: int) -> None:
+    def _become_session_worker(self, file: int) -> None:
         """Inside the fork; never returns."""
         try:
             parent = os.getppid()
@@ -158,7 +158,7 @@ class ForkServer:
         finally:
             os._exit(0)
 
-    def _bury(self) -> bool:
+    def _reap(self) -> bool:
         """Say who has died; whether nobody is left."""
         while True:
             try:

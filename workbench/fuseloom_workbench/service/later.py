@@ -1,4 +1,4 @@
-"""What takes longer than an answer, in a child of the seat: it is ended when it is out of date."""
+"""Work that takes longer than an answer, in a child process that a newer request ends."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class BackgroundTask:
             self._behind = priority.give_way(self._pid)
 
     def end(self) -> None:
-        """End the child, and bury it."""
+        """End the child, and reap it."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self._pid, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):

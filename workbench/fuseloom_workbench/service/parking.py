@@ -1,7 +1,7 @@
 """Pages that were closed a short while ago, so that a page loaded anew goes on with its runs.
 
-A page is given a long random word, which its browser keeps for as long as its tab is open; who has
-it gets the design and the runs of that page.  Nothing is written where others could read it
+A page is given a long random session token, which its browser keeps for as long as its tab is open;
+who has it gets the design and the runs of that page.  Nothing is written where others could read it
 (:mod:`fuseloom_workbench.service.spool`).
 """
 
@@ -18,12 +18,12 @@ from fuseloom_workbench.service.spool import TextSpool
 KEEP = 1_800.0
 """Seconds for which a closed page is remembered."""
 WORD = 24
-"""Bytes of chance in a word."""
+"""Bytes of chance in a session token."""
 
 
 @dataclass(frozen=True)
 class Parked:
-    """What a page had: its session, JSON and compressed, and its runs as its seat packed them."""
+    """The state of a closed page: its session as compressed JSON, and its packed runs."""
 
     session: bytes
     kept: TextSpool
@@ -40,7 +40,7 @@ class Parked:
 
 
 class Parking:
-    """What closed pages had, by their words; the oldest go first where there are too many.
+    """What closed pages had, by their session tokens; the oldest go first where there are too many.
 
     Parameters
     ----------
@@ -58,21 +58,21 @@ class Parking:
     def __len__(self) -> int:
         return len(self._pages)
 
-    def put(self, word: str, saved: str | None, kept: TextSpool) -> None:
+    def put(self, session_token: str, saved: str | None, kept: TextSpool) -> None:
         """Remember a page that is closed; its runs are this lot's from now on."""
         if saved is None:
             kept.close()
             return
         self._forget_old()
-        self._forget([word] if word in self._pages else [])
-        self._pages[word] = Parked(zlib.compress(saved.encode()), kept, time.monotonic())
+        self._forget([session_token] if session_token in self._pages else [])
+        self._pages[session_token] = Parked(zlib.compress(saved.encode()), kept, time.monotonic())
         while len(self._pages) > self.most or self._size() > self.most_bytes:
             self._forget([next(iter(self._pages))])
 
-    def get(self, word: str) -> Parked | None:
-        """What the page of this word had."""
+    def get(self, session_token: str) -> Parked | None:
+        """What the page with this session token had."""
         self._forget_old()
-        return self._pages.get(word)
+        return self._pages.get(session_token)
 
     def _size(self) -> int:
         return sum(page.size for page in self._pages.values())
@@ -81,11 +81,11 @@ class Parking:
         now = time.monotonic()
         self._forget([w for w, page in self._pages.items() if now - page.since > KEEP])
 
-    def _forget(self, words: Iterable[str]) -> None:
-        for word in words:
-            self._pages.pop(word).kept.close()
+    def _forget(self, session_tokens: Iterable[str]) -> None:
+        for session_token in session_tokens:
+            self._pages.pop(session_token).kept.close()
 
 
-def new_word() -> str:
-    """A word that nobody guesses."""
+def new_session_token() -> str:
+    """A session token that nobody guesses."""
     return secrets.token_urlsafe(WORD)

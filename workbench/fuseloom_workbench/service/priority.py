@@ -51,7 +51,7 @@ def give_way(pid: int) -> bool:
 
 
 class Watch:
-    """Lets a process give way once it has worked for long; made and ended in the hub's loop.
+    """Lets a process give way once it has worked for long; made and ended in the supervisor's loop.
 
     Parameters
     ----------

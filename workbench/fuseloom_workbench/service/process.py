@@ -9,7 +9,7 @@ from fuseloom.exploration.limiting import prctl
 _PR_SET_CHILD_SUBREAPER = 36
 
 
-def adopt_orphans() -> None:
+def reap_orphans() -> None:
     """Become the parent of processes whose own parent dies."""
     prctl(_PR_SET_CHILD_SUBREAPER, 1)
 

@@ -33,7 +33,7 @@ class QueuedRun:
 
     def __init__(
         self,
-        hub: Supervisor,
+        supervisor: Supervisor,
         tell: Callable[[dict[str, Any]], None],
         page: int,
         others: Callable[[], bool],
@@ -42,7 +42,7 @@ class QueuedRun:
         self.number = QueuedRun._last
         self.over = False
         self.attached: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._hub = hub
+        self._supervisor = supervisor
         self._tell = tell
         self._page = page
         self._others = others
@@ -61,38 +61,38 @@ class QueuedRun:
         """The process that simulates; 0 until it has said its number."""
         return 0 if self._worker is None else self._worker.pid
 
-    def attach(self, nursery: ForkServerHandle, file: int) -> None:
+    def attach(self, fork_server: ForkServerHandle, file: int) -> None:
         """The process is there; it waits for its turn."""
         if self.attached.done() or self.over:
             os.close(file)
             return
-        self._worker = self._hub.attach(nursery, file, self._hear)
+        self._worker = self._supervisor.attach(fork_server, file, self._hear)
         self._worker.ended.add_done_callback(lambda end: self._ended(end.result()))
         self.attached.set_result(None)
-        self._hub.in_line.append(self)
-        advance(self._hub)
+        self._supervisor.in_line.append(self)
+        advance(self._supervisor)
 
     def place(self, number: int) -> None:
         """Say where in the line it is, counted from 0."""
-        limit = self._hub.budgets.runs
-        word = PLACES[number] if number < len(PLACES) else f"number {number + 1}"
+        limit = self._supervisor.budgets.runs
+        session_token = PLACES[number] if number < len(PLACES) else f"number {number + 1}"
         at_once = f"{limit} simulation{'s' * (limit != 1)} at once"
-        self._say(status=f"this server runs {at_once}; yours is {word} in line", share=0.0)
+        self._say(status=f"this server runs {at_once}; yours is {session_token} in line", share=0.0)
 
     def go(self) -> None:
         """It is its turn."""
         self._going = True
         self._started = time.monotonic()
         self._say(status="starting the simulator", share=0.0)
-        limit = self._hub.budgets.run_time
-        self._alarm = self._hub.loop.call_later(limit, self._late)
+        limit = self._supervisor.budgets.run_time
+        self._alarm = self._supervisor.loop.call_later(limit, self._late)
         worker = self._worker
         if worker is not None:
-            self._watch = Watch(self._hub.loop, lambda: worker.pid, self._others)
+            self._watch = Watch(self._supervisor.loop, lambda: worker.pid, self._others)
             worker.send({"go": True})
 
     def _late(self) -> None:
-        limit = self._hub.budgets.run_time
+        limit = self._supervisor.budgets.run_time
         self.fail(
             f"stopped after {limit:g} s, the limit for a run in the workbench; "
             "use the command line for longer ones"
@@ -101,7 +101,7 @@ class QueuedRun:
     def _hear(self, message: dict[str, Any], _: list[int]) -> None:
         match message:
             case {"pid": int(pid)} if self._worker is not None:
-                self._worker.nursery.adopt(self._worker, pid)
+                self._worker.fork_server.register(self._worker, pid)
             case {"progress": [share, str(text)]} if not self.over:
                 self._say(status=text, share=min(float(share), 1.0))
             case {"searched": dict(state)} if not self.over:
@@ -140,21 +140,21 @@ class QueuedRun:
             self._worker.kill()
         if not self.attached.done():
             self.attached.set_result(None)
-        for line in (self._hub.running, self._hub.in_line):
+        for line in (self._supervisor.running, self._supervisor.in_line):
             with contextlib.suppress(ValueError):
                 line.remove(self)
         seconds = round(time.monotonic() - self._started, 3) if self._going else 0.0
         outcome = "done" if "done" in state else state["status"]
         note("run", page=self._page, outcome=outcome, seconds=seconds)
         self._tell({"running": False, **state})
-        advance(self._hub)
+        advance(self._supervisor)
 
 
-def advance(hub: Supervisor) -> None:
+def advance(supervisor: Supervisor) -> None:
     """Let those begin whose turn it is, and tell the others their place."""
-    while hub.in_line and len(hub.running) < hub.budgets.runs:
-        turn = hub.in_line.pop(0)
-        hub.running.append(turn)
-        turn.go()
-    for number, turn in enumerate(hub.in_line):
-        turn.place(number)
+    while supervisor.in_line and len(supervisor.running) < supervisor.budgets.runs:
+        queued_run = supervisor.in_line.pop(0)
+        supervisor.running.append(queued_run)
+        queued_run.go()
+    for number, queued_run in enumerate(supervisor.in_line):
+        queued_run.place(number)

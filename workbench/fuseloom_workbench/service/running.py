@@ -1,7 +1,7 @@
-"""A simulation in a process that a seat forks: it has the design as it is then, and waits to start.
+"""A simulation in a process that a session worker forks with its design; it waits to start.
 
-It is given away to the nursery, so that it goes on when its seat is ended.  To the server go
-``{"pid": n}``, ``{"progress": [share, text]}`` and at the end ``{"done": run}`` or
+It is given away to the fork server, so that it goes on when its session worker is ended.  To the
+server go ``{"pid": n}``, ``{"progress": [share, text]}`` and at the end ``{"done": run}`` or
 ``{"refused": reason}``; ``{"go": true}`` comes from it.  A search comes first where it is asked
 for; what it found goes along, ``{"done": run, "found": [schedule, told]}``.
 """
@@ -49,7 +49,7 @@ class RunRequest:
     events: bool = False
 
 
-def fork_runner(built: BuiltDesign, wishes: RunRequest, budgets: Budgets, nursery: int) -> int:
+def fork_runner(built: BuiltDesign, wishes: RunRequest, budgets: Budgets, fork_server: int) -> int:
     """Fork a runner; the server's end of its socket comes back."""
     server, its = socket.socketpair()
     between = os.fork()
@@ -57,7 +57,7 @@ def fork_runner(built: BuiltDesign, wishes: RunRequest, budgets: Budgets, nurser
         try:
             if os.fork() == 0:
                 server.close()
-                _run(WorkerSocket(its), built, wishes, budgets, nursery)
+                _run(WorkerSocket(its), built, wishes, budgets, fork_server)
         finally:
             os._exit(0)
     os.waitpid(between, 0)
@@ -66,13 +66,13 @@ def fork_runner(built: BuiltDesign, wishes: RunRequest, budgets: Budgets, nurser
 
 
 def _run(
-    wire: WorkerSocket, built: BuiltDesign, wishes: RunRequest, budgets: Budgets, nursery: int
+    wire: WorkerSocket, built: BuiltDesign, wishes: RunRequest, budgets: Budgets, fork_server: int
 ) -> None:
     """Simulate when told to; never returns."""
     try:
-        while os.getppid() not in (nursery, 1):  # until the process between is gone
+        while os.getppid() not in (fork_server, 1):  # until the process between is gone
             os.sched_yield()
-        limiting.end_with(nursery)
+        limiting.end_with(fork_server)
         os.nice(1)  # answers come first
         limiting.limit_memory(budgets.run_memory * MIB)
         wire.send({"pid": os.getpid()})

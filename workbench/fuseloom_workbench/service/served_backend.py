@@ -1,7 +1,7 @@
-"""The desk of a served page: the hub has everything computed elsewhere.
+"""The page backend of a served page: the supervisor has everything computed elsewhere.
 
-What arrives from the hub's thread is collected, and applied at the document's next tick, under its
-lock and in one go; nothing else changes the page.
+What arrives from the supervisor's thread is collected, and applied at the document's next tick,
+under its lock and in one go; nothing else changes the page.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ServedRunner(param.Parameterized):
 
 
 class ServedBackend(PageBackend):
-    """A desk on the server's hub.
+    """A page backend on the server's supervisor.
 
     Parameters
     ----------
@@ -58,12 +58,12 @@ class ServedBackend(PageBackend):
     """
 
     def __init__(
-        self, hub: Supervisor, post: Callable[[Callable[[], None]], None] | None = None
+        self, supervisor: Supervisor, post: Callable[[Callable[[], None]], None] | None = None
     ) -> None:
-        super().__init__(ServedRunner(limit=hub.budgets.run_time))
+        super().__init__(ServedRunner(limit=supervisor.budgets.run_time))
         self.number = next(_numbers)
         self.opened = time.monotonic()
-        self._hub = hub
+        self._supervisor = supervisor
         self._client: Client | None = None
         self._closed = False
         self._lock = threading.Lock()
@@ -77,25 +77,25 @@ class ServedBackend(PageBackend):
         if not self._drawn:
             # what changes while a browser draws the page for the first time could be lost
             pn.state.onload(self._begin_to_tell)
-        if hub.first:
-            self._begin(hub.first)
+        if supervisor.first:
+            self._begin(supervisor.first)
         else:
             self.notice = LOADING
-            hub.when_ready(lambda: self._hear({"first": hub.first}))
-        hub.call(self._open)
+            supervisor.when_ready(lambda: self._hear({"first": supervisor.first}))
+        supervisor.call(self._open)
         note("page_opened", page=self.number)
 
     def _begin(self, first: dict[str, Any]) -> None:
         self.parts = {**first["parts"], "saved": first["saved"]}
 
-    # In the hub's thread ------------------------------------------------------------------
+    # In the supervisor's thread ------------------------------------------------------------------
 
     def _open(self) -> None:
         if not self._closed:
-            self._client = Client(self._hub, self._hear, self.number)
+            self._client = Client(self._supervisor, self._hear, self.number)
             self._client.watch()
             if self._document is not None:
-                self._hub.loop.call_later(LOOK, self._look)
+                self._supervisor.loop.call_later(LOOK, self._look)
 
     def _hear(self, news: dict[str, Any]) -> None:
         with self._lock:
@@ -120,7 +120,7 @@ class ServedBackend(PageBackend):
             self._client.rest()
         elif connected:
             self._client.watch()
-        self._hub.loop.call_later(LOOK, self._look)
+        self._supervisor.loop.call_later(LOOK, self._look)
 
     def _next_tick(self, what: Callable[[], None]) -> None:
         def schedule() -> None:
@@ -172,8 +172,8 @@ class ServedBackend(PageBackend):
                     self.notice = ""
                 case {"waiting": str(text)}:
                     self.notice = text
-                case {"word": str(word)}:
-                    self.word = word
+                case {"session_token": str(session_token)}:
+                    self.session_token = session_token
                 case {"working": bool(working)}:
                     self.working = working
                     if not working and self.notice != FAULT:
@@ -184,7 +184,7 @@ class ServedBackend(PageBackend):
             self.runner.param.update(**run)
 
     def _refusal(self, topic: str, text: str, parts: dict[str, str]) -> str:
-        """The status when the hub answers in place of a seat."""
+        """The status when the supervisor answers in place of a session worker."""
         known = parts.get("status") or self.parts.get("status")
         status = json.loads(known) if known else {"summary": "", "answers": 0}
         status |= {"ok": False, "topic": topic, "message": text, "place": [0, 0]}
@@ -197,7 +197,7 @@ class ServedBackend(PageBackend):
             if self._client is not None:
                 what(self._client)
 
-        self._hub.call(tell)
+        self._supervisor.call(tell)
 
     def ask(self, name: str, *arguments: Any) -> None:
         if commands.known(name, arguments):
@@ -205,8 +205,8 @@ class ServedBackend(PageBackend):
             message = {"ask": name, "args": list(arguments)}
             self._tell(lambda client: client.ask(message, topic))
 
-    def resume(self, word: str, saved: dict[str, Any]) -> None:
-        self._tell(lambda client: client.resume(word, saved))
+    def resume(self, session_token: str, saved: dict[str, Any]) -> None:
+        self._tell(lambda client: client.resume(session_token, saved))
 
     def run(self, explain: bool = False, events: bool = False) -> None:
         self._tell(lambda client: client.run(explain, events=events))

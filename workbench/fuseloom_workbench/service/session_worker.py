@@ -183,7 +183,7 @@ class Template:
     def _rehearse(self) -> Iterator[None]:
         """Go through what visitors do first, step by step, so that it is remembered in all forks.
 
-        The nursery does this while it has nothing else to do.
+        The fork server does this while it has nothing else to do.
         """
         session = Session("gcn", "karate")
         other = Rendering(session, self.budgets)
@@ -210,21 +210,21 @@ class Template:
         saved = json.dumps(saving.save(self.rendering.session))
         return {"parts": self.parts, "saved": saved, "compiled": self.compiled}
 
-    def sit(self, wire: WorkerSocket, nursery: int) -> None:
+    def sit(self, wire: WorkerSocket, fork_server: int) -> None:
         """Serve a page, inside a fork."""
         limiting.limit_memory(self.budgets.memory * MIB)
-        SessionWorker(wire, self.rendering, nursery).serve()
+        SessionWorker(wire, self.rendering, fork_server).serve()
 
 
 class SessionWorker:
     """Answers one page."""
 
-    def __init__(self, wire: WorkerSocket, rendering: Rendering, nursery: int) -> None:
+    def __init__(self, wire: WorkerSocket, rendering: Rendering, fork_server: int) -> None:
         self.wire = wire
         self.rendering = rendering
         self.session = rendering.session
         self.budgets = rendering.budgets
-        self._nursery = nursery
+        self._fork_server = fork_server
         self._others = False  # whether there are pages to give way to
         self._drawing: BackgroundTask | None = None
         self._ranking: BackgroundTask | None = None
@@ -282,7 +282,7 @@ class SessionWorker:
                 explain = explain or (built.tokens <= machines.SMALL and not search)
                 settings = SearchSettings.of(more.get("settings"), self.budgets.run_time)
                 wishes = RunRequest(explain, search, settings, more.get("events") is True)
-                file = fork_runner(built, wishes, self.budgets, self._nursery)
+                file = fork_runner(built, wishes, self.budgets, self._fork_server)
                 self.wire.send({"runner": number}, (file,))
                 os.close(file)
             case {"keep": str(run), "answer": int(number)}:

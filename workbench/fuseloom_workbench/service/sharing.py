@@ -1,8 +1,8 @@
-"""When a seat looks into the run store: where the server was told to keep runs, and they changed.
+"""How a session worker follows the run store, if the server keeps runs.
 
-The seat itself only asks the system, now and then, whether the store's files have changed.  It is
-read by a child that ends right after, and what the estimate says of its runs comes from another
-one: neither a large store nor a disk that does not answer keeps the page waiting.
+The session worker itself only asks the system, now and then, whether the store's files have
+changed.  It is read by a child that ends right after, and what the estimate says of its runs comes
+from another one: neither a large store nor a disk that does not answer keeps the page waiting.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _file(path: str, least: int) -> tuple[int, int, int] | None:
 
 
 class Sharing:
-    """The run store, as a seat sees it.
+    """The run store, as a session worker sees it.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Sharing:
         return [work for work in (self._looking, self._judging) if work is not None]
 
     def begin(self) -> None:
-        """Look, if there may be something new; called whenever the seat has nothing else to do."""
+        """Look for new runs; called whenever the session worker has nothing else to do."""
         built = self.session.built
         if self._looking is not None and self._looking.key != built.problem:
             self._end_look()

@@ -46,6 +46,11 @@ class TextSpool:
         for place in self._places:
             yield self._read(place).decode()
 
+    @property
+    def on_disk(self) -> int:
+        """Bytes of the file, with those of texts that have gone."""
+        return 0 if self._file is None else os.fstat(self._file.fileno()).st_size
+
     def add(self, text: str) -> None:
         """Keep one more."""
         self._put(text.encode())

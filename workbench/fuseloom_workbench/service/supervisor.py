@@ -1,6 +1,6 @@
 """The server's side: a thread with an event loop that moves messages and keeps the time.
 
-It starts the nursery, and another one when that dies or when the simulator's kernels have been
+It starts the fork server, and another one when that dies or when the simulator's kernels have been
 compiled meanwhile.  Everything in here runs in that loop, except what says otherwise.
 """
 
@@ -25,9 +25,9 @@ from fuseloom_workbench.service.wire import WorkerConnection
 from fuseloom_workbench.service.workers import Ended, ForkServerHandle, Worker
 
 RESTARTS = 1.0
-"""Seconds between two tries to start the nursery."""
+"""Seconds between two tries to start the fork server."""
 HANGS = 10.0
-"""Seconds in which a nursery that works has forked a process, however loaded the machine is."""
+"""Seconds in which a fork server that works has forked a process, however loaded the machine is."""
 RECENT = 10.0
 """Seconds after a request in which a page may well make another one."""
 
@@ -47,7 +47,7 @@ class Supervisor:
         self.running: list[Any] = []
         self.in_line: list[Any] = []
         self._numbers = 0
-        self._nursery: ForkServerHandle | None = None
+        self._fork_server: ForkServerHandle | None = None
         self._next: ForkServerHandle | None = None
         self._old: set[ForkServerHandle] = set()
         self._stopped = False
@@ -76,9 +76,9 @@ class Supervisor:
 
         def end() -> None:
             self._stopped = True
-            for nursery in [self._nursery, self._next, *self._old]:
-                if nursery is not None:
-                    nursery.end()
+            for fork_server in [self._fork_server, self._next, *self._old]:
+                if fork_server is not None:
+                    fork_server.end()
             done.set()
 
         self.call(end)
@@ -86,10 +86,10 @@ class Supervisor:
 
     def counts(self) -> dict[str, int]:
         """What there is, for ``/health``."""
-        nurseries = [n for n in (self._nursery, self._next, *self._old) if n is not None]
+        fork_servers = [n for n in (self._fork_server, self._next, *self._old) if n is not None]
         return {
             "pages": len(self.clients),
-            "workers": sum(len(n.workers) for n in nurseries),
+            "workers": sum(len(n.workers) for n in fork_servers),
             "runs": len(self.running),
             "runs_waiting": len(self.in_line),
         }
@@ -97,12 +97,12 @@ class Supervisor:
     @property
     def forks(self) -> ForkServerHandle | None:
         """The fork server from which new processes come; none while one is being replaced."""
-        return self._nursery
+        return self._fork_server
 
     @property
     def ready(self) -> bool:
         """Whether the engine is loaded."""
-        return self._nursery is not None and bool(self._nursery.state)
+        return self._fork_server is not None and bool(self._fork_server.state)
 
     # In the loop --------------------------------------------------------------------------
 
@@ -112,7 +112,7 @@ class Supervisor:
 
     def _start(self) -> None:
         if not self._stopped:
-            self._nursery = ForkServerHandle(self)
+            self._fork_server = ForkServerHandle(self)
 
     def others(self, client: Any) -> bool:
         """Whether other pages than this one are open and were used just now."""
@@ -131,22 +131,22 @@ class Supervisor:
         if not task.cancelled() and task.exception() is not None:
             note("fault", reason=repr(task.exception()))
 
-    def renewed(self, nursery: ForkServerHandle) -> None:
-        """A nursery is ready: pages begin with what it shows."""
-        self.first = nursery.state
+    def renewed(self, fork_server: ForkServerHandle) -> None:
+        """A fork server is ready: pages begin with what it shows."""
+        self.first = fork_server.state
         for watcher in self._watchers:
             watcher()
         self._watchers.clear()
 
     def renew(self) -> None:
-        """Fork from a new nursery as soon as it is ready."""
-        if self._nursery is None or self._next is not None or self._stopped:
+        """Fork from a new fork server as soon as it is ready."""
+        if self._fork_server is None or self._next is not None or self._stopped:
             return
         new = self._next = ForkServerHandle(self)
         new.ready.add_done_callback(lambda ready: ready.exception() or self._replace(new))
 
     def _replace(self, new: ForkServerHandle) -> None:
-        old, self._nursery, self._next = self._nursery, new, None
+        old, self._fork_server, self._next = self._fork_server, new, None
         if old is not None:
             self._old.add(old)
             if old.hangs:
@@ -154,25 +154,25 @@ class Supervisor:
             else:
                 old.retire()
 
-    def _hangs(self, nursery: ForkServerHandle) -> None:
+    def _hangs(self, fork_server: ForkServerHandle) -> None:
         """It did not do what it was told in time: another one takes its place, then it is ended."""
-        if nursery is self._nursery and self._next is None:
-            note("nursery_hangs", pid=nursery.pid)
-            nursery.hangs = True
+        if fork_server is self._fork_server and self._next is None:
+            note("fork_server_hangs", pid=fork_server.pid)
+            fork_server.hangs = True
             self.renew()
 
-    def lost(self, nursery: ForkServerHandle) -> None:
-        """A nursery is gone; start another one, unless that was meant."""
-        self._old.discard(nursery)
-        if nursery is self._next:
+    def lost(self, fork_server: ForkServerHandle) -> None:
+        """A fork server is gone; start another one, unless that was meant."""
+        self._old.discard(fork_server)
+        if fork_server is self._next:
             self._next = None
-        if nursery is self._nursery and not self._stopped:
-            note("nursery_lost", pid=nursery.pid)
-            self._nursery = None
+        if fork_server is self._fork_server and not self._stopped:
+            note("fork_server_lost", pid=fork_server.pid)
+            self._fork_server = None
             self.loop.call_later(RESTARTS, self._start)
 
-    async def nursery(self) -> ForkServerHandle:
-        """The nursery, when it is ready; whoever waits sets a limit.
+    async def fork_server(self) -> ForkServerHandle:
+        """The fork server, when it is ready; whoever waits sets a limit.
 
         Raises
         ------
@@ -181,50 +181,52 @@ class Supervisor:
         """
         failure = Ended("the processes of this server end again and again")
         for _ in range(3):
-            while (nursery := self._nursery) is None:
+            while (fork_server := self._fork_server) is None:
                 await asyncio.sleep(RESTARTS / 4)
             try:
-                await asyncio.shield(nursery.ready)
+                await asyncio.shield(fork_server.ready)
             except Ended as end:
                 failure = end
                 continue
-            if nursery is self._nursery:  # it may have been lost, or have retired, meanwhile
-                return nursery
+            if (
+                fork_server is self._fork_server
+            ):  # it may have been lost, or have retired, meanwhile
+                return fork_server
         raise failure
 
     async def fork(self, on_message: Callable[[Any, list[int]], None]) -> Worker:
-        """A new seat; whoever waits sets a limit.
+        """A new session worker; whoever waits sets a limit.
 
         Raises
         ------
         Ended
             If it cannot be started.
         """
-        nursery = await self.nursery()
-        worker = Worker(self, nursery, on_message=on_message)
+        fork_server = await self.fork_server()
+        worker = Worker(self, fork_server, on_message=on_message)
         ours, its = socket.socketpair()
         self._numbers += 1
-        born = asyncio.get_running_loop().create_future()
-        nursery.waiting[self._numbers] = worker, born
+        spawned = asyncio.get_running_loop().create_future()
+        fork_server.waiting[self._numbers] = worker, spawned
         worker.line = WorkerConnection(ours, worker.on_message, partial(self._broken, worker))
-        nursery.send({"bear": self._numbers}, (its.fileno(),))
+        fork_server.send({"spawn": self._numbers}, (its.fileno(),))
         asked = time.monotonic()
         try:
-            await born
+            await spawned
         except asyncio.CancelledError:  # this took too long
             worker.kill()  # at its birth, if that comes
             if time.monotonic() - asked > min(HANGS, self.budgets.wall_time / 2):
-                self._hangs(nursery)
+                self._hangs(fork_server)
             raise
         finally:
             its.close()
         return worker
 
     def attach(
-        self, nursery: ForkServerHandle, file: int, on_message: Callable[..., None]
+        self, fork_server: ForkServerHandle, file: int, on_message: Callable[..., None]
     ) -> Worker:
-        """The worker whose socket came from a seat; it says its number later."""
-        worker = Worker(self, nursery, on_message=on_message)
+        """The worker whose socket came from a session worker; it says its number later."""
+        worker = Worker(self, fork_server, on_message=on_message)
         end = socket.socket(fileno=file)
         worker.line = WorkerConnection(end, worker.on_message, partial(self._broken, worker))
         return worker
@@ -232,34 +234,34 @@ class Supervisor:
     def _broken(self, worker: Worker) -> None:
         """A worker's socket has closed: it ends, or has ended."""
         if not worker.pid:
-            worker.bury("it ended before it began")
-        else:  # the nursery says how, and if it does not end by itself, it is ended
+            worker.reap("it ended before it began")
+        else:  # the fork server says how, and if it does not end by itself, it is ended
             self.loop.call_later(1.0, self._make_sure, worker)
 
     def _make_sure(self, worker: Worker) -> None:
         if not worker.ended.done():
-            worker.nursery.send({"kill": worker.pid})
+            worker.fork_server.send({"kill": worker.pid})
 
 
 _lock = threading.Lock()
-_hub: Supervisor | None = None
+_supervisor: Supervisor | None = None
 
 
 def supervisor(budgets: Budgets | None = None) -> Supervisor:
-    """The server's hub; made at the first call, which may say how much there is to give."""
-    global _hub
+    """The server's supervisor; made at the first call, which may say how much there is to give."""
+    global _supervisor
     with _lock:
-        if _hub is None:
-            _hub = Supervisor(budgets or Budgets.from_environment())
-            atexit.register(_hub.stop)
-        return _hub
+        if _supervisor is None:
+            _supervisor = Supervisor(budgets or Budgets.from_environment())
+            atexit.register(_supervisor.stop)
+        return _supervisor
 
 
 def close() -> None:
-    """End the hub and every process of it; a new one may be made after."""
-    global _hub
+    """End the supervisor and every process of it; a new one may be made after."""
+    global _supervisor
     with _lock:
-        old, _hub = _hub, None
+        old, _supervisor = _supervisor, None
     if old is not None:
         old.stop()
         atexit.unregister(old.stop)

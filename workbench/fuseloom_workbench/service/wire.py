@@ -1,6 +1,6 @@
 """Frames over a socket: a length in four bytes, how many open files travel along, then JSON.
 
-Used blocking inside worker processes (:class:`WorkerSocket`), and in the hub's event loop
+Used blocking inside worker processes (:class:`WorkerSocket`), and in the supervisor's event loop
 (:class:`WorkerConnection`).
 """
 
@@ -131,7 +131,7 @@ class WorkerSocket:
 
 
 class WorkerConnection:
-    """The hub's end: calls back with each message, and once when it ends.
+    """The supervisor's end: calls back with each message, and once when it ends.
 
     Parameters
     ----------

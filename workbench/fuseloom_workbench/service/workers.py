@@ -1,6 +1,6 @@
-"""Worker processes and the nursery that forks them, seen from the hub: who lives, how each ends.
+"""Worker processes and their fork server as the supervisor sees them: which live, how each ends.
 
-Everything in here runs in the hub's loop.
+Everything in here runs in the supervisor's loop.
 """
 
 from __future__ import annotations
@@ -31,29 +31,29 @@ _SINGLE = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 """A process that is to be forked must have one thread."""
 FRESH = 5.0
 """Seconds of compiling from which new processes are worth it."""
-BURIED = 60.0
+REAPED = 60.0
 """Seconds in which a process that died before it was known is looked for by its number.
 
 Numbers are given again: in ten minutes of many visitors each of them comes round.
 """
 LOADING = 300.0
-"""Seconds after which a nursery that is still loading is taken for dead."""
+"""Seconds after which a fork server that is still loading is taken for dead."""
 
 
 class ForkServerListener(Protocol):
-    """Who is told what becomes of a nursery."""
+    """Who is told what becomes of a fork server."""
 
     budgets: Budgets
     loop: asyncio.AbstractEventLoop
 
     def renew(self) -> None:
-        """What was compiled is worth a new nursery."""
+        """What was compiled is worth a new fork server."""
 
-    def renewed(self, nursery: ForkServerHandle) -> None:
-        """A nursery has loaded the engine."""
+    def renewed(self, fork_server: ForkServerHandle) -> None:
+        """A fork server has loaded the engine."""
 
-    def lost(self, nursery: ForkServerHandle) -> None:
-        """A nursery is gone, with all its workers."""
+    def lost(self, fork_server: ForkServerHandle) -> None:
+        """A fork server is gone, with all its workers."""
 
 
 class Ended(Exception):  # noqa: N818 (it is told, not raised at a user)
@@ -62,10 +62,10 @@ class Ended(Exception):  # noqa: N818 (it is told, not raised at a user)
 
 @dataclass(eq=False)
 class Worker:
-    """A process of the nursery, seen from here."""
+    """A process of the fork server, seen from here."""
 
-    hub: ForkServerListener
-    nursery: ForkServerHandle
+    supervisor: ForkServerListener
+    fork_server: ForkServerHandle
     pid: int = 0
     line: WorkerConnection | None = None
     on_message: Callable[[Any, list[int]], None] = lambda message, files: None
@@ -85,7 +85,7 @@ class Worker:
         if self.line is not None:
             self.line.close()
         if self.pid and not self.ended.done():
-            self.nursery.send({"kill": self.pid})
+            self.fork_server.send({"kill": self.pid})
 
     def lives(self) -> bool:
         """Whether its process runs: that it has ended may not have been heard of yet."""
@@ -95,7 +95,7 @@ class Worker:
             return False
         return state not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
 
-    def bury(self, text: str) -> None:
+    def reap(self, text: str) -> None:
         """It has ended; its last words may not have been read yet."""
         if self.line is not None:
             self.line.drain()
@@ -106,17 +106,17 @@ class Worker:
 
 
 class ForkServerHandle:
-    """One nursery process, seen from here."""
+    """One fork server process, seen from here."""
 
-    def __init__(self, hub: ForkServerListener) -> None:
-        self.hub = hub
+    def __init__(self, supervisor: ForkServerListener) -> None:
+        self.supervisor = supervisor
         self.state: dict[str, Any] = {}
         self.workers: dict[int, Worker] = {}
         self.waiting: dict[int, tuple[Worker, asyncio.Future[None]]] = {}
         self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.failure = ""
         self.hangs = False
-        self._buried: dict[int, tuple[str, float]] = {}
+        self._reaped: dict[int, tuple[str, float]] = {}
         ours, its = socket.socketpair()
         self._process = subprocess.Popen(
             interpreter.command("-c", _BOOT, str(its.fileno())),
@@ -128,8 +128,8 @@ class ForkServerHandle:
         its.close()
         self.pid = self._process.pid
         self._line = WorkerConnection(ours, self._hear, self._lost)
-        self.send({"budgets": hub.budgets.to_dict()})
-        self._alarm = hub.loop.call_later(LOADING, self._too_long)
+        self.send({"budgets": supervisor.budgets.to_dict()})
+        self._alarm = supervisor.loop.call_later(LOADING, self._too_long)
 
     def send(self, message: Any, files: tuple[int, ...] = ()) -> None:
         self._line.send(message, files)
@@ -139,50 +139,50 @@ class ForkServerHandle:
             case {"warm": dict(state)}:
                 self.state = state
                 self._alarm.cancel()
-                note("nursery_ready", pid=self.pid)
+                note("fork_server_ready", pid=self.pid)
                 self.ready.set_result(None)
-                self.hub.renewed(self)
-            case {"born": int(number), "pid": int(pid)}:
-                worker, born = self.waiting.pop(number)
-                self.adopt(worker, pid)
-                if not born.done():
-                    born.set_result(None)
+                self.supervisor.renewed(self)
+            case {"spawned": int(number), "pid": int(pid)}:
+                worker, spawned = self.waiting.pop(number)
+                self.register(worker, pid)
+                if not spawned.done():
+                    spawned.set_result(None)
             case {"gone": int(pid), "signal": int(number), "code": int(code)}:
                 text = _how(number, code)
                 worker = self.workers.pop(pid, None)
                 if worker is not None:
-                    worker.bury(text)
+                    worker.reap(text)
                 else:  # it may be a runner that was given away and has not said its number yet
                     self._remember(pid, text)
             case {"compiled": float(seconds), "ok": bool(ok)}:
                 note("kernels_compiled", seconds=round(seconds, 1), ok=ok)
                 if ok and seconds > FRESH:
-                    self.hub.renew()
+                    self.supervisor.renew()
             case {"failed": str(text)}:
                 self.failure = text
-                note("nursery_failed", reason=text)
+                note("fork_server_failed", reason=text)
 
     def _too_long(self) -> None:
         self.failure = f"the engine was not loaded within {LOADING:g} s"
-        note("nursery_failed", reason=self.failure)
+        note("fork_server_failed", reason=self.failure)
         self.end()
 
     def _remember(self, pid: int, text: str) -> None:
         now = time.monotonic()
-        self._buried.pop(pid, None)
-        self._buried[pid] = text, now
-        while now - next(iter(self._buried.values()))[1] > BURIED:
-            del self._buried[next(iter(self._buried))]
+        self._reaped.pop(pid, None)
+        self._reaped[pid] = text, now
+        while now - next(iter(self._reaped.values()))[1] > REAPED:
+            del self._reaped[next(iter(self._reaped))]
 
-    def adopt(self, worker: Worker, pid: int) -> None:
+    def register(self, worker: Worker, pid: int) -> None:
         """From now on this is the process of that number."""
         worker.pid = pid
-        text, since = self._buried.pop(pid, ("", 0.0))
-        if text and time.monotonic() - since <= BURIED:
-            worker.bury(text)
+        text, since = self._reaped.pop(pid, ("", 0.0))
+        if text and time.monotonic() - since <= REAPED:
+            worker.reap(text)
             return
         self.workers[pid] = worker
-        if worker.why:  # it was to be ended before it was born
+        if worker.why:  # it was to be ended before it was spawned
             self.send({"kill": pid})
 
     def _lost(self) -> None:
@@ -197,13 +197,13 @@ class ForkServerHandle:
             self.ready.set_exception(Ended(self.failure or "the engine could not be loaded"))
             self.ready.exception()
         for worker in [*self.workers.values(), *(w for w, _ in self.waiting.values())]:
-            worker.bury("the process that all work is done in was ended")
-        for _, born in self.waiting.values():
-            if not born.done():
-                born.set_exception(Ended("it could not be started"))
+            worker.reap("the process that all work is done in was ended")
+        for _, spawned in self.waiting.values():
+            if not spawned.done():
+                spawned.set_exception(Ended("it could not be started"))
         self.workers.clear()
         self.waiting.clear()
-        self.hub.lost(self)
+        self.supervisor.lost(self)
 
     def retire(self) -> None:
         """Fork nothing more, and end when the last worker has."""

@@ -23,19 +23,19 @@ def memory() -> int:
 class Health(RequestHandler):
     """200 when pages can be worked on, 503 while the engine is loading or cannot be loaded."""
 
-    def initialize(self, hub: Supervisor) -> None:
-        self._hub = hub
+    def initialize(self, supervisor: Supervisor) -> None:
+        self._supervisor = supervisor
 
     def get(self) -> None:
-        ready = self._hub.ready
+        ready = self._supervisor.ready
         self.set_status(200 if ready else 503)
         self.set_header("Content-Type", "application/json")
         self.set_header("Cache-Control", "no-store")
         report = {
             "status": "ready" if ready else "loading",
-            "seconds": round(time.time() - self._hub.started, 1),
+            "seconds": round(time.time() - self._supervisor.started, 1),
             "memory": memory(),
-            **self._hub.counts(),
-            "limits": self._hub.budgets.to_dict(),
+            **self._supervisor.counts(),
+            "limits": self._supervisor.budgets.to_dict(),
         }
         self.finish(json.dumps(report) + "\n")

@@ -23,14 +23,14 @@ def served_page(at: Supervisor | None = None) -> Any:
     if len(at.clients) >= at.budgets.sessions:
         note("page_refused", open=len(at.clients))
         return _full(at.budgets.sessions)
-    desk = ServedBackend(at)
+    backend = ServedBackend(at)
     if pn.state.curdoc is not None:
         pn.state.curdoc.config.notify_connection_status = False  # the page says it itself
         # a closed page is noticed only after a while, but then its work must end
-        pn.state.on_session_destroyed(lambda *_: desk.close())
+        pn.state.on_session_destroyed(lambda *_: backend.close())
         for name, *arguments in asked(pn.state.session_args):
-            desk.ask(name, *arguments)
-    return explorer(desk)
+            backend.ask(name, *arguments)
+    return explorer(backend)
 
 
 def asked(given: Mapping[str, Sequence[bytes]]) -> list[tuple[Any, ...]]:

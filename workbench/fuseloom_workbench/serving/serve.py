@@ -17,7 +17,7 @@ from typing import Any
 
 from fuseloom.errors import FuseloomError
 from fuseloom_workbench.service import journal
-from fuseloom_workbench.service import supervisor as hubs
+from fuseloom_workbench.service import supervisor as supervisors
 from fuseloom_workbench.service.budgets import KEEP_RUNS, MIB, Budgets
 
 PATH = "explorer"
@@ -131,7 +131,7 @@ def origins(options: argparse.Namespace) -> list[str]:
     return [*(f"{host}:{options.port}" for host in hosts), *options.allow_origin]
 
 
-def make_server(options: argparse.Namespace, hub: hubs.Supervisor, token: str) -> Any:
+def make_server(options: argparse.Namespace, supervisor: supervisors.Supervisor, token: str) -> Any:
     """The server, not yet started."""
     import panel as pn
     from panel.io.server import get_server
@@ -143,7 +143,7 @@ def make_server(options: argparse.Namespace, hub: hubs.Supervisor, token: str) -
     from fuseloom_workbench.serving.page import served_page
 
     pn.extension()
-    upload = hub.budgets.upload * MIB
+    upload = supervisor.budgets.upload * MIB
     more: dict[str, Any] = {}
     if token:
         more = {"auth_provider": access(token), "cookie_secret": secrets.token_hex(32)}
@@ -156,7 +156,7 @@ def make_server(options: argparse.Namespace, hub: hubs.Supervisor, token: str) -
         show=False,
         start=False,
         verbose=False,
-        extra_patterns=[(r"/health", Health, {"hub": hub})],
+        extra_patterns=[(r"/health", Health, {"supervisor": supervisor})],
         unused_session_lifetime_milliseconds=UNUSED,
         check_unused_sessions_milliseconds=LOOK,
         websocket_max_message_size=upload,
@@ -218,16 +218,16 @@ def main(arguments: list[str]) -> int:
     except FuseloomError as problem:
         print(f"fuseloom: {problem}", file=sys.stderr)
         return 2
-    hub = hubs.supervisor(budgets)  # the engine is loaded while the server is made
+    supervisor = supervisors.supervisor(budgets)  # the engine is loaded while the server is made
     try:
-        server = make_server(options, hub, token)
+        server = make_server(options, supervisor, token)
     except OSError as problem:
         print(f"fuseloom: port {options.port} of {options.address}: {problem}", file=sys.stderr)
-        hubs.close()
+        supervisors.close()
         return 2
     except ValueError as problem:
         print(f"fuseloom: {problem}", file=sys.stderr)
-        hubs.close()
+        supervisors.close()
         return 2
     loop = server.io_loop.asyncio_loop
     loop.set_exception_handler(_ignore)
@@ -253,7 +253,7 @@ def main(arguments: list[str]) -> int:
     if not options.no_browser:
         server.io_loop.add_callback(server.show, f"/{PATH}")
     server.io_loop.start()
-    hubs.close()
+    supervisors.close()
     journal.note("ended")
     # what is left are threads of libraries, which must not hold it up
     sys.stdout.flush()

@@ -59,6 +59,6 @@ class Bench(JSComponent):
         """Carry out what a key asked for."""
         match request["kind"]:
             case "undo" | "redo" as name:
-                self.runs.desk.ask(name)
+                self.runs.backend.ask(name)
             case "run":  # what takes long is asked about first, as at the button
                 self.runs.handle({"kind": "cancel" if self.runs.runner.running else "run"})

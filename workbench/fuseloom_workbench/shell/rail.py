@@ -30,16 +30,16 @@ class Rail(SessionComponent):
     def handle(self, request: Mapping[str, Any]) -> None:
         match request:
             case {"kind": "model", "name": str(name)}:
-                self.desk.ask("choose", name)
+                self.backend.ask("choose", name)
             case {"kind": "data", "name": str(name)}:
-                self.desk.ask("choose_data", name)
+                self.backend.ask("choose_data", name)
             case {"kind": "machine", "name": str(name)}:
-                self.desk.ask("set_machine", name)
+                self.backend.ask("set_machine", name)
             case {"kind": "preset", "name": str(name)}:
-                self.desk.ask("preset", name)
+                self.backend.ask("preset", name)
             case {"kind": "load", "number": int(number)}:
-                self.desk.ask("recall", number)
+                self.backend.ask("recall", number)
             case {"kind": "pin", "number": int(number)}:
-                self.desk.ask("pin", number)
+                self.backend.ask("pin", number)
             case {"kind": "forget", "number": int(number)}:
-                self.desk.ask("forget", number)
+                self.backend.ask("forget", number)

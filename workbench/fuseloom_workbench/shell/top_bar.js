@@ -1,7 +1,7 @@
 /** Undo, redo and every step with its factor; find, share, save, load, theme, keys. */
 export function render({ model: sent, el }) {
   const model = drawn(sent)
-  const numbers = helpDesk()
+  const numbers = helpBackend()
   const LARGEST = 4 << 20   // bytes of a saved session
   const KEYS = [
     ['Ctrl+K', 'find or do anything'], ['Ctrl+Enter', 'run, or cancel'], ['Ctrl+Z, Ctrl+Shift+Z', 'undo, redo'], ['F6, Shift+F6', 'next, previous pane'], ['F1', 'what the numbers of a pane are'], ['Ctrl+B', 'fold the rail'],

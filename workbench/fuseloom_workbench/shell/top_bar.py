@@ -28,10 +28,10 @@ class TopBar(SessionComponent):
     def handle(self, request: Mapping[str, Any]) -> None:
         match request:
             case {"kind": "undo" | "redo" as name}:
-                self.desk.ask(name)
+                self.backend.ask(name)
             case {"kind": "travel", "by": int(steps)}:
-                self.desk.ask("travel", steps)
+                self.backend.ask("travel", steps)
             case {"kind": "take", "do": [str(name), *arguments]} if name in TAKEN:
-                self.desk.ask(name, *arguments)
+                self.backend.ask(name, *arguments)
             case {"kind": "restore", "saved": dict(saved)}:
-                self.desk.ask("restore", saved)
+                self.backend.ask("restore", saved)

@@ -83,7 +83,7 @@ def tokens_of(text: str) -> int | None:
     Raises
     ------
     SimulationError
-        If it is no whole number.
+        If it is not an integer.
     """
     wanted = text.strip().replace(",", "").replace("_", "")
     if wanted in ("", UNBOUNDED):
@@ -91,6 +91,6 @@ def tokens_of(text: str) -> int | None:
     if not wanted.isdecimal() or len(wanted) > MAX_DIGITS:
         raise SimulationError(
             f"a channel capacity of {text.strip()[:40]!r}",
-            hint=f"a whole number of tokens, or {UNBOUNDED}",
+            hint=f"an integer of tokens, or {UNBOUNDED}",
         )
     return int(wanted)

@@ -310,7 +310,7 @@ export function render({ model: sent, el }) {
     if (there) { take(); ask(cycle, node) } else { pause(); ask(-1, -1) }
   }
   new ResizeObserver(look).observe(box)
-  model.on('turns', take)
+  model.on('answers', take)
   model.on('remove', () => { pause(); document.removeEventListener('keydown', stepping, true) })
   look()
   say()

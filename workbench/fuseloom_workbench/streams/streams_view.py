@@ -46,29 +46,29 @@ class StreamsView(SessionComponent):
     story = param.String("", doc="What the node looked at did, as JSON.")
     selected = param.Integer(-1, doc="The node selected on the page; -1 is none.")
     busy = param.Boolean(False, doc="Whether the run is being recorded.")
-    turns = param.Integer(0, doc="Counts answers of the desk; set last.")
+    answers = param.Integer(0, doc="Counts answers of the page backend; set last.")
 
     def refresh(self) -> None:
-        desk = self.desk
+        backend = self.backend
         changes = self.changes()
         changes |= {
-            "chunk": desk.parts.get("streams_chunk", ""),
-            "story": desk.parts.get("streams_story", ""),
-            "busy": bool((desk.part("later") or {}).get("streams")),
-            "selected": (desk.part("selection") or {}).get("node", -1),
+            "chunk": backend.parts.get("streams_chunk", ""),
+            "story": backend.parts.get("streams_story", ""),
+            "busy": bool((backend.part("later") or {}).get("streams")),
+            "selected": (backend.part("selection") or {}).get("node", -1),
         }
         self.param.update(**{k: v for k, v in changes.items() if getattr(self, k) != v})
-        self.turns += 1
+        self.answers += 1
 
     def handle(self, request: Mapping[str, Any]) -> None:
         match request:
             case {"kind": "step", "cycle": int(cycle), "node": int(node)}:
                 if -1 <= cycle < MOST and -1 <= node < MOST:
-                    self.desk.ask("step_to", cycle, node)
+                    self.backend.ask("step_to", cycle, node)
 
 
 class RecordedBackend(PageBackend):
-    """A desk with one recording and nothing else."""
+    """A page backend with one recording and nothing else."""
 
     def __init__(self, recording: Recording, **params: Any) -> None:
         super().__init__(None, **params)

@@ -38,8 +38,8 @@ class FusionTableGrid(SessionComponent):
     menu = param.Dict({"cell": [], "entries": []}, doc="The open menu: its cell, its entries.")
 
     def changes(self) -> dict[str, Any]:
-        cell = (self.desk.part("selection") or {}).get("cell", ["", ""])
-        menu = self.desk.part("menu") or {"cell": [], "entries": []}
+        cell = (self.backend.part("selection") or {}).get("cell", ["", ""])
+        menu = self.backend.part("menu") or {"cell": [], "entries": []}
         return {**super().changes(), "selected": cell if cell[1] else [], "menu": menu}
 
     def handle(self, request: Mapping[str, Any]) -> None:
@@ -49,10 +49,10 @@ class FusionTableGrid(SessionComponent):
             return
         match request["kind"]:
             case "move" if isinstance(to, int):
-                self.desk.ask("move_row", row, to)
+                self.backend.ask("move_row", row, to)
             case "select" if column is not None:
-                self.desk.ask("select_cell", column, row)
+                self.backend.ask("select_cell", column, row)
             case "menu" if column is not None:
-                self.desk.ask("open_menu", column, row)
+                self.backend.ask("open_menu", column, row)
             case "choose" if column is not None and isinstance(key, str):
-                self.desk.ask("choose_at", column, row, key)
+                self.backend.ask("choose_at", column, row, key)

@@ -39,7 +39,7 @@ class Timeline(SessionComponent):
 
     def changes(self) -> dict[str, Any]:
         changes = super().changes()
-        text = self.desk.parts.get("window")
+        text = self.backend.parts.get("window")
         if text is not None and text != self.answered:
             changes["answered"] = text
         return changes
@@ -54,9 +54,9 @@ class Timeline(SessionComponent):
                 "width": width,
                 "rows": rows,
             }:
-                self.desk.ask("look_into", kind, number, start, stop, width, rows)
+                self.backend.ask("look_into", kind, number, start, stop, width, rows)
             case {"kind": "select", "region": region, "node": node}:
-                self.desk.ask("select_region", region)
-                self.desk.ask("select_node", node)
+                self.backend.ask("select_region", region)
+                self.backend.ask("select_node", node)
             case {"kind": "events"}:
-                self.desk.run(events=True)
+                self.backend.run(events=True)

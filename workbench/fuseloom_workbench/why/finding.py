@@ -54,8 +54,10 @@ def key(session: Session) -> str:
 def find(session: Session) -> Iterator[Findings]:
     """Look for it, of what a session shows now: what is computed again first, then all."""
     built, record = session.built, session.record
-    known = EstimateContext.of(built.compilation.program, built.data, machine=built.design.machine)
-    repeated = recomputation(built.compilation, known, built.estimate)
+    context = EstimateContext.of(
+        built.compilation.program, built.data, machine=built.design.machine
+    )
+    repeated = recomputation(built.compilation, context, built.estimate)
     pinned = pinned_of(session)
     tree = None if pinned is None else _attributed(pinned, built)
     first = Findings(repeated, (), tree, whole=False)

@@ -21,16 +21,16 @@ class PathPanel(SessionComponent):
 
     def __init__(self, session: Session | PageBackend | None = None, **params: Any) -> None:
         super().__init__(session, **params)
-        self.desk.runner.param.watch(lambda *_: self.refresh(), "running")
+        self.backend.runner.param.watch(lambda *_: self.refresh(), "running")
 
     def text(self) -> str | None:
-        view = self.desk.part("path")
-        return view and json.dumps({**view, "running": self.desk.runner.running})
+        view = self.backend.part("path")
+        return view and json.dumps({**view, "running": self.backend.runner.running})
 
     def handle(self, request: Mapping[str, Any]) -> None:
-        view = self.desk.part("path") or {}
+        view = self.backend.part("path") or {}
         match request:
             case {"kind": "explain"} if view.get("ready") and not view["too_long"]:
-                self.desk.run(explain=True)
+                self.backend.run(explain=True)
             case {"kind": "select", "node": int(node)}:
-                self.desk.ask("select_node", node)
+                self.backend.ask("select_node", node)

@@ -19,6 +19,6 @@ class WhyBar(SessionComponent):
     def handle(self, request: Mapping[str, Any]) -> None:
         match request:
             case {"kind": "apply", "text": str(text)}:
-                self.desk.ask("apply_suggestion", text)
+                self.backend.ask("apply_suggestion", text)
             case {"kind": "plain"}:
-                self.desk.ask("set_machine", "default")
+                self.backend.ask("set_machine", "default")

@@ -19,9 +19,9 @@ class WhyPanel(SessionComponent):
     def handle(self, request: Mapping[str, Any]) -> None:
         match request:
             case {"kind": "apply", "text": str(text)}:
-                self.desk.ask("apply_suggestion", text)
+                self.backend.ask("apply_suggestion", text)
             case {"kind": "select", "region": int(region), "node": int(node)}:
-                self.desk.ask("select_region", region)
-                self.desk.ask("select_node", node)
+                self.backend.ask("select_region", region)
+                self.backend.ask("select_node", node)
             case {"kind": "select", "region": int(region)}:
-                self.desk.ask("select_region", region)
+                self.backend.ask("select_region", region)

@@ -172,7 +172,7 @@ class EstimateContext:
     ) -> EstimateContext:
         """What is known where of some inputs only statistics are."""
         there = {name: given for name, given in data.items() if name not in expected}
-        known = cls(program, check_data(program, there, expected), mode, machine)
+        context = cls(program, check_data(program, there, expected), mode, machine)
         for name, statistics in expected.items():
             sizes = stored_shape(program.tensor(name))
             told = tuple(len(counts) for counts in statistics.counts)
@@ -181,8 +181,8 @@ class EstimateContext:
                     f"statistics of levels of {told} coordinates are given for {name}",
                     hint=f"its levels have {tuple(sizes)}",
                 )
-        known.expected.update(expected)
-        return known
+        context.expected.update(expected)
+        return context
 
     @classmethod
     def shared(

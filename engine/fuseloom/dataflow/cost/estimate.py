@@ -78,12 +78,12 @@ def estimate(
     >>> expected.low <= 14_106 <= expected.high  # what a run takes
     True
     """
-    known = EstimateContext.of(compilation.program, data, mode, machine)
-    return Estimate(tuple(estimate_region(region, known) for region in compilation.regions))
+    context = EstimateContext.of(compilation.program, data, mode, machine)
+    return Estimate(tuple(estimate_region(region, context) for region in compilation.regions))
 
 
-def estimate_region(region: CompiledRegion, known: EstimateContext) -> RegionEstimate:
-    """Estimate one region and note in ``known`` what it writes, or is expected to write.
+def estimate_region(region: CompiledRegion, context: EstimateContext) -> RegionEstimate:
+    """Estimate one region and note in ``context`` what it writes, or is expected to write.
 
     Raises
     ------
@@ -92,31 +92,32 @@ def estimate_region(region: CompiledRegion, known: EstimateContext) -> RegionEst
     DataError
         If the mode is exact, and that would take too much.
     """
-    with known.lock:
-        key = (region.graph, known.guessed(region.graph))
-        if key not in known.done:
-            known.done[key] = _estimated(region, known)
-        return known.done[key]
+    with context.lock:
+        key = (region.graph, context.guessed(region.graph))
+        if key not in context.done:
+            context.done[key] = _estimated(region, context)
+        return context.done[key]
 
 
-def _estimated(region: CompiledRegion, known: EstimateContext) -> RegionEstimate:
-    found, least, when = executed_region(region, known), None, None
+def _estimated(region: CompiledRegion, context: EstimateContext) -> RegionEstimate:
+    found, least, when = executed_region(region, context), None, None
     if found is not None and found.mode is EstimateMode.EXACT:
-        known.note(found.executed)
-        least = _bound(found, known.machine)
-    elif found is None or not known.expects(region.graph):
-        nodes, cycles = from_metadata(region, known)  # notes what it is expected to write
+        context.note(found.executed)
+        least = _bound(found, context.machine)
+    elif found is None or not context.expects(region.graph):
+        nodes, cycles = from_metadata(region, context)  # notes what it is expected to write
     if found is not None:
-        when = timed(found.executed, known.machine, samples=found.samples)
+        when = timed(found.executed, context.machine, samples=found.samples)
         nodes, cycles = _numbers(found.executed, when), when.cycles
     copied = sum(
-        traffic(region.region.program.tensor(name), known.elements(name)) for name in region.copies
+        traffic(region.region.program.tensor(name), context.elements(name))
+        for name in region.copies
     )
     flops, moved = sum(n.flops for n in nodes), sum(n.bytes for n in nodes) + copied
-    if (memory := known.machine.memory) is not None:  # nothing moves faster than its peak
-        cycles = max(cycles, moved / memory.peak_per_cycle(known.machine.clock_hz))
-    low, high = interval(found, when, cycles, least, known.machine)
-    tensors = {name: known.why(name) for name in sorted(known.touches(region.graph))}
+    if (memory := context.machine.memory) is not None:  # nothing moves faster than its peak
+        cycles = max(cycles, moved / memory.peak_per_cycle(context.machine.clock_hz))
+    low, high = interval(found, when, cycles, least, context.machine)
+    tensors = {name: context.why(name) for name in sorted(context.touches(region.graph))}
     return RegionEstimate(
         region.name,
         cycles,
@@ -129,9 +130,9 @@ def _estimated(region: CompiledRegion, known: EstimateContext) -> RegionEstimate
         least,
         OnChip(
             None if found is None else sum(n.held for n in nodes),
-            channel_bytes(region.graph, known.machine),
+            channel_bytes(region.graph, context.machine),
         ),
-        known.budget if found is None else found.made,
+        context.budget if found is None else found.made,
         low,
         high,
     )
@@ -160,7 +161,7 @@ def _numbers(executed: Execution, when: Timed) -> tuple[NodeEstimate, ...]:
         made = max((values[s] for s in put), default=0.0)
         fibers = 0.0
         if primitive(node.op).memory.writes_level:
-            fibers = total(node.inputs[0], executed.streams[node.inputs[0]].nest.filled)
+            fibers = total(node.inputs[0], executed.streams[node.inputs[0]].fiber_tree.filled)
         tokens = [total(s, executed.streams[s].tokens) + 1.0 for s in put or node.inputs]
         numbers.append(
             NodeEstimate(

@@ -23,7 +23,7 @@ MOST_KEPT = 5e7
 """Elements of executions that are kept together."""
 
 
-def executed_region(region: CompiledRegion, known: EstimateContext) -> ExecutedGraph | None:
+def executed_region(region: CompiledRegion, context: EstimateContext) -> ExecutedGraph | None:
     """A region executed as the mode says; None if only statistics are left.
 
     Raises
@@ -31,11 +31,11 @@ def executed_region(region: CompiledRegion, known: EstimateContext) -> ExecutedG
     DataError
         If the mode is exact, and that would take too much.
     """
-    key = (_without_capacities(region.graph), known.guessed(region.graph))
-    found = known.kept.get(key)
+    key = (_without_capacities(region.graph), context.guessed(region.graph))
+    found = context.kept.get(key)
     if found is None:
-        found = _exactly(region, known) or _on_samples(region, known)
-        _keep(known, key, found)
+        found = _exactly(region, context) or _on_samples(region, context)
+        _keep(context, key, found)
     if found is None:
         return None
     return replace(found, executed=replace(found.executed, graph=region.graph))
@@ -47,29 +47,29 @@ def _without_capacities(graph: Graph) -> Graph:
     return replace(graph, streams=tuple(replace(s, capacity=None) for s in graph.streams))
 
 
-def _keep(known: EstimateContext, key: Hashable, found: ExecutedGraph | None) -> None:
+def _keep(context: EstimateContext, key: Hashable, found: ExecutedGraph | None) -> None:
     """Keep an execution in place of the oldest ones."""
     if found is None or found.made > MOST_KEPT:
         return
-    kept = known.kept
+    kept = context.kept
     kept.made += found.made
     kept[key] = found
     while kept.made > MOST_KEPT:
         kept.made -= kept.popitem(last=False)[1].made
 
 
-def _exactly(region: CompiledRegion, known: EstimateContext) -> ExecutedGraph | None:
-    if known.mode in (EstimateMode.METADATA, EstimateMode.SAMPLED) or not known.reads_known(
+def _exactly(region: CompiledRegion, context: EstimateContext) -> ExecutedGraph | None:
+    if context.mode in (EstimateMode.METADATA, EstimateMode.SAMPLED) or not context.reads_known(
         region.graph
     ):
         return None
-    budget = ElementBudget(known.budget)
+    budget = ElementBudget(context.budget)
     try:
-        made = execute(region.graph, known.patterns, known.memo, budget)
+        made = execute(region.graph, context.patterns, context.memo, budget)
     except TooLargeError:
-        if known.mode is EstimateMode.EXACT:
+        if context.mode is EstimateMode.EXACT:
             raise DataError(
-                f"an exact estimate of region {region.name} makes more than {known.budget:,.0f} "
+                f"an exact estimate of region {region.name} makes more than {context.budget:,.0f} "
                 "elements",
                 hint="estimate from samples, with mode sampled",
             ) from None
@@ -79,16 +79,16 @@ def _exactly(region: CompiledRegion, known: EstimateContext) -> ExecutedGraph | 
     return ExecutedGraph(made, EstimateMode.EXACT, budget.made)
 
 
-def _on_samples(region: CompiledRegion, known: EstimateContext) -> ExecutedGraph | None:
-    if known.mode in (EstimateMode.METADATA, EstimateMode.EXACT):
+def _on_samples(region: CompiledRegion, context: EstimateContext) -> ExecutedGraph | None:
+    if context.mode in (EstimateMode.METADATA, EstimateMode.EXACT):
         return None
     try:
-        for name in known.reads(region.graph):
-            known.make_up(name)
-        found = sampled(region, known)
+        for name in context.reads(region.graph):
+            context.make_up(name)
+        found = sampled(region, context)
     except UnknownError:
         return None
     if found is None:
         return None
     made: Execution = found[0]
-    return ExecutedGraph(made, EstimateMode.SAMPLED, known.budget, found[1])
+    return ExecutedGraph(made, EstimateMode.SAMPLED, context.budget, found[1])

@@ -54,7 +54,7 @@ def interval(
     high = cycles * (1.0 + (WAITING if bounded else MODEL)) + CYCLES
     if found.mode is EstimateMode.EXACT:
         return least if least is not None else 0.0, high
-    inside = any(s.nest.weights is not None for s in found.executed.streams.values())
+    inside = any(s.fiber_tree.weights is not None for s in found.executed.streams.values())
     off = DEVIATIONS * _deviation(found, when) + (INSIDE * cycles if inside else 0.0)
     return max(cycles * (1.0 - MODEL) - CYCLES - off, 0.0), high + off
 

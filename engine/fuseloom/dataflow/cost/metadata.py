@@ -22,7 +22,7 @@ from fuseloom.program.types import Tensor
 
 
 def from_metadata(
-    region: CompiledRegion, known: EstimateContext
+    region: CompiledRegion, context: EstimateContext
 ) -> tuple[tuple[NodeEstimate, ...], float]:
     """Expected numbers of every node, and cycles; what it is expected to write is noted.
 
@@ -44,10 +44,10 @@ def from_metadata(
             raise LoweringError(f"no cost rule for the primitive {node.op!r}")
         inputs = tuple(flows[s] for s in node.inputs)
         outputs = tuple(-1 if s is None else s for s in node.outputs)
-        outcome = RULES[node.op](node, inputs, FlowContext(known, outputs))
+        outcome = RULES[node.op](node, inputs, FlowContext(context, outputs))
         made_flows = zip(node.outputs, outcome.flows, strict=True)
         flows.update({s: flow for s, flow in made_flows if s is not None})
-        if not node.outputs and known.program.tensor(str(node.params["tensor"])).rank:
+        if not node.outputs and context.program.tensor(str(node.params["tensor"])).rank:
             levels = written.setdefault(str(node.params["tensor"]), {})
             if primitive(node.op).memory.writes_level:
                 levels[int(node.params["level"])] = inputs[0]
@@ -62,11 +62,11 @@ def from_metadata(
             node_flops(node, taken, made),
             node_bytes(node, taken, made, fibers),
         )
-        depth[k] = value_latency(node, known.machine) + max(
+        depth[k] = value_latency(node, context.machine) + max(
             (depth[graph.producer[s]] for s in node.inputs), default=0
         )
     for name, levels in written.items():
-        known.expected[name] = _expected(known.program.tensor(name), levels)
+        context.expected[name] = _expected(context.program.tensor(name), levels)
     ordered = tuple(nodes[n.id] for n in graph.nodes)
     return ordered, max(n.cycles for n in ordered) + max(depth.values(), default=0)
 

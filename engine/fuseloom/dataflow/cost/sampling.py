@@ -52,7 +52,7 @@ Sizes = tuple[int, int | None]
 Made = tuple[Execution, Mapping[str, Sample]]
 
 
-def sampled(region: CompiledRegion, known: EstimateContext) -> Made | None:
+def sampled(region: CompiledRegion, context: EstimateContext) -> Made | None:
     """A region executed on about the largest samples that the budget allows; None if none does.
 
     Raises
@@ -62,7 +62,7 @@ def sampled(region: CompiledRegion, known: EstimateContext) -> Made | None:
     """
     if any(region.region.extents[x] > LONGEST for x in outermost(region.graph)):
         return None
-    drawn = SampledIndices(region, known)
+    drawn = SampledIndices(region, context)
     for size, inside, part in FIRST:
         if inside is not None and drawn.inner is None:
             continue
@@ -95,11 +95,11 @@ def _grown(drawn: SampledIndices, made: Made, now: Sizes, cost: float) -> Made:
 class SampledIndices:
     """Samples of the indices of a region, and executions on them."""
 
-    def __init__(self, region: CompiledRegion, known: EstimateContext) -> None:
-        self.graph, self.extents, self.known = region.graph, region.region.extents, known
+    def __init__(self, region: CompiledRegion, context: EstimateContext) -> None:
+        self.graph, self.extents, self.context = region.graph, region.region.extents, context
         self.outer, free = outermost(region.graph), unfolded(region.graph)
         self.inner = max(free, key=lambda x: self.extents[x], default=None)
-        found = [t for t in traversals_of(region.graph) if known.elementwise(t[0]) is not None]
+        found = [t for t in traversals_of(region.graph) if context.elementwise(t[0]) is not None]
         self._names: dict[str, str] = {}  # what regions call their indices makes no difference
         for x in (x for _, _, levels in found for x, _ in levels):
             self._names.setdefault(x, str(len(self._names)))
@@ -127,16 +127,16 @@ class SampledIndices:
 
     def _measures(self, index: str) -> Floats:
         key = self._key(index)
-        if key not in self.known.measures:
-            self.known.measures[key] = measures_of(*key, self.known.elementwise)
-        return self.known.measures[key]
+        if key not in self.context.measures:
+            self.context.measures[key] = measures_of(*key, self.context.elementwise)
+        return self.context.measures[key]
 
     def sample(self, index: str, size: int) -> Sample:
         """The sample of an index, which whatever traverses the same tensors by it shares."""
         key = self._key(index), self._of(index, size)
-        if key not in self.known.samples:
-            self.known.samples[key] = Sample.of(self._measures(index), key[1])
-        return self.known.samples[key]
+        if key not in self.context.samples:
+            self.context.samples[key] = Sample.of(self._measures(index), key[1])
+        return self.context.samples[key]
 
     def executed(self, size: int, inside: int | None, elements: float) -> tuple[Made, float]:
         """One execution out of those along each outermost index, and the elements it took.
@@ -146,7 +146,7 @@ class SampledIndices:
         TooLargeError
             If that is more than there may be.
         """
-        graph, known = self.graph, self.known
+        graph, context = self.graph, self.context
         outer, inner = {x: self.sample(x, size) for x in self.outer}, {}
         if inside is not None and self.inner is not None:
             inner = {self.inner: self.sample(self.inner, inside)}
@@ -154,7 +154,7 @@ class SampledIndices:
         most = 0.0
         for x, sample in outer.items():
             budget = ElementBudget(elements)
-            along[x] = execute(graph, known.patterns, known.memo, budget, {**inner, x: sample})
+            along[x] = execute(graph, context.patterns, context.memo, budget, {**inner, x: sample})
             most = max(most, budget.made)
         any_of = next(iter(along.values()))
         streams: dict[int, StreamContents] = {}

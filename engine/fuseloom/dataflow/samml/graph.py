@@ -268,7 +268,7 @@ class Graph(Shows, html="fuseloom.dataflow.samml.display:graph_html"):
 
 def _whole(given: object, least: int) -> int:
     if type(given) is not int or not least <= given < 2**63:
-        raise TypeError(f"{given!r} is no whole number of at least {least}")
+        raise TypeError(f"{given!r} is not an integer of at least {least}")
     return given
 
 

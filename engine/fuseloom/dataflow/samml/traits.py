@@ -183,7 +183,7 @@ class Paced(Flag):
 
 @dataclass(frozen=True)
 class Streaming:
-    """How a primitive goes through its streams; its twin says exactly what it does."""
+    """How a primitive goes through its streams; its golden model says exactly what it does."""
 
     peeks: Peeks
     takes: Takes
@@ -251,7 +251,7 @@ class MemoryTraits:
     writes : tuple of Stored
         Arrays it writes: first the one that takes its numbers, then maybe segments.
     stalled : str or None
-        Name of the twin and of the kernel that stand still for a memory of queues.
+        Name of the golden model and of the kernel that stand still for a memory of queues.
     port : MemoryPort or None
         What it does, if it is itself a port of the memory.
     """

@@ -61,9 +61,9 @@ def run_graph(
     Parameters
     ----------
     engine : Engine or str
-        ``"interpreter"`` runs the generator twins, ``"compiled"`` the kernels.  ``"auto"``
+        ``"interpreter"`` runs the golden models, ``"compiled"`` the kernels.  ``"auto"``
         takes the kernels when they are compiled already or the data are large, and have the
-        primitives the graph needs; otherwise the twins.
+        primitives the graph needs; otherwise the golden models.
     log : bool
         Keep every token taken from every stream, with its timestamp.
     observe : Observe, optional
@@ -114,7 +114,7 @@ def run_ported(
 def _chosen(
     bound: BoundGraph, machine: Machine, engine: Engine, observe: Observe | None
 ) -> ModuleType | None:
-    """The compiled engine, if that is to run the graph; None for the twins."""
+    """The compiled engine, if that is to run the graph; None for the golden models."""
     if engine is Engine.INTERPRETER:
         return None
     kernels = _compiled_engine(required=engine is Engine.COMPILED)
@@ -136,7 +136,7 @@ def _compiled_engine(required: bool) -> ModuleType | None:
 
 
 def worthwhile(bound: BoundGraph, machine: Machine, observe: Observe | None = None) -> bool:
-    """Whether the kernels can run the graph, and sooner than the twins would be done."""
+    """Whether the kernels can run the graph, and sooner than the golden models would be done."""
     needed = _needed(bound, machine, observe)
     warmup = import_module(f"{_COMPILED}.warmup")
     if not needed <= set(warmup.KERNELS):

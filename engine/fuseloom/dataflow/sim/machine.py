@@ -187,7 +187,7 @@ class Machine:
                 continue
             if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= most:
                 raise SimulationError(
-                    f"{owner}: {what} is {size!r}", hint=f"a whole number from 1 to {most:,}"
+                    f"{owner}: {what} is {size!r}", hint=f"an integer from 1 to {most:,}"
                 )
         clock: object = self.clock_hz
         if not isinstance(clock, int | float) or not 0 < clock <= MAX_CLOCK:

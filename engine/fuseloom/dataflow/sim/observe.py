@@ -1,7 +1,7 @@
 """What a run can be asked to observe besides its counters, and what comes of it.
 
 Both engines observe, and say the same: occupancies, tokens per bin and logs agree exactly.  The
-timelines of nodes are exact on the generator twins; the compiled engine knows a node's clock and
+timelines of nodes are exact on the golden models; the compiled engine knows a node's clock and
 stalls only from visit to visit (a ring full of tokens, some hundred to some thousand cycles) and
 spreads each visit's cycles evenly over its interval.  Their totals are exact on both.  So is every
 wait, from cycle to cycle, where events are asked for.
@@ -182,7 +182,7 @@ class Observed:
     log : tuple of StreamLog, or None
         Per stream.
     waits : tuple, or None
-        Per node, every wait in order, from the twins with a log.
+        Per node, every wait in order, from the golden models with a log.
     logged : int
         Records written to the log, the dropped ones among them.
     forgotten : int

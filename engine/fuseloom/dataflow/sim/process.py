@@ -1,6 +1,6 @@
-"""What a generator twin sees: its channels, its clock, its parameters (``samml.md`` §3).
+"""What a golden model sees: its channels, its clock, its parameters (``samml.md`` §3).
 
-A twin is a generator that yields requests and is resumed with the answer::
+A golden model is a generator that yields requests and is resumed with the answer::
 
     token = yield channel.take          # wait for a token, remove it
     token = yield channel.peek          # wait for a token, leave it
@@ -11,8 +11,8 @@ A twin is a generator that yields requests and is resumed with the answer::
     when = yield port.answer(access)            # wait to know when it answers; the clock stays
     yield channel.put(token, at=access)         # wait for a slot; stamped when the answer comes
 
-Whoever runs the twin moves its clock past every wait; the twin itself adds what its own work
-costs, as in ``node.clock += 1``.
+Whoever runs the golden model moves its clock past every wait; the golden model itself adds what its
+own work costs, as in ``node.clock += 1``.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The space of schedules: ways of regions, which are alike, and what none takes less than."""
+"""The space of schedules: candidates of regions, which are alike, and what none takes less than."""

@@ -1,4 +1,4 @@
-"""The ways of executing some statements as one region: copies, orders, look-ups and lanes."""
+"""Candidates for executing some statements as one region: copies, orders, look-ups, lanes."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from fuseloom.program.types import Program, Statement
 from fuseloom.results.method import Budget, Refusal
 
 MOST_LEVELS = 3
-"""Levels of which every choice to look up or scan is a way; of more, the best that is found."""
+"""Levels of which every choice to look up or scan is a candidate; of more, the best found."""
 RANKED = 50
 """Orders of a region that are looked at in the order of what they take at least."""
 FAR, MANY = 1.2, 4.0
-"""Times what the best way takes at which others are left for later, whatever more they take."""
+"""Multiples of the best candidate's cycles at which others are deferred."""
 MOST_REGIONS = 12
 """Regions, with different inputs stored twice, that are looked at to bound what they take."""
 EFFORT = 3e6
@@ -69,7 +69,7 @@ class RegionCandidate:
     def of(
         cls, compiled: CompiledRegion, copies: tuple[Permute, ...] = (), ordered: bool = True
     ) -> RegionCandidate:
-        """The way of a region that is compiled."""
+        """The candidate of a region that is compiled."""
         options = compiled.region.options
         return cls(lambda: compiled, compiled.own_order, options, copies, ordered)
 
@@ -92,20 +92,20 @@ class RegionCandidate:
 
 @dataclass(frozen=True)
 class DeferredCandidates:
-    """Ways under an order under which a region takes long, and cycles that none is below."""
+    """Candidates under an order under which a region takes long, and cycles that none is below."""
 
     least: float
     open: Callable[[], Iterator[RegionCandidate | Refusal]]
 
 
 class RegionCandidates:
-    """Ways of regions of one program on what is known of it.
+    """Candidates of regions of one program on what is known of it.
 
     Parameters
     ----------
     rest : Schedule
         Settings that hold for every region.
-    firings : StatementInstances
+    instances : StatementInstances
         What statements do, by coordinates.
     sized : bool
         Whether channels have the capacities that no data can deadlock.
@@ -115,14 +115,14 @@ class RegionCandidates:
         self,
         program: Program,
         rest: Schedule,
-        known: EstimateContext,
-        firings: StatementInstances,
+        context: EstimateContext,
+        instances: StatementInstances,
         sized: bool = False,
     ) -> None:
         self.program = program
         self.rest = rest
-        self.known = known
-        self.firings = firings
+        self.context = context
+        self.instances = instances
         self.sized = sized
         self._first: dict[Hashable, CompiledRegion] = {}
 
@@ -152,12 +152,12 @@ class RegionCandidates:
         return made[0]
 
     def regions(self, statements: tuple[Statement, ...], budget: Budget) -> list[FusedRegion]:
-        """Every region of which there are ways; none where they are too many to be listed.
+        """Every region of which there are candidates; none where they are too many to be listed.
 
         Raises
         ------
         FuseloomError
-            If there is no way.
+            If there is no candidate.
         """
         plain = self.region(statements)
         found = [plain, *less_shared(plain, self.rest)]
@@ -185,11 +185,11 @@ class RegionCandidates:
 
     def renamed(
         self,
-        way: RegionCandidate,
+        candidate: RegionCandidate,
         theirs: tuple[Statement, ...],
         mine: tuple[Statement, ...],
     ) -> RegionCandidate:
-        """The same way of statements that are equal but for the names of tensors."""
+        """The same candidate for statements that are equal but for the names of tensors."""
         names = {
             old.tensor: new.tensor
             for a, b in zip(theirs, mine, strict=True)
@@ -201,19 +201,21 @@ class RegionCandidates:
             return names.get(bare, bare) + name[len(bare) :]
 
         options = replace(
-            way.options,
-            looked_up=frozenset((view(v), x) for v, x in way.options.looked_up),
-            scanned=frozenset((view(v), x) for v, x in way.options.scanned),
+            candidate.options,
+            looked_up=frozenset((view(v), x) for v, x in candidate.options.looked_up),
+            scanned=frozenset((view(v), x) for v, x in candidate.options.scanned),
         )
-        copies = tuple(replace(c, view=view(c.view), region=span_of(mine)) for c in way.copies)
+        copies = tuple(
+            replace(c, view=view(c.view), region=span_of(mine)) for c in candidate.copies
+        )
 
         def make() -> CompiledRegion:
-            if not way.ordered:
+            if not candidate.ordered:
                 return self._apart(self.region(mine))
             region = replace(self.region(mine, copies), options=options)
-            return self.compile(region, way.order)
+            return self.compile(region, candidate.order)
 
-        return RegionCandidate(make, way.order, options, copies, way.ordered)
+        return RegionCandidate(make, candidate.order, options, copies, candidate.ordered)
 
     def of(
         self,
@@ -221,13 +223,13 @@ class RegionCandidates:
         budget: Budget,
         so_far: Callable[[], float] = lambda: inf,
     ) -> Iterator[RegionCandidate | Refusal | DeferredCandidates]:
-        """Every way that fits the lanes and copies of a budget, what is likely the best first.
+        """Every candidate that fits the lanes and copies of a budget, the likely best first.
 
         Parameters
         ----------
         so_far : callable
-            Cycles expected of the best way so far; orders that are known to be far above are left
-            for later.
+            Cycles expected of the best candidate so far; orders that are known to be far above are
+            left for later.
         """
         seen: set[Graph] = set()
         try:
@@ -282,13 +284,13 @@ class RegionCandidates:
                 yield ((index, factor),)
 
     def points(self, region: FusedRegion, budget: Budget) -> int:
-        """How many legal ways there are, exactly, before any is built.
+        """How many legal candidates there are, exactly, before any is built.
 
         Orders, times lanes, times what each compressed level of an input may be: looked up or
         scanned, where dense ones are looked up; or all scanned.
         """
         levels, orders = 0, region.pog.count()
-        if self.known.machine.has_searchers:
+        if self.context.machine.has_searchers:
             leaves = [view for view in region.views.values() if isinstance(view, Leaf)]
             formats = [self.program.tensor(leaf.tensor).format.levels for leaf in leaves]
             levels = sum(x is not LevelFormat.DENSE for found in formats for x in found)
@@ -304,7 +306,7 @@ class RegionCandidates:
         so_far: Callable[[], float],
     ) -> Iterator[RegionCandidate | Refusal | DeferredCandidates]:
         ranked: dict[tuple[str, ...], float] = {}
-        again = RecomputationBound(region, self.firings, budget.lanes)
+        again = RecomputationBound(region, self.instances, budget.lanes)
 
         def least(nests: NestClass) -> float:
             if nests.order not in ranked:
@@ -330,7 +332,7 @@ class RegionCandidates:
         copies: tuple[Permute, ...],
         seen: set[Graph],
     ) -> Iterator[RegionCandidate | Refusal]:
-        """The ways of a region under one order."""
+        """The candidates of a region under one order."""
         try:
             compiled = self.compile(region, order)
         except (OrderError, LoweringError) as reason:
@@ -364,11 +366,11 @@ class RegionCandidates:
 
     def _looked_up(self, compiled: CompiledRegion) -> Iterator[RegionOptions]:
         options = compiled.region.options
-        if not (self.known.machine.has_searchers and options.locate):
+        if not (self.context.machine.has_searchers and options.locate):
             return
         levels = [*searchable(compiled)]
         if len(levels) > MOST_LEVELS:
-            best = with_look_ups(compiled, self.known, EFFORT)
+            best = with_look_ups(compiled, self.context, EFFORT)
             if best is not compiled:
                 yield best.region.options
             return

@@ -66,15 +66,15 @@ class Contents:
     def __getitem__(self, name: str) -> int:
         return self._of[name]
 
-    def twins(self, name: str) -> Iterable[str]:
+    def equal_contents(self, name: str) -> Iterable[str]:
         """All tensors with the same coordinates, itself among them."""
         return self._names[self._of[name]]
 
-    def shared(self, name: str, known: EstimateContext) -> bool:
+    def shared(self, name: str, context: EstimateContext) -> bool:
         """Take a tensor's coordinates from one that is known to have them; whether there is one."""
-        for other in self.twins(name):
-            if other != name and other in known.patterns.written:
-                known.patterns.share(name, other)
+        for other in self.equal_contents(name):
+            if other != name and other in context.patterns.written:
+                context.patterns.share(name, other)
                 return True
         return False
 

@@ -20,10 +20,14 @@ class Coordinates:
     """
 
     def __init__(
-        self, program: Program, known: EstimateContext, ways: RegionCandidates, contents: Contents
+        self,
+        program: Program,
+        context: EstimateContext,
+        candidates: RegionCandidates,
+        contents: Contents,
     ) -> None:
-        self.known = known
-        self.ways = ways
+        self.context = context
+        self.candidates = candidates
         self.contents = contents
         self._statements = {s.out.tensor: s for s in program.live}
         self._looked: set[str] = set()
@@ -43,18 +47,18 @@ class Coordinates:
                 continue
             todo.pop()
             self._looked.add(name)
-            if not statement.op.fuses or self.contents.shared(name, self.known):
+            if not statement.op.fuses or self.contents.shared(name, self.context):
                 continue
             try:
-                estimate_region(self.ways.first((statement,)), self.known)
-                if not self.known.patterns.knows(name):
-                    self.known.make_up(name)
+                estimate_region(self.candidates.first((statement,)), self.context)
+                if not self.context.patterns.knows(name):
+                    self.context.make_up(name)
             except (FuseloomError, UnknownError):
                 continue
 
     def _noted(self, name: str) -> bool:
-        patterns = self.known.patterns
-        if patterns.knows(name) or name in self.known.expected or name in patterns.made_up:
+        patterns = self.context.patterns
+        if patterns.knows(name) or name in self.context.expected or name in patterns.made_up:
             return True
         statement = self._statements[name]
         source = statement.operands[0].tensor

@@ -117,21 +117,21 @@ class StatementInstances:
     Of tensors in blocks the coordinates are those of the blocks.
     """
 
-    def __init__(self, program: Program, known: EstimateContext) -> None:
+    def __init__(self, program: Program, context: EstimateContext) -> None:
         self.program = program
-        self.known = known
+        self.context = context
         self._tensors: dict[str, Ints | None] = {}
         self._of: dict[str, Table | int] = {}
 
     def elements(self, name: str) -> float:
         """Elements, or blocks, that a tensor stores; 0 where that is not known."""
-        if not self.known.patterns.knows(name):
+        if not self.context.patterns.knows(name):
             return 0.0
-        return self.known.elements(name) / prod(self.program.tensor(name).format.tile)
+        return self.context.elements(name) / prod(self.program.tensor(name).format.tile)
 
     def whole(self, name: str) -> bool:
         """Whether a tensor is known to have every element."""
-        return self.known.patterns.knows(name) and self.known.patterns.complete(name)
+        return self.context.patterns.knows(name) and self.context.patterns.complete(name)
 
     def sizes(self, access: Access) -> dict[str, int]:
         """How many coordinates each index of a use of a tensor has."""
@@ -163,7 +163,7 @@ class StatementInstances:
         """
         name = statement.out.tensor
         names = [name, *(a.tensor for a in statement.operands)]
-        if not all(map(self.known.patterns.knows, names)):
+        if not all(map(self.context.patterns.knows, names)):
             raise TooManyError
         if name not in self._of:
             try:
@@ -178,7 +178,7 @@ class StatementInstances:
     def count(self, statement: Statement) -> float:
         """How often a statement fires, if it computes everything; 0 if that is not known."""
         accesses = statement.operands
-        if any(not self.known.patterns.knows(a.tensor) for a in accesses):
+        if any(not self.context.patterns.knows(a.tensor) for a in accesses):
             return 0.0
         if len(accesses) == 1:
             return self.elements(accesses[0].tensor)
@@ -252,13 +252,13 @@ class StatementInstances:
 
     def _listed(self, name: str) -> Ints | None:
         """The coordinates of a tensor's elements; None if they are not known, or too many."""
-        if not self.known.patterns.knows(name):
+        if not self.context.patterns.knows(name):
             return None
         if name not in self._tensors:
             self._tensors[name] = None
             if self.elements(name) <= MOST:
                 try:
-                    stored = self.known.patterns.elements_of(name)
+                    stored = self.context.patterns.elements_of(name)
                     self._tensors[name] = coordinates(stored.tensor, stored.levels)
                 except UnknownError:
                     pass

@@ -56,16 +56,16 @@ class _Demand:
 
 def lower_bounds(
     program: Program,
-    firings: StatementInstances,
+    instances: StatementInstances,
     statements: Sequence[Statement],
-    places: OrderIdeals,
+    ideals: OrderIdeals,
     lanes: int = 1,
 ) -> Floats:
-    """Of each part between two places, cycles that no region of its statements is below.
+    """Of each part between two ideals, cycles that no region of its statements is below.
 
     Parameters
     ----------
-    firings : StatementInstances
+    instances : StatementInstances
         What statements do, by coordinates.
     lanes : int
         Lanes that a region may have.
@@ -73,25 +73,25 @@ def lower_bounds(
     Returns
     -------
     ndarray of shape (p, p)
-        ``[place, end]`` is that of what is in the second place and not in the first; where none
+        ``[ideal, end]`` is that of what is in the second ideal and not in the first; where none
         leads to the other it does not matter.
 
     Notes
     -----
     What a statement has to compute depends on where the region ends, not on where it begins: what
-    reads it is not in a place without it.  So there is one pass for all regions, of O(n p) in all;
+    reads it is not in an ideal without it.  So there is one pass for all regions, of O(n p) in all;
     and one for what the most is of all statements of a region, which is that of the statement that
-    comes next at its first place, or that of the region which begins after it.
+    comes next at its first ideal, or that of the region which begins after it.
     """
     size = len(statements)
-    place = {s.out.tensor: k for k, s in enumerate(statements)}
+    position = {s.out.tensor: k for k, s in enumerate(statements)}
     readers: list[list[int]] = [[] for _ in statements]
     for k, statement in enumerate(statements):
         for name in dict.fromkeys(a.tensor for a in statement.operands):
-            if name in place:
-                readers[place[name]].append(k)
-    found = np.zeros((size, len(places)))
-    inside = places.inside
+            if name in position:
+                readers[position[name]].append(k)
+    found = np.zeros((size, len(ideals)))
+    inside = ideals.inside
     demands: list[list[_Demand]] = [[] for _ in statements]
     for k in range(size - 1, -1, -1):
         statement = statements[k]
@@ -103,7 +103,7 @@ def lower_bounds(
         for reader in readers[k]:
             for demand in demands[reader]:
                 here = demand.ends & inside[reader]
-                part = _part(firings, statements[reader], demand.part, statement.out)
+                part = _part(instances, statements[reader], demand.part, statement.out)
                 if part is None:
                     whole |= here
                 elif part.rows:
@@ -111,21 +111,21 @@ def lower_bounds(
         demands[k] = sorted(demands[k], key=lambda d: -d.part.rows if d.part else 0)[:DEMANDS]
         demands[k].insert(0, _Demand(whole, None))
         if statement.op.fuses:
-            elements = firings.elements(name)
+            elements = instances.elements(name)
             np.maximum(found[k], elements, out=found[k], where=written)
             for demand in demands[k]:
-                work = _work(firings, statement, demand.part) / lanes
+                work = _work(instances, statement, demand.part) / lanes
                 np.maximum(found[k], work, out=found[k], where=demand.ends)
-    return _joined(places, found)
+    return _joined(ideals, found)
 
 
-def _joined(places: OrderIdeals, found: Floats) -> Floats:
-    """The most of what is found of single statements, by the place where a region ends."""
-    joined = np.zeros((len(places), len(places)))
-    for place in range(len(places) - 2, -1, -1):
-        for unit, after in places.steps(place):
-            here = places.inside[unit]
-            np.maximum(found[unit], joined[after], out=joined[place], where=here)
+def _joined(ideals: OrderIdeals, found: Floats) -> Floats:
+    """The most of what is found of single statements, by the ideal where a region ends."""
+    joined = np.zeros((len(ideals), len(ideals)))
+    for ideal in range(len(ideals) - 2, -1, -1):
+        for unit, after in ideals.steps(ideal):
+            here = ideals.inside[unit]
+            np.maximum(found[unit], joined[after], out=joined[ideal], where=here)
     return joined
 
 
@@ -133,31 +133,31 @@ _NOTHING = Table({}, {}, 0)
 
 
 def _part(
-    firings: StatementInstances, reader: Statement, needed: Table | None, out: Access
+    instances: StatementInstances, reader: Statement, needed: Table | None, out: Access
 ) -> Table | None:
     """What a statement takes of a tensor, if so much of its result is needed; None for all."""
-    if needed is None and firings.needs_all(reader, out.tensor):
+    if needed is None and instances.needs_all(reader, out.tensor):
         return None
     try:
-        fires = firings.of(reader)
+        fires = instances.of(reader)
         if needed is not None:
             fires = fires.within(_named(needed, reader.out))
-        taken = firings.taken(reader, fires, out.tensor)
+        taken = instances.taken(reader, fires, out.tensor)
     except TooManyError:
         return _NOTHING
     access = next(a for a in reader.operands if a.tensor == out.tensor)
-    if taken.rows == firings.elements(out.tensor):
+    if taken.rows == instances.elements(out.tensor):
         return None
     return _numbered(taken, access)
 
 
-def _work(firings: StatementInstances, statement: Statement, needed: Table | None) -> float:
+def _work(instances: StatementInstances, statement: Statement, needed: Table | None) -> float:
     """Tokens of a statement's nodes, if so much of its result is needed."""
-    elements = firings.elements(statement.out.tensor) if needed is None else needed.rows
+    elements = instances.elements(statement.out.tensor) if needed is None else needed.rows
     if needed is None:
-        return max(elements, firings.count(statement))
+        return max(elements, instances.count(statement))
     try:
-        return max(elements, firings.of(statement).within(_named(needed, statement.out)).rows)
+        return max(elements, instances.of(statement).within(_named(needed, statement.out)).rows)
     except TooManyError:
         return elements
 
@@ -185,13 +185,13 @@ class RecomputationBound:
 
     From each output inwards: where an instance fires, under which coordinates of the indices that
     lie outside it; what that takes of each operand, under which coordinates; and where that one
-    fires, then.  Each instance on the way takes a token for each of these.  What two orders have in
-    common is found out once.
+    fires, then.  Each instance on the path takes a token for each of these.  What two orders
+    have in common is found out once.
     """
 
-    def __init__(self, region: FusedRegion, firings: StatementInstances, lanes: int = 1) -> None:
+    def __init__(self, region: FusedRegion, instances: StatementInstances, lanes: int = 1) -> None:
         self.region = region
-        self.firings = firings
+        self.instances = instances
         self.lanes = lanes
         self._known: dict[_Key, tuple[int, Table | None, int]] = {}
         self._tables: dict[int, Table | None] = {}
@@ -255,7 +255,7 @@ class RecomputationBound:
     def _found(self, view: Instance, key: _Key) -> Table:
         if isinstance(view, Cut) or view.shifts or not view.statement.op.fuses:
             raise TooManyError
-        own = self.firings.of(view.statement)
+        own = self.instances.of(view.statement)
         rename = dict(view.renaming)
         if len(set(rename.values())) < len(rename):
             raise TooManyError

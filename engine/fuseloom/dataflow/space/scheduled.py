@@ -1,4 +1,4 @@
-"""The schedule that has some regions, each in one way: what a search has found, as a text."""
+"""The schedule of some regions, each with one candidate, as a text."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def scheduled(
         Those of the program that ``base`` makes of it, in its order.
     base : Schedule
         Settings that hold throughout.
-    regions : sequence of (units, way)
+    regions : sequence of (units, candidate)
         Positions of their statements, and how they are executed; None is what memory does.
     alone : frozenset of int
         Positions of statements of whose regions a schedule has nothing to say.
@@ -50,20 +50,20 @@ def scheduled(
         settings[:0] = base.of(Sequenced)
     elif wanted := sequence_to(source, [statements[k].out.tensor for k in units]):
         settings.insert(0, wanted)
-    for own, way in regions:
-        if way is None:
+    for own, candidate in regions:
+        if candidate is None:
             continue
         span = span_of([statements[k] for k in own])
         if len(own) > 1:
             fusions.append(Fuse(span.first, span.last))
         if not alone.isdisjoint(own):
             continue
-        if way.ordered and way.order:
-            orders.append(Order(span.first, span.last, way.order))
-        if not way.options.locate:
+        if candidate.ordered and candidate.order:
+            orders.append(Order(span.first, span.last, candidate.order))
+        if not candidate.options.locate:
             settings.append(Locate(False, span))
-        settings += way.copies
-        for view, index in sorted(way.options.looked_up):
+        settings += candidate.copies
+        for view, index in sorted(candidate.options.looked_up):
             settings.append(LocateLevel(view, index, True, span))
-        settings += [Parallel(index, by, span) for index, by in way.options.lanes]
+        settings += [Parallel(index, by, span) for index, by in candidate.options.lanes]
     return Schedule(tuple(fusions), tuple(orders), tuple(settings))

@@ -1,4 +1,4 @@
-"""Ways of a region that are looked at once, for all regions that are like it but for names."""
+"""Candidates of a region, examined once for all regions that equal it but for names."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ class RegionCache:
     def __init__(
         self,
         statements: tuple[Statement, ...],
-        ways: Iterator[Part | Refusal | Deferred],
+        candidates: Iterator[Part | Refusal | Deferred],
     ) -> None:
         self.statements = statements
         self._found: list[Part | Refusal | Deferred] = []
-        self._ways = ways
+        self._candidates = candidates
 
     def __iter__(self) -> Iterator[Part | Refusal | Deferred]:
         number = 0
         while True:
             if number == len(self._found):
-                found = next(self._ways, None)
+                found = next(self._candidates, None)
                 if found is None:
                     return
                 self._found.append(found)

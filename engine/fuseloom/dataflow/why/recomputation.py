@@ -115,7 +115,7 @@ class Recomputation:
 
 def recomputation(
     compilation: Compilation,
-    known: EstimateContext,
+    context: EstimateContext,
     estimate: Estimate | None = None,
     results: Mapping[str, EngineResult] | None = None,
 ) -> tuple[Recomputation, ...]:
@@ -123,7 +123,7 @@ def recomputation(
 
     Parameters
     ----------
-    known : EstimateContext
+    context : EstimateContext
         The program's data.
     estimate : Estimate, optional
         That of the compilation, if it is there already.
@@ -142,10 +142,10 @@ def recomputation(
         at_risk = dict(_at_risk(region))
         if not at_risk:
             continue
-        guess = expected[number] if expected else estimate_region(region, known)
+        guess = expected[number] if expected else estimate_region(region, context)
         result = (results or {}).get(region.name)
         counts = _expected(guess) if result is None else _measured(result)
-        alone = _Alone(compilation, known)
+        alone = _Alone(compilation, context)
         for tensor, columns in at_risk.items():
             made = _made(region, tensor, counts)
             needed = alone.needed(tensor)
@@ -155,7 +155,7 @@ def recomputation(
             one = Recomputation(
                 tensor, region.name, made, needed, measured=result is not None, exact=exact
             )
-            found.append(_explained(one, region, columns, known))
+            found.append(_explained(one, region, columns, context))
     return tuple(found)
 
 
@@ -223,8 +223,8 @@ def _made(region: CompiledRegion, tensor: str, counts: Counts) -> float | None:
 class _Alone:
     """What statements compute as regions of their own."""
 
-    def __init__(self, compilation: Compilation, known: EstimateContext) -> None:
-        self.known = known
+    def __init__(self, compilation: Compilation, context: EstimateContext) -> None:
+        self.context = context
         source = compilation.source or compilation.program
         self.compilation = unfused(source, compilation.schedule)
         self.regions = {r.region.statements[-1].out.tensor: r for r in self.compilation.regions}
@@ -236,9 +236,9 @@ class _Alone:
         if region is None:
             return None
         for name in region.region.inputs:
-            if name in self.regions and not self.known.patterns.knows(name):
+            if name in self.regions and not self.context.patterns.knows(name):
                 self.needed(name)
-        estimate = estimate_region(region, self.known)
+        estimate = estimate_region(region, self.context)
         self.exact &= estimate.mode is EstimateMode.EXACT
         return _made(region, tensor, _expected(estimate))
 
@@ -259,7 +259,10 @@ def unfused(source: Program, schedule: Schedule) -> Compilation:
 
 
 def _explained(
-    found: Recomputation, region: CompiledRegion, columns: Sequence[Column], known: EstimateContext
+    found: Recomputation,
+    region: CompiledRegion,
+    columns: Sequence[Column],
+    context: EstimateContext,
 ) -> Recomputation:
     """With what it is computed once for, and how many rows that are."""
     found = replace(found, instances=len(columns))
@@ -271,8 +274,8 @@ def _explained(
         if leaf is None:
             return replace(found, around=around, once_per=f"coordinate of {', '.join(around)}")
         found = replace(found, around=around, once_per=f"non-zero of {leaf.tensor}")
-        if len(columns) == 1 and known.patterns.knows(leaf.tensor):
-            return _in_rows(found, known.elements(leaf.tensor))
+        if len(columns) == 1 and context.patterns.knows(leaf.tensor):
+            return _in_rows(found, context.elements(leaf.tensor))
         return found
     return found
 

@@ -83,6 +83,6 @@ def recomputed(
     T3: 156 rows where 34 rows are needed, 4.6 times over
     H: 156 rows where 34 rows are needed, 4.6 times over
     """
-    known = EstimateContext.of(compilation.program, data)
+    context = EstimateContext.of(compilation.program, data)
     results = None if run is None else {r.name: r.result for r in run.regions}
-    return RecomputedIntermediates(recomputation(compilation, known, results=results))
+    return RecomputedIntermediates(recomputation(compilation, context, results=results))

@@ -192,7 +192,7 @@ class LocalProcesses:
             else:
                 reports.append(message)
         if not received:
-            self._bury(worker)
+            self._reap(worker)
         if self._progress is not None:
             for message in reports:  # in the end, since it may raise
                 self._progress(message["key"], message["share"], message["text"])
@@ -215,12 +215,12 @@ class LocalProcesses:
                 while worker in self._processes:
                     self._hear(worker)
 
-    def _bury(self, worker: _WorkerProcess) -> None:
+    def _reap(self, worker: _WorkerProcess) -> None:
         """A worker has ended: answer for its job, or begin that once more."""
         self._selector.unregister(worker.output)
         self._processes.remove(worker)
         code = worker.process.wait()
-        words = worker.last_words()
+        words = worker.last_line()
         worker.shut()
         if not worker.ready:
             killed = code == -signal.SIGKILL
@@ -336,7 +336,7 @@ class _WorkerProcess:
         *lines, self._rest = (self._rest + received).split(b"\n")
         return [json.loads(line) for line in lines]
 
-    def last_words(self) -> str:
+    def last_line(self) -> str:
         """The last line that the process wrote where errors go."""
         with contextlib.suppress(OSError, ValueError):
             self._errors.seek(0, os.SEEK_END)

@@ -15,7 +15,7 @@ from fuseloom.program import StoredTensor
 
 NUMERICS = "float32"
 """Values are computed so by every engine."""
-_ROOMS = ("program", "results", "dataflow")
+_PACKAGES = ("program", "results", "dataflow")
 _KINDS = (".py", ".lark")
 
 
@@ -24,8 +24,8 @@ def engine_version() -> str:
     """Version of the engine, with a hash of the sources that results depend on."""
     digest = hashlib.sha256()
     root = Path(fuseloom.__file__).parent
-    for room in _ROOMS:
-        for path in sorted(p for p in (root / room).rglob("*") if p.suffix in _KINDS):
+    for package in _PACKAGES:
+        for path in sorted(p for p in (root / package).rglob("*") if p.suffix in _KINDS):
             content = path.read_bytes()
             digest.update(f"{path.relative_to(root).as_posix()} {len(content)}\n".encode())
             digest.update(content)

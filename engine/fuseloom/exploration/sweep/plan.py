@@ -286,14 +286,14 @@ class Planner:
         if order != "all":
             yield replace(plan, compiled=_finished(compiled, plan))
             return
-        ways = [self._orders(region) for region in compiled.regions]
-        for regions in _combined(ways):
+        choices = [self._orders(region) for region in compiled.regions]
+        for regions in _combined(choices):
             made = replace(compiled, regions=regions)
             told = "; ".join(f"{r.name}: {','.join(r.own_order)}" for r in regions if r.own_order)
             values = {**plan.values, "order": told}
             yield replace(plan, values=values, compiled=_finished(made, plan))
-        for region, way in zip(compiled.regions, ways, strict=True):
-            for named, problem in way.refused:
+        for region, orders in zip(compiled.regions, choices, strict=True):
+            for named, problem in orders.refused:
                 asked = replace(schedule, orders=(*schedule.orders, _order(region, named)))
                 values = {**plan.values, "order": f"{region.name}: {','.join(named)}"}
                 outcome = Outcome.of_error(problem)
@@ -359,11 +359,11 @@ class _Orders:
                 self.refused.append((nests.order, reason))
 
 
-def _combined(ways: Sequence[_Orders]) -> Iterator[tuple[CompiledRegion, ...]]:
+def _combined(choices: Sequence[_Orders]) -> Iterator[tuple[CompiledRegion, ...]]:
     """Every combination; none is made before it is asked for."""
-    if not ways:
+    if not choices:
         yield ()
         return
-    for region in ways[0]:
-        for others in _combined(ways[1:]):
+    for region in choices[0]:
+        for others in _combined(choices[1:]):
             yield (region, *others)

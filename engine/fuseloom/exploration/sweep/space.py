@@ -266,7 +266,7 @@ def _check_number(name: str, value: str, least: int, *words: str) -> None:
         return
     others = "".join(f", or {word}" for word in words)
     raise DataError(f"{value[:40]!r} is no value of {name}",
-                    hint=f"a whole number of at least {least}{others}")  # fmt: skip
+                    hint=f"an integer of at least {least}{others}")  # fmt: skip
 
 
 def _check_capacity(value: str) -> None:

@@ -56,7 +56,7 @@ def graph_from_arrays(
         raise DataError(
             f"{origin}: edge_index has shape {'x'.join(map(str, ends.shape))} and "
             f"dtype {ends.dtype}",
-            hint="two rows of whole numbers: sources and targets",
+            hint="two rows of integers: sources and targets",
         )
     features = None if x is None else dense_features(np.asarray(x), f"{origin}: x")
     if nodes is None:
@@ -119,6 +119,6 @@ def _labels(given: npt.NDArray[Any], origin: str) -> npt.NDArray[np.int64]:
     if given.ndim > 2 or (given.size and given.dtype.kind not in "iu"):
         raise DataError(
             f"{origin}: y has {given.ndim} dimensions and dtype {given.dtype}",
-            hint="one class, a whole number, per node",
+            hint="one class, an integer, per node",
         )
     return flat.astype(np.int64)

@@ -186,7 +186,7 @@ def _node(path: str, line: int, place: int, field: str, named: bool) -> int | st
     number = int(field) if field.isdigit() else float(field)
     if not (0 <= number <= MOST and number == number // 1):
         raise DataError(
-            f"field {place}, a node, is {field[:40]}, not a whole number from 0",
+            f"field {place}, a node, is {field[:40]}, not an integer from 0",
             hint="number the nodes, or read_edges(path, named=True) takes them as names",
             source=path,
             line=line,

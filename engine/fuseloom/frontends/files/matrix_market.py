@@ -144,7 +144,7 @@ def _sizes(lines: Lines, layout: str) -> tuple[tuple[int, int], int]:
     expected = 3 if layout == "coordinate" else 2
     if len(words) != expected or not all(word.isdigit() and len(word) < 20 for word in words):
         raise lines.error(
-            f"the line of sizes does not hold {expected} whole numbers",
+            f"the line of sizes does not hold {expected} integers",
             hint="rows, columns" + (", elements" if expected == 3 else ""),
         )
     rows, columns, *rest = map(int, words)

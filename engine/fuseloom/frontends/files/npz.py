@@ -76,7 +76,7 @@ def read_npz_tensor(path: str | Path) -> CoordinateTensor:
     values = numbers(arrays, f"{name}_vals", origin)
     if coords.shape != (len(values), len(shape)) or coords.dtype.kind not in "iu":
         raise DataError(
-            f"{origin}: {name}_coords is no table of whole numbers with a row for each value",
+            f"{origin}: {name}_coords is no table of integers with a row for each value",
             hint=f"shape ({len(values):,}, {len(shape)})",
         )
     checked = np.minimum(coords, 2**62).astype(np.int64)

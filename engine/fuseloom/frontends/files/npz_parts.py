@@ -50,7 +50,7 @@ def pairs(
 
 
 def whole(arrays: Arrays, name: str, origin: str) -> Ints:
-    """A one-dimensional array of whole numbers.
+    """A one-dimensional array of integers.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def whole(arrays: Arrays, name: str, origin: str) -> Ints:
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise DataError(
             f"{origin}: array {name} has {array.ndim} dimensions and dtype {array.dtype}",
-            hint="a list of whole numbers is needed",
+            hint="a list of integers is needed",
         )
     if array.dtype.kind == "u" and array.size and int(array.max()) >= 2**63:
         raise DataError(f"{origin}: array {name} has a number beyond 63 bits", hint="check it")

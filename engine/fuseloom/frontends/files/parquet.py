@@ -104,7 +104,7 @@ def _edges(
                 raise edges.error(
                     odd[0],
                     f"column {name} holds a node that is neither a number nor a name",
-                    "leave out empty rows, and write nodes as whole numbers or texts",
+                    "leave out empty rows, and write nodes as integers or texts",
                 )
         ends: Any = tuple([str(given) for given in column.tolist()] for column in columns[:2])
     else:
@@ -126,7 +126,7 @@ def _nodes(edges: Edges, column: Any, name: str) -> Any:
     if len(bad):
         raise edges.error(
             int(bad[0]),
-            f"column {name}, a node, is {column[bad[0]]}, not a whole number from 0",
+            f"column {name}, a node, is {column[bad[0]]}, not an integer from 0",
             "number the nodes, or write their names as texts",
         )
     return column.astype(np.int64)

@@ -83,7 +83,7 @@ def _dtype(call: PickledCall, origin: str) -> np.dtype[Any]:
 
 
 def _integer(given: Any) -> Any:
-    """A whole number that numpy kept as a scalar; anything else as it is."""
+    """An integer that numpy kept as a scalar; anything else as it is."""
     match given:
         case PickledCall(
             PermittedName.SCALAR,
@@ -97,7 +97,7 @@ def _integer(given: Any) -> Any:
 
 
 def integer_of(given: Any, origin: str) -> int:
-    """A whole number.
+    """An integer.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def integer_of(given: Any, origin: str) -> int:
     """
     value = _integer(given)
     if type(value) is not int or not -(2**63) <= value < 2**63:
-        raise _unlike(origin, "a whole number")
+        raise _unlike(origin, "an integer")
     return int(value)
 
 

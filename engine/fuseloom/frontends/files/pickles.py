@@ -267,7 +267,7 @@ def _fill(target: dict[Any, Any], items: list[Any]) -> None:
         raise ValueError("a key without a value")
     for key, value in zip(items[::2], items[1::2], strict=True):
         if not isinstance(key, int | str) and not _scalar(key):
-            raise _RefusedPickleError("a key that is neither a whole number nor a string")
+            raise _RefusedPickleError("a key that is neither an integer nor a string")
         target[key] = value
 
 

@@ -67,7 +67,7 @@ def _columns(table: npt.NDArray[np.generic], rank: int, count: int, origin: str)
         raise DataError(
             f"{origin}: coords have shape {'x'.join(map(str, table.shape))} and dtype "
             f"{table.dtype}, for {count:,} elements of rank {rank}",
-            hint="one row of whole numbers per dimension",
+            hint="one row of integers per dimension",
         )
     rows = [whole({"coords": row}, "coords", origin) for row in table]
     return np.stack(rows, axis=1)

@@ -52,7 +52,7 @@ class TableRows:
         return DataError(message, hint=hint, source=str(self.source), line=line)
 
     def integers(self, column: int, what: str, low: int, high: int) -> Ints:
-        """A column of whole numbers within limits, both included.
+        """A column of integers within limits, both included.
 
         Raises
         ------
@@ -65,7 +65,7 @@ class TableRows:
             raise self.error(
                 int(bad[0]),
                 f"field {column + 1}, {what}, is {given[bad[0]]:g}, "
-                f"not a whole number in {low:,}..{high:,}",
+                f"not an integer in {low:,}..{high:,}",
                 hint="check the size, and whether counting starts at 0 or at 1",
             )
         return given.astype(np.int64)
@@ -80,7 +80,7 @@ class TableShape:
     columns : int or None
         Numbers per row; what the first row has where it is None.
     whole : int
-        So many first fields are whole numbers, written without a point.
+        So many first fields are integers, written without a point.
     spare : bool
         Whether more fields than that are passed over.
     delimiter : bytes or None
@@ -143,7 +143,7 @@ def read_rows(
     columns : int, optional
         Numbers per row; by default what the first row has.
     whole : int
-        So many first fields are whole numbers, written without a point.
+        So many first fields are integers, written without a point.
     spare : bool
         Whether more fields than that are passed over, and noted.
     delimiter : bytes, optional
@@ -266,7 +266,7 @@ def _number(path: Path, line: int, place: int, field: bytes, shape: TableShape) 
         )
     if place <= shape.whole and WHOLE.fullmatch(field.strip()) is None:
         raise DataError(
-            f"field {place}, {shown!r}, is not a whole number",
+            f"field {place}, {shown!r}, is not an integer",
             hint="write it without a point: 3, not 3.0",
             source=str(path),
             line=line,

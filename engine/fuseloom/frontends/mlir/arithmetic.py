@@ -33,7 +33,7 @@ from fuseloom.program.types import Op
 
 MAX_NODES = 1_000
 EXACT = 2**24
-"""Whole numbers up to this are numbers of float32."""
+"""Integers up to this are numbers of float32."""
 
 _BINARY: Mapping[str, Callable[[Node, Node], Node]] = {
     "arith.mulf": mul, "arith.addf": add, "arith.subf": difference, "arith.divf": div,
@@ -83,7 +83,7 @@ _WHOLE = {
     "arith.ceildivsi": "ceildiv", "arith.ceildivui": "ceildiv",
     "arith.remsi": "remainder", "arith.remui": "remainder",
 }  # fmt: skip
-"""Divisions of whole numbers: in float32 a quotient of numbers up to 2^24 is whole where it is."""
+"""Divisions of integers: in float32 a quotient of numbers up to 2^24 is whole where it is."""
 _STEPS = {"divide": Op.TRUNC, "floordiv": Op.FLOOR, "ceildiv": Op.CEIL, "remainder": Op.TRUNC}
 ARITHMETIC = (
     *_BINARY, *_UNARY, *_SAME, *_BITS, "arith.cmpf", "arith.cmpi", "arith.select", "arith.shli",
@@ -215,7 +215,7 @@ def _bits(op: str, a: Node, b: Node, type_: Type | None) -> Node:
     if (type_ is not None and type_.element == "i1") or (is_condition(a) and is_condition(b)):
         return combined(_BITS[op], a, b)
     raise Unsupported(
-        f"{op} of the bits of whole numbers",
+        f"{op} of the bits of integers",
         "programs compute numbers; of i1 it is a condition, and extui makes a number of it",
     )
 

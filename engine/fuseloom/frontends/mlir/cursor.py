@@ -27,7 +27,7 @@ def generic_form(place: SourcePlace) -> ParseError:
 
 
 def integer(digits: str) -> int:
-    """A whole number; one that is too long for a dimension becomes one that is too large."""
+    """An integer; one that is too long for a dimension becomes one that is too large."""
     return int(digits) if len(digits) <= 12 else (-1 if digits[0] == "-" else MAX_DIMENSION + 1)
 
 

@@ -205,7 +205,7 @@ def exact_quotient(a: Node, b: Node) -> Node:
 
 
 def rounded(x: Node) -> Node:
-    """To the nearest whole number, halves away from 0: every step is exact."""
+    """To the nearest integer, halves away from 0: every step is exact."""
     whole = made(Op.TRUNC, x)
     return add(whole, made(Op.TRUNC, scaled(sub(x, whole), 2.0)))
 

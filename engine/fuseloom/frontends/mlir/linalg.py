@@ -107,8 +107,8 @@ class LinalgScope(Scope):
             )
         if types[0].is_integer and fill.value != np.trunc(fill.value):
             raise refuse_meaning(
-                f"whole numbers are filled with {fill.value}",
-                "programs do not round: fill with a whole number",
+                f"integers are filled with {fill.value}",
+                "programs do not round: fill with an integer",
                 place,
             )
         return Blank(sizes, types[0].format, fill.value)

@@ -23,7 +23,7 @@ from fuseloom.program.formats import suggestion
 from fuseloom.program.levels import shape_text
 
 MOST_EXACT = 2**24
-"""Whole numbers up to this one are numbers of float32."""
+"""Integers up to this one are numbers of float32."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class Lookup:
         Raises
         ------
         DataError
-            Places outside of the table, or no whole numbers.
+            Places outside of the table, or no integers.
         """
         given = {**self.constants, **given}
         if self.program is None:
@@ -80,7 +80,7 @@ def places_of(values: npt.NDArray[np.float64], label: str, size: int) -> npt.NDA
     if not whole.all():
         raise DataError(
             f"index {label} holds {values[~whole].ravel()[0]:g}",
-            hint="places are whole numbers: give an array of integers",
+            hint="places are integers: give an array of integers",
         )
     clipped = np.clip(values, -MOST_EXACT, None)
     entries = np.minimum(clipped, float(2**62)).astype(np.int64)
@@ -101,7 +101,7 @@ def dense(given: Any) -> npt.NDArray[np.float64]:
         found: npt.NDArray[np.float64] = array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         raise DataError(
-            "an index tensor is an array of whole numbers", hint="e.g. np.array([0, 2, 1])"
+            "an index tensor is an array of integers", hint="e.g. np.array([0, 2, 1])"
         ) from None
     return found
 

@@ -166,9 +166,9 @@ def rounds(op: str, ins: Sequence[Type], out: Type) -> str | None:
     """Why a named operation keeps less than the numbers, where programs do not."""
     products = op in _CONTRACTIONS or op == CONTRACT
     if out.is_integer and any(x.is_float for x in ins) and not products:
-        return f"{op} of floats that gives whole numbers"
+        return f"{op} of floats that gives integers"
     if op == "linalg.reciprocal" and out.is_integer:
-        return f"{op} of whole numbers"
+        return f"{op} of integers"
     if out.element == "i1" and op not in (*_MOVES, "linalg.select"):
         return f"{op} of conditions, whose sums have one bit"
     return None

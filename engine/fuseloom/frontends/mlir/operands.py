@@ -297,7 +297,7 @@ class Operands:
             if not np.isfinite(values).all() or not exact(values[whole]).all():
                 raise self.refuse(
                     "numbers made of indices are not numbers of float32",
-                    "whole numbers are exact up to 2^24; use smaller dimensions",
+                    "integers are exact up to 2^24; use smaller dimensions",
                 )
             return values
 

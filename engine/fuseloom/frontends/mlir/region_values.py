@@ -76,7 +76,7 @@ def number_of(value: float, element: str, place: SourcePlace) -> Node | Bad:
     if inexact(value, element):
         return Bad(
             f"the number {value:.0f} is not a number of float32",
-            "whole numbers are exact up to 2^24; scale the data, or use a smaller number",
+            "integers are exact up to 2^24; scale the data, or use a smaller number",
             place,
             value,
         )

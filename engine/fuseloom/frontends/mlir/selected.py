@@ -145,7 +145,7 @@ class Selected:
             else:
                 raise refuse_meaning(
                     f"an element is read at a place that is computed of the numbers of {leaf}",
-                    "make an index tensor of whole numbers an argument; where places follow from "
+                    "make an index tensor of integers an argument; where places follow from "
                     "numbers, multiply by a matrix that selects",
                     given.place,
                 )

@@ -43,7 +43,7 @@ class Structured(Reductions):
                 )
 
     def _lazily(self, tree: Node, n: int) -> Value:
-        """A result; what is wrong with one of whole numbers counts where it is needed."""
+        """A result; what is wrong with one of integers counts where it is needed."""
         try:
             found = self._result(tree, n)
         except ProgramError as problem:

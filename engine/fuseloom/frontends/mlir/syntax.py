@@ -23,7 +23,7 @@ WHERE = "fuseloom.where"
 
 
 def is_integer(element: str) -> bool:
-    """Whether a type of elements is one of whole numbers."""
+    """Whether a type of elements is one of integers."""
     return _INTEGER.fullmatch(element) is not None
 
 

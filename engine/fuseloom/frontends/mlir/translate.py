@@ -343,7 +343,7 @@ def _notes(type_: Type) -> tuple[str, ...]:
     found = [] if type_.note is None else [type_.note]
     if type_.is_integer:
         found.append(
-            f"its {type_.element} elements are numbers of float32: whole numbers are exact up to "
+            f"its {type_.element} elements are numbers of float32: integers are exact up to "
             "2^24, and what is larger is not noticed"
         )
     return tuple(found)

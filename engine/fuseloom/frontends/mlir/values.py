@@ -147,7 +147,7 @@ class ConstantTensor:
         if wrong.size and is_integer(self.element):
             raise refuse_meaning(
                 f"the constant has the element {wrong[0]:.0f}, which is not a number of float32",
-                "whole numbers are exact up to 2^24; scale the data",
+                "integers are exact up to 2^24; scale the data",
                 self.place,
             )
         return np.transpose(made, self.permutation)
@@ -204,7 +204,7 @@ def exact(values: Array) -> npt.NDArray[np.bool_]:
 
 
 def inexact(value: float, element: str) -> bool:
-    """Whether a whole number is not a number of float32."""
+    """Whether an integer is not a number of float32."""
     return is_integer(element) and not bool(exact(np.asarray(value)))
 
 

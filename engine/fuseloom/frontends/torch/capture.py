@@ -93,7 +93,7 @@ def edge_data(inputs: Sequence[Any]) -> frozenset[int]:
     """Positions of the flattened inputs that say what a graph is.
 
     These are sparse tensors, and numbers per edge: tensors that follow a list of edges, a tensor of
-    2 x E whole numbers, and have E rows.
+    2 x E integers, and have E rows.
     """
     torch = load_torch()
     found: set[int] = set()

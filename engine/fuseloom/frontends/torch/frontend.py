@@ -93,7 +93,7 @@ def from_torch(
     module does: elements that sparse tensors lack count as 0, except for logits that are filled
     with minus infinity before a softmax, which then runs over what the mask keeps.
 
-    A list of edges (2 x E whole numbers) by whose rows tensors are gathered and scattered becomes
+    A list of edges (2 x E integers) by whose rows tensors are gathered and scattered becomes
     an adjacency matrix; ``ImportedModule.notes`` says so.  Where sizes follow from such an index,
     the operations of the module are recorded as it carries them out.
 

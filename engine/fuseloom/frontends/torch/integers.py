@@ -1,6 +1,6 @@
-"""Whole numbers and bits that a program computes: indices, counts, conditions.
+"""Integers and bits that a program computes: indices, counts, conditions.
 
-In a program they are numbers of float32 like others, which holds whole numbers exactly up to 2^24.
+In a program they are numbers of float32 like others, which holds integers exactly up to 2^24.
 So they must be few digits long: indices that ranking gives, counts of bits, and what sums, products
 and choices make of these and of small known numbers.
 """
@@ -18,7 +18,7 @@ from fuseloom.frontends.torch.values import Value
 from fuseloom.program import Op
 
 MOST = 2.0**24
-"""Up to that float32 has all whole numbers."""
+"""Up to that float32 has all integers."""
 
 CONVERSIONS = frozenset({"to", "_to_copy", "type_as"})
 """Operations that may give a tensor of another type."""
@@ -31,16 +31,16 @@ INTEGER_OPERATIONS = frozenset(
         *("sum", "cumsum", "index", "index_select", "gather", "take_along_dim", "scatter"),
     }
 )
-"""Operations on small whole numbers that are computed whose results are such numbers."""
+"""Operations on small integers that are computed whose results are such numbers."""
 
 
 class IntegerBounds:
-    """What an importer knows of the whole numbers that are computed.
+    """What an importer knows of the integers that are computed.
 
     Attributes
     ----------
     counted : dict of str to float
-        Nodes that hold small whole numbers that the program computes, indices and what is made of
+        Nodes that hold small integers that the program computes, indices and what is made of
         them; what none of them is above.
     """
 
@@ -70,7 +70,7 @@ class IntegerBounds:
             )
 
     def _of_numbers_or_bits(self, node: Any, name: str) -> bool:
-        """Whether a node compares or joins what it can: numbers, bits, or small whole numbers."""
+        """Whether a node compares or joins what it can: numbers, bits, or small integers."""
         held = [n.meta.get("val") for n in node.all_input_nodes]
         if not all(isinstance(x, self.torch.Tensor) for x in held):
             return False
@@ -80,7 +80,7 @@ class IntegerBounds:
         return kinds or self.bound(node, name) <= MOST
 
     def bound(self, node: Any, name: str) -> float:
-        """The largest magnitude that a node's whole numbers may have; infinite if unknown."""
+        """The largest magnitude that a node's integers may have; infinite if unknown."""
 
         def largest(operand: Any) -> float:
             if isinstance(operand, bool | int | float):
@@ -110,7 +110,7 @@ class IntegerBounds:
         return max(given, default=0.0)
 
     def converted(self, value: Value, source: Any, node: Any) -> Value:
-        """A computed value as bits, or as whole numbers: what stands before the point."""
+        """A computed value as bits, or as integers: what stands before the point."""
         old, new = source.meta["val"].dtype, node.meta["val"].dtype
         if old == new or new.is_floating_point or new.is_complex:
             return value

@@ -63,7 +63,7 @@ def takes(handler: Callable[..., Any], given: Mapping[str, Any]) -> bool:
 
 
 def numbers(held: Any) -> bool:
-    """Whether a tensor holds numbers with a point, real or complex."""
+    """Whether a tensor holds floats, real or complex."""
     return bool(held.is_floating_point() or held.is_complex())
 
 

@@ -5,7 +5,7 @@ before one as have a positive sign of their difference; so each has a rank, and 
 is picked by ``1 - sign(|rank - k|)``.  That is n x n comparisons, which are exact: a difference of
 two numbers of float32 is 0 only of equal ones.  Of equal elements the first one comes first.
 
-An index that is computed is a tensor of small whole numbers; reading by it is a product with ones
+An index that is computed is a tensor of small integers; reading by it is a product with ones
 where it has a number, and zeros elsewhere.
 """
 

@@ -1,4 +1,4 @@
-"""Functions that round, or jump: whole parts, quotients in whole numbers, signs, thresholds."""
+"""Functions that round, or jump: whole parts, quotients in integers, signs, thresholds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def nearest(m: Importer, x: Any, decimals: int = 0) -> Value:
-    """To the nearest whole number of a power of ten, of two the even one."""
+    """To the nearest integer of a power of ten, of two the even one."""
     b, value = m.builder, m.value(x)
     tens = 10.0 ** abs(decimals)
     up, down = (tens, 1.0 / tens) if decimals >= 0 else (1.0 / tens, tens)
@@ -27,7 +27,7 @@ def fraction(m: Importer, x: Any) -> Value:
 
 
 def rounded_quotient(m: Importer, x: Any, other: Any, step: Op) -> Value:
-    """A quotient, rounded once to float32 and then to a whole number."""
+    """A quotient, rounded once to float32 and then to an integer."""
     return m.builder.apply(step, m.builder.div(m.value(x), m.value(other), "quotient"))
 
 

@@ -18,7 +18,7 @@ WIDEST = 6.0
 
 
 def spread(weights: Floats, total: int, least: int, most: int) -> Ints:
-    """Whole numbers with a given sum, ``least`` plus a part in proportion to a weight.
+    """Integers with a given sum, ``least`` plus a part in proportion to a weight.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Streams of worked examples as trees, and primitives on them: by their rule and by their twin.
+"""Streams of worked examples as trees, and primitives on them by rule and by golden model.
 
 A tree is written as it nests: ``{0: [3, 7], 2: []}`` has the coordinates 0 and 2, the first with 3
 and 7 under it, the second with nothing.
@@ -34,12 +34,12 @@ def depth_of(tree: Tree) -> int:
 def levels(tree: Tree, depth: int = 0) -> list[FiberLevel]:
     """The levels of a tree, the outermost first."""
     made: list[FiberLevel] = []
-    nest, fibers = ROOT, [tree]
+    fiber_tree, fibers = ROOT, [tree]
     for _ in range(depth or depth_of(tree)):
-        nest = FiberLevel(
-            nest, np.cumsum([0, *map(len, fibers)]), ints(*(c for f in fibers for c in f))
+        fiber_tree = FiberLevel(
+            fiber_tree, np.cumsum([0, *map(len, fibers)]), ints(*(c for f in fibers for c in f))
         )
-        made.append(nest)
+        made.append(fiber_tree)
         fibers = [f[c] if isinstance(f, Mapping) else () for f in fibers for c in f]
     return made
 
@@ -49,30 +49,30 @@ def crds(tree: Tree, depth: int = 0) -> StreamContents:
     return StreamContents(levels(tree, depth)[-1])
 
 
-def refs(nest: FiberLevel, *numbers: int) -> StreamContents:
+def refs(fiber_tree: FiberLevel, *numbers: int) -> StreamContents:
     """References at the elements of a level; -1 is the empty token."""
-    return StreamContents(nest, ints(*numbers))
+    return StreamContents(fiber_tree, ints(*numbers))
 
 
-def vals(nest: FiberLevel, here: str) -> StreamContents:
+def vals(fiber_tree: FiberLevel, here: str) -> StreamContents:
     """Values at the elements of a level: ``*``, or ``N`` for the empty token."""
-    return StreamContents(nest, None, np.array([token == "*" for token in here.split()]))
+    return StreamContents(fiber_tree, None, np.array([token == "*" for token in here.split()]))
 
 
 def tokens(carried: StreamContents, kind: StreamKind) -> str:
     """What a stream carries, token by token; values are ``*``."""
     chain: list[FiberLevel] = []
-    nest: FiberLevel | None = carried.nest
-    while nest is not None and nest.parent is not None:
-        chain.insert(0, nest)
-        nest = nest.parent
+    fiber_tree: FiberLevel | None = carried.fiber_tree
+    while fiber_tree is not None and fiber_tree.parent is not None:
+        chain.insert(0, fiber_tree)
+        fiber_tree = fiber_tree.parent
 
     def leaf(k: int) -> str:
         if carried.here is not None and not carried.here[k]:
             return "N"
         if kind in (StreamKind.SIG, StreamKind.VAL):
             return "R" if kind is StreamKind.SIG else "*"
-        return str((carried.nest.crd if carried.refs is None else carried.refs)[k])
+        return str((carried.fiber_tree.crd if carried.refs is None else carried.refs)[k])
 
     def fiber(level: int, of: int) -> tuple[list[str], int]:
         """The tokens of a fiber, and the level of the stop behind them."""
@@ -133,7 +133,7 @@ def done(
     level: Levels | None = None,
     **params: Any,
 ) -> Done:
-    """Execute a primitive on coordinates; its twin puts the same tokens in as many steps."""
+    """Execute a primitive on coordinates; its golden model puts the same tokens in equal steps."""
     entry = primitive(op)
     ports = range(outputs or len(entry.outputs))
     sources = level or Levels()

@@ -24,9 +24,9 @@ EXECUTED = execute(GRAPH, Patterns(COMPILATION.program, DATA), Memo(), ElementBu
 def test_channels_that_hold_all_that_passes_are_never_full() -> None:
     assert rooms_of(EXECUTED, Machine()) == {}
     rooms = rooms_of(EXECUTED, Machine(channel_capacity=4))
-    passing = {s.id: EXECUTED.streams[s.id].tokens.total for s in GRAPH.streams}
-    assert rooms == {stream: 4 for stream, tokens in passing.items() if tokens > 4}
-    assert 0 < len(rooms) < len(passing)
+    arrivals = {s.id: EXECUTED.streams[s.id].tokens.total for s in GRAPH.streams}
+    assert rooms == {stream: 4 for stream, tokens in arrivals.items() if tokens > 4}
+    assert 0 < len(rooms) < len(arrivals)
     assert rooms_of(EXECUTED, Machine(channel_capacity=100)) == {}
 
 

@@ -22,7 +22,7 @@ TREE = {0: {1: [5, 6], 2: []}, 3: {}, 4: {0: [7]}}
 
 def test_levels_know_what_is_above_them() -> None:
     outer, middle, inner = levels(TREE)
-    assert [nest.depth for nest in (ROOT, outer, middle, inner)] == [0, 1, 2, 3]
+    assert [fiber_tree.depth for fiber_tree in (ROOT, outer, middle, inner)] == [0, 1, 2, 3]
     assert (ROOT.top, inner.top) == (None, outer)
     assert middle.up.tolist() == [0, 0, 2]
     assert inner.up.tolist() == [0, 0, 2]
@@ -61,15 +61,17 @@ def test_stops_that_follow_each_other_are_one_token(tree: Tree, depth: int) -> N
 def test_random_trees_have_the_tokens_that_are_counted() -> None:
     rng = np.random.default_rng(3)
     for _ in range(60):
-        nest = ROOT
+        fiber_tree = ROOT
         for _ in range(rng.integers(1, 5)):
-            lengths = rng.integers(0, 4, nest.n)
+            lengths = rng.integers(0, 4, fiber_tree.n)
             seg = np.concatenate(([0], np.cumsum(lengths)))
-            nest = FiberLevel(nest, seg, np.concatenate([np.arange(k) for k in [*lengths, 0]]))
-        text = tokens(StreamContents(nest), StreamKind.CRD).split()
-        assert nest.tokens.total + 1 == len(text)
-        assert nest.stops.total == sum(t[0] == "S" for t in text)
-        assert nest.elements.total == nest.n
+            fiber_tree = FiberLevel(
+                fiber_tree, seg, np.concatenate([np.arange(k) for k in [*lengths, 0]])
+            )
+        text = tokens(StreamContents(fiber_tree), StreamKind.CRD).split()
+        assert fiber_tree.tokens.total + 1 == len(text)
+        assert fiber_tree.stops.total == sum(t[0] == "S" for t in text)
+        assert fiber_tree.elements.total == fiber_tree.n
 
 
 def test_a_scalar_lies_behind_all_coordinates() -> None:
@@ -99,11 +101,13 @@ def test_levels_made_below_others_and_with_elements_left_out() -> None:
 
 
 def test_the_empty_token_is_no_value() -> None:
-    nest = levels({0: [1, 2], 3: [4]})[-1]
-    assert refs(nest, 0, -1, 7).values.per.tolist() == [1, 1]
-    assert vals(nest, "N N *").values.per.tolist() == [0, 1]
-    assert refs(nest, 0, 1, 2).here is None
-    assert StreamContents(nest).values.total == StreamContents(nest).tokens.total - 2 == 3
+    fiber_tree = levels({0: [1, 2], 3: [4]})[-1]
+    assert refs(fiber_tree, 0, -1, 7).values.per.tolist() == [1, 1]
+    assert vals(fiber_tree, "N N *").values.per.tolist() == [0, 1]
+    assert refs(fiber_tree, 0, 1, 2).here is None
+    assert (
+        StreamContents(fiber_tree).values.total == StreamContents(fiber_tree).tokens.total - 2 == 3
+    )
 
 
 def test_full_levels_are_counted_and_not_made() -> None:

@@ -30,9 +30,9 @@ def test_runs_lie_one_behind_the_other() -> None:
 
 
 def test_leaves_are_taken_with_what_they_carry() -> None:
-    nest, other = levels([1, 2, 3])[-1], levels([5, 6])[-1]
-    assert taken_at(refs(nest, 4, -1, 6), ints(2, 1), other).values.total == 1
-    assert taken_at(vals(nest, "* N *"), ints(1, 1), other).values.total == 0
+    fiber_tree, other = levels([1, 2, 3])[-1], levels([5, 6])[-1]
+    assert taken_at(refs(fiber_tree, 4, -1, 6), ints(2, 1), other).values.total == 1
+    assert taken_at(vals(fiber_tree, "* N *"), ints(1, 1), other).values.total == 0
 
 
 def test_the_innermost_levels_outermost_first() -> None:

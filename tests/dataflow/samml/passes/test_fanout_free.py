@@ -17,13 +17,15 @@ from tests.dataflow.samml.passes.dealt import ALIGNED, graph_of, ops
 def test_levels_tell_fibers_apart() -> None:
     """Operands of an intersection differ from its result; what is loaded from it does not."""
     graph = graph_of("A: 4x4 csr\nB: 4x4 csr\nT[i,j] = A[i,j] * B[i,j]")
-    web = unwoven(graph)
-    levels = structure(web)
-    joiner = next(n for n in web.nodes if n.op == "intersect" and len(levels.of[n.inputs[0]]) == 2)
+    fanout_free = unwoven(graph)
+    levels = structure(fanout_free)
+    joiner = next(
+        n for n in fanout_free.nodes if n.op == "intersect" and len(levels.of[n.inputs[0]]) == 2
+    )
     crd, first, second = (levels.of[s] for s in joiner.outputs if s is not None)
     assert crd == first == second
     assert len({levels.of[joiner.inputs[0]], levels.of[joiner.inputs[2]], crd}) == 3
-    product = next(n for n in web.nodes if n.op == "binary")
+    product = next(n for n in fanout_free.nodes if n.op == "binary")
     assert {levels.of[s] for s in (*product.inputs, *product.outputs) if s is not None} == {crd}
 
 
@@ -39,10 +41,10 @@ def test_a_graph_survives_its_web() -> None:
 
 def test_streams_aligned_to_a_joined_level_nest_alike() -> None:
     (region,) = compile_program(parse(ALIGNED), "fuse T..Y").regions
-    web = unwoven(region.graph)
-    levels = structure(web)
-    aligned = [levels.of[n.outputs[0] or 0] for n in web.nodes if n.op == "fiber_align"]
-    joiner = next(n for n in web.nodes if n.op == "intersect" and n.label == "I_j")
+    fanout_free = unwoven(region.graph)
+    levels = structure(fanout_free)
+    aligned = [levels.of[n.outputs[0] or 0] for n in fanout_free.nodes if n.op == "fiber_align"]
+    joiner = next(n for n in fanout_free.nodes if n.op == "intersect" and n.label == "I_j")
     assert len(aligned) == 2
     assert aligned[0] == aligned[1]
     assert aligned[0][:1] == levels.of[joiner.outputs[0] or 0]

@@ -1,4 +1,4 @@
-"""Streams said to bring one token a cycle at most: no run of the twins shows two."""
+"""Streams said to bring one token a cycle at most: no run of the golden models shows two."""
 
 from __future__ import annotations
 

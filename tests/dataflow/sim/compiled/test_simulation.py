@@ -46,7 +46,7 @@ def test_progress_and_cancel() -> None:
     assert seen == sorted(seen)
 
 
-def test_deadlock_names_the_same_circle_as_the_twins() -> None:
+def test_deadlock_names_the_same_circle_as_the_golden_models() -> None:
     messages = []
     for engine in (interpreter, compiled):
         with pytest.raises(DeadlockError) as caught:

@@ -20,7 +20,7 @@ ENGINE = "interpreter"
 
 @pytest.fixture(scope="module")
 def right() -> dict[str, Any]:
-    """A vector with what our own twins make of it."""
+    """A vector with what our own golden models make of it."""
     bound, streams = bind_vector(vector())
     result = run_graph(bound, Machine.comal(), ENGINE, log=True)
     assert result.log is not None

@@ -16,7 +16,7 @@ OPS = ("scan", "repsig", "repeat", "intersect", "union", "array", "binary", "red
 
 
 @pytest.mark.parametrize("op", OPS)
-def test_the_twins_themselves_are_right(op: str) -> None:
+def test_the_golden_models_themselves_are_right(op: str) -> None:
     verdict = judge(op, IMPLEMENTATIONS[op].generator)
     assert verdict.ok, verdict
     assert verdict.passed == verdict.vectors >= 3

@@ -1,4 +1,4 @@
-"""The last wait before a cycle: as the twins noted it, and as the log lets one infer it."""
+"""The last wait before a cycle: as the golden models noted it, and as the log lets one infer it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_last_wait_is_for_the_token_that_came(noted: bool) -> None:
     for clock, until, token in ((4, 4, 0), (8, 4, 0), (9, 9, 1), (29, 10, 2), (30, 30, 3)):
         wait = causes.last_wait(0, clock)
         assert wait is not None
-        if not noted or until != 10:  # the stop came just in time, which twins do not note
+        if not noted or until != 10:  # the stop came just in time, which golden models do not note
             assert (wait.until, wait.room, wait.stream, wait.token) == (until, False, 0, token)
     assert causes.last_wait(0, 3) is None
     assert causes.known_from == -1

@@ -1,4 +1,4 @@
-"""The maximum of the twins: NaN wins, the first of equal ones stays; on numbers and tiles alike."""
+"""The maximum of the golden models, on numbers and tiles: NaN wins, the first of equals stays."""
 
 from __future__ import annotations
 

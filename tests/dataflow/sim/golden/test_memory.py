@@ -1,4 +1,4 @@
-"""The memory of a run of twins: whose answers wake whom."""
+"""The memory of a run of golden models: whose answers wake whom."""
 
 from __future__ import annotations
 

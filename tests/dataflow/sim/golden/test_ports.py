@@ -1,4 +1,4 @@
-"""Ports as twins: lines asked for once, and writes gathered until a line is full."""
+"""Ports as golden models: lines asked for once, and writes gathered until a line is full."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from fuseloom.dataflow.sim.golden.registry import IMPLEMENTATIONS
 from fuseloom.errors import SimulationError
 
 
-def test_every_primitive_has_a_twin() -> None:
+def test_every_primitive_has_a_golden_model() -> None:
     assert CATALOGUE.keys() <= IMPLEMENTATIONS.keys()
     stalling = IMPLEMENTATIONS.keys() - CATALOGUE.keys()
     assert all(name.startswith("stalling_") for name in stalling)

@@ -270,9 +270,9 @@ def test_an_empty_result_keeps_its_blocks() -> None:
 
 @pytest.mark.parametrize("block", [1, 2, 4])
 def test_both_engines_take_the_same_cycles(block: int) -> None:
-    twin, kernel = (spmm(block, engine) for engine in ("interpreter", "compiled"))
+    golden, kernel = (spmm(block, engine) for engine in ("interpreter", "compiled"))
     assert kernel.check().ok
-    assert (twin.cycles, twin.tokens) == (kernel.cycles, kernel.tokens)
+    assert (golden.cycles, golden.tokens) == (kernel.cycles, kernel.tokens)
 
 
 def test_graphs_without_blocks_are_left_alone() -> None:

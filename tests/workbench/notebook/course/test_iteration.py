@@ -62,7 +62,7 @@ def test_what_the_machine_multiplies_is_what_einsum_counts():
 
 
 def test_both_ways_are_one_region():
-    assert [len(compiled(way).regions) for way in ("factored", "global")] == [1, 1]
+    assert [len(compiled(scheme).regions) for scheme in ("factored", "global")] == [1, 1]
 
 
 def test_walks_are_counted_for_the_first_members():

@@ -39,14 +39,14 @@ LARGE = SMALL.replace("4x4", "40x40").replace("4x3", "40x40").replace("small", "
 
 
 @cache
-def compiled(way: str) -> Compilation:
+def compiled(scheme: str) -> Compilation:
     """The small program, ``factored`` or ``global``."""
-    return compile_program(parse(SMALL), SCHEDULES[way])
+    return compile_program(parse(SMALL), SCHEDULES[scheme])
 
 
-def products(way: str, result: str = "D") -> int:
+def products(scheme: str, result: str = "D") -> int:
     """How many multiplications the small run does, in all nodes that compute a tensor."""
-    rows = tokens_of(compiled(way), DATA)
+    rows = tokens_of(compiled(scheme), DATA)
     made = [tokens for name, tokens in rows.items() if name.rstrip("'") == f"val * {result}"]
     return sum(isinstance(token, np.floating) for tokens in made for token in tokens)
 
@@ -73,10 +73,10 @@ def walked(program: Program) -> dict[str, StoredTensor]:
     }
 
 
-def whole(program: Program, way: str) -> str:
+def whole(program: Program, scheme: str) -> str:
     """The schedule for all statements of a program, factored or global."""
     made = [s.out.tensor for s in program.statements]
-    return f"{'fuse' if way == 'factored' else 'global'} {made[0]}..{made[-1]}"
+    return f"{'fuse' if scheme == 'factored' else 'global'} {made[0]}..{made[-1]}"
 
 
 def large(rows: int) -> dict[str, Matrix]:
@@ -95,9 +95,9 @@ def best_run(program: Program, schedule: str, data: Mapping[str, Any]) -> Run:
 
 
 @cache
-def ran(way: str, rows: int) -> Run:
+def ran(scheme: str, rows: int) -> Run:
     """A run of the large program, as fast as it gets."""
-    return best_run(parse(LARGE), SCHEDULES[way], large(rows))
+    return best_run(parse(LARGE), SCHEDULES[scheme], large(rows))
 
 
 def _walks(steps: int) -> float:
@@ -108,7 +108,7 @@ def _walks(steps: int) -> float:
 
 
 def _last_win() -> int:
-    """The most rows up to which the global way takes fewer cycles."""
+    """The most rows up to which the global scheme takes fewer cycles."""
     rows = 1
     while ran("global", rows).cycles < ran("factored", rows).cycles:
         rows += 1
@@ -153,7 +153,7 @@ EXERCISES = {
         "each element of Y counts walks: add all of them up",
     ),
     "5.6": Exercise(
-        "Up to how many rows of C does the global way take fewer cycles?",
+        "Up to how many rows of C does the global scheme take fewer cycles?",
         number(_last_win, "rows"),
         "compare ran('global', rows).cycles with ran('factored', rows).cycles for each number",
     ),

@@ -69,20 +69,22 @@ def candidates() -> tuple[Candidate, ...]:
 
 
 def best_of_each_way() -> pd.DataFrame:
-    """The nest expected to be fastest of each way, compiled, checked, and run."""
+    """The nest expected to be fastest of each scheme, compiled, checked, and run."""
     tree = shipped("MTTKRP")
-    chosen = {way: next(c for c in candidates() if c.way is way) for way in FusionScheme}
+    chosen = {
+        scheme: next(c for c in candidates() if c.scheme is scheme) for scheme in FusionScheme
+    }
     data = Data(tree, sets())
     made = kernels([c.nest for c in chosen.values()], tree, levels=data.levels)
-    named = {way.value: kernel for way, kernel in zip(chosen, made, strict=True)}
+    named = {scheme.value: kernel for scheme, kernel in zip(chosen, made, strict=True)}
     times = measure(named, data)
     rows = {
-        way.value: {
+        scheme.value: {
             "expected, µs": c.predicted.nanoseconds / 1e3,
-            "measured, µs": (times[way.value].seconds or float("nan")) * 1e6,
-            "largest error": times[way.value].max_rel_error,
+            "measured, µs": (times[scheme.value].seconds or float("nan")) * 1e6,
+            "largest error": times[scheme.value].max_rel_error,
         }
-        for way, c in chosen.items()
+        for scheme, c in chosen.items()
     }
     return pd.DataFrame(rows).T
 

@@ -59,21 +59,23 @@ def alone(when: float) -> ArrivalTimes:
     return ArrivalTimes(None, np.array([when]), np.array([when]))
 
 
-def beside(rule: ExecutionRule, nests: list[FiberLevel], made: Executed) -> list[FiberLevel | None]:
+def beside(
+    rule: ExecutionRule, fiber_trees: list[FiberLevel], made: Executed
+) -> list[FiberLevel | None]:
     """The outermost level at whose coordinates each input is worked on.
 
     Coordinates that a concat has shifted come with payloads that still lie at those before.
     """
-    tops = [nest.top for nest in nests]
+    tops = [fiber_tree.top for fiber_tree in fiber_trees]
     if rule.heads:
-        shifted = {2 * k + 1: nest for k, nest in enumerate(nests[::2])}
+        shifted = {2 * k + 1: fiber_tree for k, fiber_tree in enumerate(fiber_trees[::2])}
     elif rule.aligns:
-        shifted = {len(nests) - 1: nests[0]}
+        shifted = {len(fiber_trees) - 1: fiber_trees[0]}
     else:
-        shifted = {0: made.outputs[0].nest} if rule.shifts else {}
-    for port, nest in shifted.items():
-        if nest.depth == 1:
-            tops[port] = nest
+        shifted = {0: made.outputs[0].fiber_tree} if rule.shifts else {}
+    for port, fiber_tree in shifted.items():
+        if fiber_tree.depth == 1:
+            tops[port] = fiber_tree
     return tops
 
 
@@ -143,12 +145,12 @@ class Stepping:
         slow: int,
     ) -> ArrivalTimes:
         """When the tokens of one of its outputs pass."""
-        top = carried.nest.top
+        top = carried.fiber_tree.top
         if top is None:
             return alone(self.done - 1.0 + latency_of(made, carried, slow))
-        flat = top is carried.nest
+        flat = top is carried.fiber_tree
         # A fold takes its time for fibers without values, too.
-        leaves = carried.values if made.flushes is None else carried.nest.elements
+        leaves = carried.values if made.flushes is None else carried.fiber_tree.elements
         latency = _latencies(leaves, axis, float(pace.latency))
         there = axis.has(top)
         if made.flushes is not None and made.flushes.top is None:
@@ -160,7 +162,9 @@ class Stepping:
             start = start + np.minimum(axis.spread(made.lead) * pace.interval, self.work)
         if made.flushes is not None:
             if len(made.outputs) > 1:
-                together = axis.spread(_last_tree(made.outputs[0].nest.parent, carried.nest))
+                together = axis.spread(
+                    _last_tree(made.outputs[0].fiber_tree.parent, carried.fiber_tree)
+                )
             flushes = np.maximum(axis.spread(made.flushes), 1.0)
             some = np.where(flushes <= 1.0, self.end, np.minimum(start + 1.0, self.end))
             first, last = some + latency - 1.0, self.end + latency - 1.0
@@ -180,18 +184,18 @@ class Stepping:
         return ArrivalTimes(index, first, last, flat, together)
 
 
-def _last_tree(base: FiberLevel | None, nest: FiberLevel) -> Profile:
+def _last_tree(base: FiberLevel | None, fiber_tree: FiberLevel) -> Profile:
     """Tokens under the last element of a level, per outer coordinate."""
     assert base is not None
     last = base.ends[1:] - 1
     some = base.ends[1:] > base.ends[:-1]
     low, high = np.where(some, last, 0), np.where(some, last + 1, 0)
     tokens, found = np.where(some, 1, 0), high - low
-    for level in innermost(nest, nest.depth - base.depth):
+    for level in innermost(fiber_tree, fiber_tree.depth - base.depth):
         tokens = np.where(some, np.maximum(found, 1), 0)  # a stop for each
         low, high = level.seg[low], level.seg[high]
         found = level.between(low, high, np.where(some, last, 0), base)
-    return Profile.of(nest.top, tokens + found)
+    return Profile.of(fiber_tree.top, tokens + found)
 
 
 def latency_of(made: Executed, carried: StreamContents, slow: int) -> int:

@@ -120,7 +120,7 @@ def axes_of(execution: Execution, samples: Mapping[str, Sample]) -> dict[str, Ax
     """Per outermost index of a graph's streams, the coordinates that any of them has."""
     tops: dict[str, dict[int, FiberLevel]] = {}
     for stream in execution.graph.streams:
-        top = execution.streams[stream.id].nest.top
+        top = execution.streams[stream.id].fiber_tree.top
         if top is not None:
             tops.setdefault(stream.indices[0], {})[id(top)] = top
     for node, made in execution.nodes.items():

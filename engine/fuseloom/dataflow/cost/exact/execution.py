@@ -1,9 +1,9 @@
 """Execution of a graph on coordinates: what every stream carries, without values and clocks.
 
 A rule per primitive says what its outputs carry and how many cycles of its own work it takes, as
-its twin does it; nothing is guessed, so the counts are those of a run.  What a stream carries
-depends only on what is in front of it: streams of different graphs, orders and schedules that are
-made alike are made once.  Source: the design of the estimate, §3 and §5.
+its golden model does it; nothing is guessed, so the counts are those of a run.  What a stream
+carries depends only on what is in front of it: streams of different graphs, orders and schedules
+that are made alike are made once.  Source: the design of the estimate, §3 and §5.
 """
 
 from __future__ import annotations
@@ -192,7 +192,8 @@ class Memo:
 def _size(made: Executed) -> float:
     """Numbers held; those of full levels are counted only."""
     return 100.0 + sum(
-        len(c.nest.seg) + (0 if c.nest.stored is None else len(c.nest.stored)) for c in made.outputs
+        len(c.fiber_tree.seg) + (0 if c.fiber_tree.stored is None else len(c.fiber_tree.stored))
+        for c in made.outputs
     )
 
 

@@ -259,12 +259,14 @@ def below(parent: FiberLevel, up: Ints, crd: Ints, by: Standing | None = None) -
     return FiberLevel(parent, seg, crd, by=by)
 
 
-def kept(nest: FiberLevel, chosen: Bools) -> FiberLevel:
+def kept(fiber_tree: FiberLevel, chosen: Bools) -> FiberLevel:
     """A level without the elements that are not chosen."""
-    before = np.zeros(nest.n + 1, dtype=np.int64)
+    before = np.zeros(fiber_tree.n + 1, dtype=np.int64)
     np.cumsum(chosen, out=before[1:])
-    assert nest.parent is not None
-    return FiberLevel(nest.parent, before[nest.seg], nest.crd[chosen], by=nest.by)
+    assert fiber_tree.parent is not None
+    return FiberLevel(
+        fiber_tree.parent, before[fiber_tree.seg], fiber_tree.crd[chosen], by=fiber_tree.by
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,7 +275,7 @@ class StreamContents:
 
     Attributes
     ----------
-    nest : FiberLevel
+    fiber_tree : FiberLevel
         Its leaves; for coordinates, they are those of its innermost level.
     given : (n,) array or None
         References; -1 is the empty token.
@@ -284,7 +286,7 @@ class StreamContents:
         For values, which are not the empty token; None: all.
     """
 
-    nest: FiberLevel
+    fiber_tree: FiberLevel
     given: Ints | None = None
     present: Bools | None = None
     base: Ints | None = None
@@ -294,13 +296,13 @@ class StreamContents:
         """The reference of each leaf; None where they are no references."""
         if self.base is None:
             return self.given
-        return np.repeat(self.base, self.nest.full) + self.nest.crd
+        return np.repeat(self.base, self.fiber_tree.full) + self.fiber_tree.crd
 
     def at(self, places: Ints) -> Ints | None:
         """The references in some places."""
         if self.base is None:
             return None if self.given is None else self.given[places]
-        fiber, crd = np.divmod(places, self.nest.full)
+        fiber, crd = np.divmod(places, self.fiber_tree.full)
         return self.base[fiber] + crd
 
     @cached_property
@@ -316,8 +318,8 @@ class StreamContents:
     @cached_property
     def values(self) -> Profile:
         """Leaves that are not the empty token."""
-        return self.nest.elements if self.here is None else self.nest.where(self.here)
+        return self.fiber_tree.elements if self.here is None else self.fiber_tree.where(self.here)
 
     @property
     def tokens(self) -> Profile:
-        return self.nest.tokens
+        return self.fiber_tree.tokens

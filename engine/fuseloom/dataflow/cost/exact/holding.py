@@ -38,7 +38,7 @@ class PendingWork:
         The outermost index.
     work : mapping
         Of each node, in topological order, the cycles of its own work at every place.
-    passing : mapping
+    arrivals : mapping
         When tokens pass, as long as no channel is full.
     waits : mapping
         Of accumulators with rows inside a place, the cycles that they wait to put them.
@@ -49,7 +49,7 @@ class PendingWork:
     name: str
     axis: Axis
     work: Mapping[int, Floats]
-    passing: Mapping[int, ArrivalTimes]
+    arrivals: Mapping[int, ArrivalTimes]
     rooms: Mapping[int, int]
     waits: Mapping[int, Profile]
 
@@ -93,13 +93,13 @@ class PendingWork:
 
     def _here(self, stream: int) -> bool:
         """Whether a stream has its tokens at the places of the index."""
-        deep = self.execution.streams[stream].nest.depth > 0
+        deep = self.execution.streams[stream].fiber_tree.depth > 0
         return deep and self.execution.graph.streams[stream].indices[0] == self.name
 
     def _worker(self, k: int) -> _NodeAtWork:
         node, made = self.execution.graph.nodes[k], self.execution.nodes[k]
         rule = RULES[node.op]
-        flat = self.execution.streams[node.inputs[0]].nest.depth <= 1
+        flat = self.execution.streams[node.inputs[0]].fiber_tree.depth <= 1
         folds = made.flushes is not None and made.flushes.top is not None
         waits = self.waits.get(k)
         return _NodeAtWork(
@@ -116,7 +116,7 @@ class PendingWork:
 
     def _from_elsewhere(self, worker: _NodeAtWork, stream: int, ahead: bool) -> None:
         """Tokens that come whatever happens here."""
-        p = self.passing[stream]
+        p = self.arrivals[stream]
         if p.axis == self.name and len(p.first) == self.axis.size:
             worker.first = np.maximum(worker.first, p.first).tolist()
             worker.last = np.maximum(worker.last, p.last).tolist()

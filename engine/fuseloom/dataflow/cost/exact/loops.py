@@ -35,20 +35,20 @@ def _behind(
     """Likewise, of paths that part at a node, as long as they carry as many tokens as it puts."""
     graph, found = execution.graph, {}
     tokens = [execution.streams[s.id].tokens.total for s in graph.streams]
-    passing = max(tokens[s] for s in graph.nodes[start].outputs if s is not None)
+    arrivals = max(tokens[s] for s in graph.nodes[start].outputs if s is not None)
     longest, shortest = {start: 0.0}, {start: (0.0, 0)}
     order = graph.topological()
     for k in order[order.index(start) + 1 :]:
         inputs = [
             (s, graph.producer[s])
             for s in graph.nodes[k].inputs
-            if graph.producer[s] in longest and tokens[s] == passing
+            if graph.producer[s] in longest and tokens[s] == arrivals
         ]
         if not inputs:
             continue
         cycles = max(longest[maker] + _latency(execution, machine, maker) for _, maker in inputs)
         room, back = min(
-            (shortest[maker][0] + rooms.get(s, passing), shortest[maker][1] + 1)
+            (shortest[maker][0] + rooms.get(s, arrivals), shortest[maker][1] + 1)
             for s, maker in inputs
         )
         if len(inputs) > 1:

@@ -220,8 +220,8 @@ class Patterns:
                 continue
             levels = found.setdefault(str(node.params["tensor"]), {})
             if traits.writes_level:
-                nest = execution.streams[node.inputs[0]].nest
-                levels[int(node.params["level"])] = _written(nest)
+                fiber_tree = execution.streams[node.inputs[0]].fiber_tree
+                levels[int(node.params["level"])] = _written(fiber_tree)
         for name, levels in found.items():
             if name not in self.written:
                 self.written[name] = self._with_dense(name, levels)
@@ -258,13 +258,15 @@ class Patterns:
             kept.clear()
 
 
-def _written(nest: FiberLevel) -> Level:
+def _written(fiber_tree: FiberLevel) -> Level:
     """A level without the fibers that have nothing in them, but for the outermost."""
-    if nest.full and nest.n:
-        return FullLevel(len(nest.seg) - 1, nest.full)
-    filled = np.flatnonzero(~nest.bare) if nest.depth > 1 else None
-    seg = nest.seg if filled is None else np.append(nest.seg[filled], nest.seg[-1:])
-    return seg, nest.crd
+    if fiber_tree.full and fiber_tree.n:
+        return FullLevel(len(fiber_tree.seg) - 1, fiber_tree.full)
+    filled = np.flatnonzero(~fiber_tree.bare) if fiber_tree.depth > 1 else None
+    seg = (
+        fiber_tree.seg if filled is None else np.append(fiber_tree.seg[filled], fiber_tree.seg[-1:])
+    )
+    return seg, fiber_tree.crd
 
 
 def _fullness(level: Level) -> int:

@@ -94,7 +94,7 @@ class _Rows:
             tokens
             for s in (*node.inputs, *node.outputs)
             if s is not None
-            and (tokens := _tokens(self.execution.streams[s].nest, base)) is not None
+            and (tokens := _tokens(self.execution.streams[s].fiber_tree, base)) is not None
         ]
         if not found:
             return None
@@ -106,7 +106,7 @@ class _Rows:
 
     def _channels(self, stream: int, base: FiberLevel) -> list[_RowChannel]:
         """What is behind a channel, up to the next node that folds: the slowest by room."""
-        tokens = _tokens(self.execution.streams[stream].nest, base)
+        tokens = _tokens(self.execution.streams[stream].fiber_tree, base)
         assert tokens is not None
         total = float(tokens.sum())
         slowest: dict[int, Floats] = {}
@@ -137,9 +137,9 @@ class _Rows:
             for s in self.graph.nodes[k].outputs:
                 if s is None:
                     continue
-                passing = max(self.execution.streams[s].tokens.total, 1.0)
+                arrivals = max(self.execution.streams[s].tokens.total, 1.0)
                 room, hops = found[k]
-                room += self.rooms.get(s, passing) * tokens / passing
+                room += self.rooms.get(s, arrivals) * tokens / arrivals
                 reader = self.graph.consumer[s]
                 if reader not in found or room < found[reader][0]:
                     found[reader] = room, hops + 1
@@ -151,13 +151,13 @@ def _rows_of(made: Executed) -> FiberLevel | None:
     """The level of which an accumulator puts a row per element, if that is inside the outermost."""
     if made.flushes is None or made.flushes.top is None or len(made.outputs) < 2:
         return None
-    base = made.outputs[0].nest.parent
+    base = made.outputs[0].fiber_tree.parent
     return base if base is not None and base.depth > 1 else None
 
 
-def _tokens(nest: FiberLevel, base: FiberLevel) -> Floats | None:
+def _tokens(fiber_tree: FiberLevel, base: FiberLevel) -> Floats | None:
     """Tokens under every element of a level; None where it is not a level outside."""
-    levels = innermost(nest, max(nest.depth - base.depth, 0))
+    levels = innermost(fiber_tree, max(fiber_tree.depth - base.depth, 0))
     if not levels or levels[0].parent is None or levels[0].parent.n != base.n:
         return None
     before = after = np.arange(base.n + 1)

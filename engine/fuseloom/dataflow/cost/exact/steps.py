@@ -25,34 +25,36 @@ def segments(lengths: Ints) -> Ints:
 def references(given: StreamContents, context: ExecutionContext) -> Ints | None:
     """The reference of every leaf; those that only follow from others ask the budget."""
     if given.base is not None:
-        context.budget.take(float(given.nest.n))
+        context.budget.take(float(given.fiber_tree.n))
     return given.refs
 
 
-def taken_at(given: StreamContents, at: Ints, nest: FiberLevel) -> StreamContents:
+def taken_at(given: StreamContents, at: Ints, fiber_tree: FiberLevel) -> StreamContents:
     """Leaves of a stream in these places."""
-    return StreamContents(nest, given.at(at), None if given.present is None else given.present[at])
+    return StreamContents(
+        fiber_tree, given.at(at), None if given.present is None else given.present[at]
+    )
 
 
-def innermost(nest: FiberLevel, levels: int) -> list[FiberLevel]:
+def innermost(fiber_tree: FiberLevel, levels: int) -> list[FiberLevel]:
     """The innermost levels, the outermost of them first."""
     found = []
     for _ in range(levels):
-        found.append(nest)
-        assert nest.parent is not None
-        nest = nest.parent
+        found.append(fiber_tree)
+        assert fiber_tree.parent is not None
+        fiber_tree = fiber_tree.parent
     return found[::-1]
 
 
-def keyed(nest: FiberLevel, width: int) -> Ints:
-    return nest.up * width + nest.crd
+def keyed(fiber_tree: FiberLevel, width: int) -> Ints:
+    return fiber_tree.up * width + fiber_tree.crd
 
 
-def places_of(keys: Ints, nest: FiberLevel, among: Ints | None, width: int) -> Ints:
+def places_of(keys: Ints, fiber_tree: FiberLevel, among: Ints | None, width: int) -> Ints:
     """Where keys stand in a level; -1 where they do not."""
-    if nest.full:
+    if fiber_tree.full:
         up, crd = np.divmod(keys, width)
-        return np.where(crd < nest.full, up * nest.full + crd, -1)
+        return np.where(crd < fiber_tree.full, up * fiber_tree.full + crd, -1)
     assert among is not None
     if not len(among):
         return np.full(len(keys), -1, dtype=np.int64)

@@ -84,7 +84,7 @@ def timed(
     machine = machine or Machine()
     axes = axes_of(execution, samples)
     work = _works(execution, machine, axes)
-    when, passing = _passed(execution, machine, axes, work, bound, {})
+    when, arrivals = _passed(execution, machine, axes, work, bound, {})
     rooms = {} if bound else rooms_of(execution, machine)
     if not rooms:
         return when
@@ -94,9 +94,9 @@ def timed(
     for _ in work:  # what one index holds back comes later to the others
         until: dict[int, Floats] = {}
         for name, own in slower.items():
-            held = PendingWork(execution, machine, name, axes[name], own, passing, rooms, waits)
+            held = PendingWork(execution, machine, name, axes[name], own, arrivals, rooms, waits)
             until |= held.until()
-        bounded, passing = _passed(execution, machine, axes, slower, bound, until)
+        bounded, arrivals = _passed(execution, machine, axes, slower, bound, until)
     return replace(bounded, work=when.work)
 
 
@@ -163,7 +163,7 @@ def _passed(
 ) -> tuple[Timed, dict[int, ArrivalTimes]]:
     """When a graph is done and tokens pass, if nodes are not done with places before then."""
     graph = execution.graph
-    passing: dict[int, ArrivalTimes] = {}
+    arrivals: dict[int, ArrivalTimes] = {}
     ends: dict[int, float] = {}
     finals: dict[int, float] = {}
     totals: dict[int, float] = {}
@@ -176,7 +176,7 @@ def _passed(
         # Where in a fiber values come is not known, so a bound leaves most latencies out.
         latency = 1 if bound else slow
         pace = Timing(latency, value_interval(node, machine))
-        inputs = [passing[s] for s in node.inputs]
+        inputs = [arrivals[s] for s in node.inputs]
         outputs = [s for s in node.outputs if s is not None]
         # The final token passes everywhere a cycle later.
         before = max((finals[graph.producer[s]] + 1 for s in node.inputs), default=0.0)
@@ -189,16 +189,18 @@ def _passed(
             done = late if copies else max(start + own, late + 1.0 if inputs else 0.0)
             for s in outputs:
                 wait = 1 if copies else latency_of(made, execution.streams[s], slow)
-                passing[s] = alone(late + wait)
+                arrivals[s] = alone(late + wait)
         else:
             name = working_index(graph, node, made)
             assert name is not None
             axis = axes[name]
             known = RULES[node.op]
-            nests = [execution.streams[s].nest for s in node.inputs]
+            fiber_trees = [execution.streams[s].fiber_tree for s in node.inputs]
             inputs = [
-                moved_to(p, nest.top, beside, made.work.top, name, axes)
-                for p, nest, beside in zip(inputs, nests, beside(known, nests, made), strict=True)
+                moved_to(p, fiber_tree.top, beside, made.work.top, name, axes)
+                for p, fiber_tree, beside in zip(
+                    inputs, fiber_trees, beside(known, fiber_trees, made), strict=True
+                )
             ]
             work = works[name][k]
             totals[k] = float(work.sum()) + made.final * pace.interval
@@ -214,7 +216,7 @@ def _passed(
                 out = replace(
                     inputs[0], first=np.where(here, a + 1, 0), last=np.where(here, b + 1, 0)
                 )
-                passing.update((s, out) for s in outputs)
+                arrivals.update((s, out) for s in outputs)
             else:
                 total = np.cumsum(work)
                 closing = 0.0 if known.free_stops and not inputs[0].flat else 1.0
@@ -236,14 +238,14 @@ def _passed(
                     step = replace(step, end=np.maximum(start_at + work, last))
                 for s in outputs:
                     carried = execution.streams[s]
-                    index = graph.streams[s].indices[0] if carried.nest.depth else name
+                    index = graph.streams[s].indices[0] if carried.fiber_tree.depth else name
                     p = step.gives(made, carried, index, axes[index], pace, slow)
-                    if known.aligns and nests[0].depth == 1:  # a stop waits for what follows
+                    if known.aligns and fiber_trees[0].depth == 1:  # a stop waits for what follows
                         p = replace(p, last=p.last + (p.last > 0) * axes[index].inside)
-                    passing[s] = p.delayed(end) if k in until and index == name else p
+                    arrivals[s] = p.delayed(end) if k in until and index == name else p
         finals[k] = max(done, before)
         ends[k] = finals[k] + made.final * pace.interval
-    return Timed(max(ends.values(), default=0.0), ends, totals, axes), passing
+    return Timed(max(ends.values(), default=0.0), ends, totals, axes), arrivals
 
 
 def _copied(first: Floats, last: Floats, here: Bools) -> tuple[Floats, Floats]:

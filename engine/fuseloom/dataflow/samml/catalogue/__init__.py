@@ -4,8 +4,8 @@ An entry says what goes in and out and how deep it nests, how a picture shows it
 what work it does, and whatever other rooms have to know of it: its traits
 (:mod:`fuseloom.dataflow.samml.traits`).  Its streaming semantics and timing are the generator and
 the kernels that ``fuseloom.dataflow.sim`` registers by name; how it changes the expected number of
-tokens is registered in ``fuseloom.dataflow.cost``.  The modules are named as those of the twins.
-Source: ``samml.md`` §2, ``fusion.md`` §7.
+tokens is registered in ``fuseloom.dataflow.cost``.  The modules are named as those of the golden
+models. Source: ``samml.md`` §2, ``fusion.md`` §7.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def primitive(name: str) -> Primitive:
 def require_registered(
     what: str, where: str, known: Collection[str], needed: Callable[[Primitive], Collection[str]]
 ) -> None:
-    """Check that what entries name is registered: their twins, their kernels, their rules.
+    """Check that what entries name is registered: their golden models, their kernels, their rules.
 
     Parameters
     ----------

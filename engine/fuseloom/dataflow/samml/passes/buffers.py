@@ -15,10 +15,10 @@ speak of.  *A node with several* is made to run by one reader, and its tokens pi
 channels to the others.  All chains of waiting start at the writers; let w be the first node
 that every path from u to the writers passes (its immediate post-dominator).  When u runs, a
 chain of waiting leads from w to u, so u is ahead of w at most by what the nodes of that chain
-need more of their inputs than they give: their lead
+need more of their inputs than they give: their slack
 (:func:`fuseloom.dataflow.samml.passes.slack.asked`). Every channel from u also leads to w, and what
 w has taken, the reader of the channel took before.  So a channel holds no more than the largest
-lead along the *other* outputs of u.
+slack along the *other* outputs of u.
 
 What a node needs more than it gives follows from how many outer levels its outputs keep of its
 inputs (:mod:`fuseloom.dataflow.samml.passes.structure`): elementwise nodes nothing; a reducer the
@@ -47,7 +47,7 @@ from fuseloom.errors import GraphError
 
 DEFAULT_CAPACITY = 4
 SPARE = 2
-"""Tokens added to every computed lead: the final token, and the one a node has in its hands."""
+"""Tokens added to every computed slack: the final token, and the one a node has in its hands."""
 
 _END = -1
 
@@ -123,7 +123,7 @@ def size_buffers(
     extents : mapping
         Size of each index variable (a region's ``extents``).
     default : int
-        Capacity where no lead needs more; at least 2, with which a channel runs at full rate.
+        Capacity where no slack needs more; at least 2, with which a channel runs at full rate.
 
     Raises
     ------
@@ -215,14 +215,14 @@ class _Sizing:
             found[s] = self._size(s, others, self.after[node])
         return found
 
-    def _size(self, s: int, lead: Slack, reference: int) -> ChannelSize:
+    def _size(self, s: int, slack: Slack, reference: int) -> ChannelSize:
         stream, sizes = self.graph.streams[s], self.sizes[s]
         everything = Slack.nothing(self.count).plus(0, 1).tokens(sizes)
-        capacity = min(lead.tokens(sizes), everything) + SPARE
+        capacity = min(slack.tokens(sizes), everything) + SPARE
         if capacity <= self.default:
             return ChannelSize(stream, self.default)
-        level = lead.largest(sizes)
-        cause = lead.cause[level]
+        level = slack.largest(sizes)
+        cause = slack.cause[level]
         if cause < 0 and level < stream.depth:
             cause = reference
         if cause < 0:
@@ -291,8 +291,8 @@ class _Sizing:
     def _advance(self, s: int, reference: int, agreed: int) -> Slack:
         """How far the reference point may want one input ahead of the others."""
         depth = self.graph.streams[s].depth
-        lead = Slack.nothing(self.count).plus(depth, 1)
-        return lead.plus(agreed, 1, reference) if agreed < depth else lead
+        slack = Slack.nothing(self.count).plus(depth, 1)
+        return slack.plus(agreed, 1, reference) if agreed < depth else slack
 
 
 def _sizes(stream: Stream, extents: Mapping[str, int]) -> tuple[int, ...]:

@@ -18,12 +18,12 @@ from fuseloom.dataflow.samml.traits import Role
 
 def clean(graph: Graph) -> Graph:
     """All clean-ups of this module, until nothing changes."""
-    web = unwoven(graph)
+    fanout_free = unwoven(graph)
     while True:
-        smaller = _shared(_collapsed(web))
-        if len(smaller.nodes) == len(web.nodes) and _ports(smaller) == _ports(web):
+        smaller = _shared(_collapsed(fanout_free))
+        if len(smaller.nodes) == len(fanout_free.nodes) and _ports(smaller) == _ports(fanout_free):
             return woven(smaller)
-        web = smaller
+        fanout_free = smaller
 
 
 def has_repeated_operands(graph: Graph) -> bool:
@@ -88,18 +88,18 @@ def collapse_joiners(graph: Graph) -> Graph:
     return woven(_collapsed(unwoven(graph)))
 
 
-def _ports(web: FanoutFreeGraph) -> int:
-    return sum(len(n.inputs) for n in web.nodes)
+def _ports(fanout_free: FanoutFreeGraph) -> int:
+    return sum(len(n.inputs) for n in fanout_free.nodes)
 
 
 class Rewriting:
-    """Nodes of a web being rewritten, with new streams and streams that now are others."""
+    """Nodes of a fan-out-free graph being rewritten, with new and replaced streams."""
 
-    def __init__(self, web: FanoutFreeGraph) -> None:
-        self.web = web
+    def __init__(self, fanout_free: FanoutFreeGraph) -> None:
+        self.fanout_free = fanout_free
         self.same: dict[int, int] = {}
         self.nodes: list[Node] = []
-        self.streams: list[Stream] = list(web.streams)
+        self.streams: list[Stream] = list(fanout_free.streams)
 
     def inputs(self, node: Node) -> tuple[int, ...]:
         return tuple(self.same.get(s, s) for s in node.inputs)
@@ -129,13 +129,13 @@ class Rewriting:
         self.nodes.append(Node(len(self.nodes), op, inputs, outputs, params, label, origin))
 
     def done(self) -> FanoutFreeGraph:
-        return tidy(self.web.name, self.nodes, self.streams)
+        return tidy(self.fanout_free.name, self.nodes, self.streams)
 
 
-def _shared(web: FanoutFreeGraph) -> FanoutFreeGraph:
-    work = Rewriting(web)
+def _shared(fanout_free: FanoutFreeGraph) -> FanoutFreeGraph:
+    work = Rewriting(fanout_free)
     made: dict[tuple[str, tuple[int, ...], tuple[tuple[str, Scalar], ...]], Node] = {}
-    for node in web.nodes:
+    for node in fanout_free.nodes:
         inputs = work.inputs(node)
         bound = primitive(node.op).family is Family.SOURCE and "kind" in node.params
         if node.outputs and not bound:
@@ -149,9 +149,9 @@ def _shared(web: FanoutFreeGraph) -> FanoutFreeGraph:
     return work.done()
 
 
-def _collapsed(web: FanoutFreeGraph) -> FanoutFreeGraph:
-    work = Rewriting(web)
-    for node in web.nodes:
+def _collapsed(fanout_free: FanoutFreeGraph) -> FanoutFreeGraph:
+    work = Rewriting(fanout_free)
+    for node in fanout_free.nodes:
         inputs = work.inputs(node)
         if primitive(node.op).family is not Family.JOIN:
             work.nodes.append(node if inputs == node.inputs else replace(node, inputs=inputs))

@@ -1,8 +1,8 @@
 """A graph without its broadcasts: what passes rewrite, and the way there and back.
 
-In a web a stream may have any number of readers and every output port has a stream, so that a
-rewrite need not care for fan-out or for outputs nobody reads.  Weaving it back leaves nodes out
-that no writer needs, makes unread outputs void, and fan-out explicit.
+In a fan-out-free graph a stream may have any number of readers and every output port has a stream,
+so that a rewrite need not care for fan-out or for outputs nobody reads.  Weaving it back leaves
+nodes out that no writer needs, makes unread outputs void, and fan-out explicit.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class FanoutFreeGraph:
 
 
 def unwoven(graph: Graph) -> FanoutFreeGraph:
-    """The web of a graph.
+    """The fan-out-free graph of a graph.
 
     ::
 
@@ -132,9 +132,9 @@ def tidy(name: str, nodes: Iterable[Node], streams: Iterable[Stream]) -> FanoutF
     return FanoutFreeGraph(name, tuple(made), tuple(kept))
 
 
-def woven(web: FanoutFreeGraph) -> Graph:
-    """The graph of a web, without dead nodes."""
-    return GraphDraft(list(web.streams), list(web.nodes)).finish(web.name)
+def woven(fanout_free: FanoutFreeGraph) -> Graph:
+    """The graph of a fan-out-free graph, without dead nodes."""
+    return GraphDraft(list(fanout_free.streams), list(fanout_free.nodes)).finish(fanout_free.name)
 
 
 def _revived(graph: Graph, node: Node, port: int, number: int) -> Stream:
@@ -168,5 +168,5 @@ def _kind(graph: Graph, node: Node, port: int) -> StreamKind:
         return kinds[0]
     if not node.inputs:
         return StreamKind(str(node.params["kind"]))
-    twin = node.inputs[2 * port - 1] if entry.repeated_inputs else node.inputs[0]
-    return graph.streams[twin].kind
+    golden = node.inputs[2 * port - 1] if entry.repeated_inputs else node.inputs[0]
+    return graph.streams[golden].kind

@@ -29,11 +29,11 @@ def insert_locators(graph: Graph) -> Graph:
     The first operand stays where all are dense.  An operand whose parent may be the empty token
     stays too: its fiber would be empty, where a locator passes the coordinates on.
     """
-    web = unwoven(graph)
-    work = Rewriting(web)
-    for node in web.nodes:
+    fanout_free = unwoven(graph)
+    work = Rewriting(fanout_free)
+    for node in fanout_free.nodes:
         inputs = work.inputs(node)
-        dense = _dense_operands(web, node) if _is(node, Role.INTERSECTER) else []
+        dense = _dense_operands(fanout_free, node) if _is(node, Role.INTERSECTER) else []
         if not dense:
             work.nodes.append(replace(node, inputs=inputs))
             continue
@@ -51,7 +51,7 @@ def insert_locators(graph: Graph) -> Graph:
             outputs = (crd_out, *(payloads_out[k] for k in kept))
             work.nodes.append(replace(node, inputs=flat, outputs=outputs))
         for k in dense:
-            scan = web.nodes[web.producer[node.inputs[2 * k]]]
+            scan = fanout_free.nodes[fanout_free.producer[node.inputs[2 * k]]]
             (parent,) = work.inputs(scan)
             sig = work.stream(crd, StreamKind.SIG, "repeat")
             held = work.stream(crd, StreamKind.REF, "parent repeated")
@@ -68,11 +68,11 @@ def remove_locators(graph: Graph) -> Graph:
     The rewrite of :func:`insert_locators` backwards: for comparing the two.  Locators whose
     parent may be the empty token, or is not repeated over the coordinates, stay.
     """
-    web = unwoven(graph)
-    work = Rewriting(web)
-    for node in web.nodes:
+    fanout_free = unwoven(graph)
+    work = Rewriting(fanout_free)
+    for node in fanout_free.nodes:
         inputs = work.inputs(node)
-        parent = _parent(web, node)
+        parent = _parent(fanout_free, node)
         if parent is None:
             work.nodes.append(replace(node, inputs=inputs))
             continue
@@ -98,44 +98,44 @@ def _place(node: Node) -> dict[str, Scalar]:
     return {name: node.params[name] for name in _PLACES if name in node.params}
 
 
-def _dense_operands(web: FanoutFreeGraph, node: Node) -> list[int]:
+def _dense_operands(fanout_free: FanoutFreeGraph, node: Node) -> list[int]:
     """Operands that can be looked up, at least one operand left out."""
     found = []
     for k, (crd, payload) in enumerate(zip(node.inputs[::2], node.inputs[1::2], strict=True)):
-        scan = web.nodes[web.producer[crd]]
+        scan = fanout_free.nodes[fanout_free.producer[crd]]
         whole = _is(scan, Role.DENSE_LEVEL) and scan.outputs == (crd, payload)
-        if whole and "tensor" in scan.params and not _may_be_empty(web, scan.inputs[0]):
+        if whole and "tensor" in scan.params and not _may_be_empty(fanout_free, scan.inputs[0]):
             found.append(k)
     return found[1:] if len(found) == len(node.inputs) // 2 else found
 
 
-def _parent(web: FanoutFreeGraph, node: Node) -> int | None:
+def _parent(fanout_free: FanoutFreeGraph, node: Node) -> int | None:
     """The reference a locator looks coordinates up under, once per fiber of them."""
     if not _is(node, Role.LOCATOR):
         return None
     crd, held = node.inputs
-    repeat = web.nodes[web.producer[held]]
+    repeat = fanout_free.nodes[fanout_free.producer[held]]
     if not _is(repeat, Role.REPEATER):
         return None
-    signal = web.nodes[web.producer[repeat.inputs[1]]]
+    signal = fanout_free.nodes[fanout_free.producer[repeat.inputs[1]]]
     if not _is(signal, Role.SIGNAL) or signal.inputs != (crd,):
         return None
-    return None if _may_be_empty(web, repeat.inputs[0]) else repeat.inputs[0]
+    return None if _may_be_empty(fanout_free, repeat.inputs[0]) else repeat.inputs[0]
 
 
-def _may_be_empty(web: FanoutFreeGraph, stream: int) -> bool:
+def _may_be_empty(fanout_free: FanoutFreeGraph, stream: int) -> bool:
     """Whether some reference of a stream may be the empty token."""
     waiting, seen = [stream], {stream}
     while waiting:
         s = waiting.pop()
-        maker = web.nodes[web.producer[s]]
+        maker = fanout_free.nodes[fanout_free.producer[s]]
         empties = primitive(maker.op).empties
         if empties is Empties.NONE:
             continue
         if empties is Empties.POSSIBLE:
             return True
         for source in maker.inputs:
-            if source not in seen and web.streams[source].kind is StreamKind.REF:
+            if source not in seen and fanout_free.streams[source].kind is StreamKind.REF:
                 seen.add(source)
                 waiting.append(source)
     return False

@@ -70,24 +70,24 @@ def parallelise(graph: Graph, index: str, factor: int, *, max_nodes: int = MAX_N
         raise ScheduleError(f"region {graph.name}: no index {index!r} to parallelise", hint=known)
     if factor == 1:
         return graph
-    web = unwoven(graph)
-    plan = _plan(web, structure(web), index)
+    fanout_free = unwoven(graph)
+    plan = _plan(fanout_free, structure(fanout_free), index)
     if not plan.guide:
         reason = "is parallelised already" if plan.dealt else "has nothing to parallelise"
         raise ScheduleError(
             f"region {graph.name}: index {index} {reason}",
-            hint="give the whole number of lanes at once"
+            hint="give the integer of lanes at once"
             if plan.dealt
             else f"its coordinates only go to joiners, reductions over {index}, and writers",
         )
-    size = len(web.nodes) + (factor - 1) * len(plan.member)
+    size = len(fanout_free.nodes) + (factor - 1) * len(plan.member)
     if size > max_nodes:
         raise ScheduleError(
             f"region {graph.name}: {factor} lanes of {index} make {size:,} nodes, "
             f"more than {max_nodes:,}",
             hint="use fewer lanes",
         )
-    return woven(_Rewrite(web, plan, index, factor).run())
+    return woven(_Rewrite(fanout_free, plan, index, factor).run())
 
 
 def apply_parallel(
@@ -109,7 +109,7 @@ def apply_parallel(
         if index in seen:
             raise ScheduleError(
                 f"region {graph.name}: index {index} is parallelised twice",
-                hint="give the whole number of lanes at once",
+                hint="give the integer of lanes at once",
             )
         seen.add(index)
         graph = parallelise(graph, index, factor, max_nodes=max_nodes)
@@ -146,11 +146,11 @@ class _Plan:
     dealt: bool = False
 
 
-def _plan(web: FanoutFreeGraph, levels: Structure, index: str) -> _Plan:
+def _plan(fanout_free: FanoutFreeGraph, levels: Structure, index: str) -> _Plan:
     plan = _Plan()
-    for node in web.nodes:
-        under = _subtree(web, levels, node, index)
-        if under is None or not _takes_elements(web, levels, plan, node, under):
+    for node in fanout_free.nodes:
+        under = _subtree(fanout_free, levels, node, index)
+        if under is None or not _takes_elements(fanout_free, levels, plan, node, under):
             continue
         if under[-1] in levels.shares:
             plan.dealt = True
@@ -158,28 +158,32 @@ def _plan(web: FanoutFreeGraph, levels: Structure, index: str) -> _Plan:
         entry = primitive(node.op)
         missing = len(node.inputs) - len(entry.inputs)
         if not entry.repeated_inputs and missing < len(entry.optional_inputs):
-            guide = levels.crd.get(levels.of[_read(web, node)[0]])
-            if guide is None or web.producer[guide] > node.id:
+            guide = levels.crd.get(levels.of[_read(fanout_free, node)[0]])
+            if guide is None or fanout_free.producer[guide] > node.id:
                 continue
             plan.fiber[node.id] = guide
         plan.member[node.id] = under
     working = {
-        under for n, under in plan.member.items() if primitive(web.nodes[n].op).family not in _IDLE
+        under
+        for n, under in plan.member.items()
+        if primitive(fanout_free.nodes[n].op).family not in _IDLE
     }
     plan.member = {n: under for n, under in plan.member.items() if under in working}
     plan.guide = {under: levels.crd[under] for under in working}
     return plan
 
 
-def _read(web: FanoutFreeGraph, node: Node) -> list[int]:
-    return [s for s in node.outputs if s is not None and web.readers[s]]
+def _read(fanout_free: FanoutFreeGraph, node: Node) -> list[int]:
+    return [s for s in node.outputs if s is not None and fanout_free.readers[s]]
 
 
-def _subtree(web: FanoutFreeGraph, levels: Structure, node: Node, index: str) -> Levels | None:
+def _subtree(
+    fanout_free: FanoutFreeGraph, levels: Structure, node: Node, index: str
+) -> Levels | None:
     """The levels down to the index, if all outputs that are read have the same ones."""
     found: set[Levels] = set()
-    for s in _read(web, node):
-        stream = web.streams[s]
+    for s in _read(fanout_free, node):
+        stream = fanout_free.streams[s]
         if index not in stream.indices:
             return None
         found.add(levels.of[s][: stream.indices.index(index) + 1])
@@ -190,7 +194,7 @@ def _subtree(web: FanoutFreeGraph, levels: Structure, node: Node, index: str) ->
 
 
 def _takes_elements(
-    web: FanoutFreeGraph, levels: Structure, plan: _Plan, node: Node, under: Levels
+    fanout_free: FanoutFreeGraph, levels: Structure, plan: _Plan, node: Node, under: Levels
 ) -> bool:
     """Whether a node can work on one lane's share of the level: see the module's rule."""
     if primitive(node.op).nesting is Nesting.OPAQUE:
@@ -198,10 +202,10 @@ def _takes_elements(
     depth = len(under)
     inside = False
     for s in node.inputs:
-        stream = web.streams[s]
+        stream = fanout_free.streams[s]
         if levels.of[s][:depth] == under:
             inside = True
-            made_inside = plan.member.get(web.producer[s]) == under
+            made_inside = plan.member.get(fanout_free.producer[s]) == under
             if not made_inside and (stream.depth > depth or stream.kind is StreamKind.SIG):
                 return False
         elif stream.depth >= depth:
@@ -212,8 +216,8 @@ def _takes_elements(
 class _Rewrite:
     """Clones the members of a plan, one per lane, between forks and ordered joins."""
 
-    def __init__(self, web: FanoutFreeGraph, plan: _Plan, index: str, factor: int) -> None:
-        self.web, self.plan, self.index, self.factor = web, plan, index, factor
+    def __init__(self, fanout_free: FanoutFreeGraph, plan: _Plan, index: str, factor: int) -> None:
+        self.fanout_free, self.plan, self.index, self.factor = fanout_free, plan, index, factor
         self.nodes: list[Node] = []
         self.streams: list[Stream] = []
         self.outside: dict[int, int] = {}
@@ -221,7 +225,7 @@ class _Rewrite:
         self.dealt: dict[int, tuple[int, ...]] = {}
 
     def run(self) -> FanoutFreeGraph:
-        for node in self.web.nodes:
+        for node in self.fanout_free.nodes:
             under = self.plan.member.get(node.id)
             if under is None:
                 inputs = [self._whole(s) for s in node.inputs]
@@ -236,7 +240,7 @@ class _Rewrite:
             ]
             for s in made[0]:
                 self.lanes[s] = tuple(lane[s] for lane in made)
-        return tidy(self.web.name, self.nodes, self.streams)
+        return tidy(self.fanout_free.name, self.nodes, self.streams)
 
     def _copy(self, node: Node, inputs: Sequence[int], lane: int | None = None) -> dict[int, int]:
         """The same node on other inputs; the old ids of its outputs to the new ones."""
@@ -249,7 +253,7 @@ class _Rewrite:
         return made
 
     def _stream(self, like: int, lane: int | None = None) -> int:
-        old = self.web.streams[like]
+        old = self.fanout_free.streams[like]
         label = old.label if lane is None else self._name(old.label, lane)
         self.streams.append(replace(old, id=len(self.streams), label=label))
         return len(self.streams) - 1
@@ -258,21 +262,23 @@ class _Rewrite:
         return f"{label} ({self.index} {lane})"
 
     def _whole(self, s: int) -> int:
-        """A stream of the old web, collected if it is made in the lanes."""
+        """A stream of the old fan-out-free graph, collected if it is made in the lanes."""
         if s not in self.outside:
-            if self.web.streams[s].kind is StreamKind.SIG:  # what makes signals costs nothing
-                maker = self.web.nodes[self.web.producer[s]]
+            if (
+                self.fanout_free.streams[s].kind is StreamKind.SIG
+            ):  # what makes signals costs nothing
+                maker = self.fanout_free.nodes[self.fanout_free.producer[s]]
                 self.outside.update(self._copy(maker, [self._whole(i) for i in maker.inputs]))
             else:
                 self.outside[s] = self._collect(s)
         return self.outside[s]
 
     def _collect(self, s: int) -> int:
-        under = self.plan.member[self.web.producer[s]]
+        under = self.plan.member[self.fanout_free.producer[s]]
         out = self._stream(s)
         inputs = (self._whole(self.plan.guide[under]), *self.lanes[s])
-        levels = self.web.streams[s].depth - len(under)
-        label = f"Join {self.index}: {self.web.streams[s].label}"
+        levels = self.fanout_free.streams[s].depth - len(under)
+        label = f"Join {self.index}: {self.fanout_free.streams[s].label}"
         self.nodes.append(
             Node(len(self.nodes), "ordered_join", inputs, (out,), {"levels": levels}, label)
         )
@@ -280,14 +286,14 @@ class _Rewrite:
 
     def _lane(self, s: int, lane: int, under: Levels) -> int:
         """What one lane sees of a stream: made in it, dealt to it, or all of it."""
-        if self.plan.member.get(self.web.producer[s]) == under:
+        if self.plan.member.get(self.fanout_free.producer[s]) == under:
             return self.lanes[s][lane]
-        if self.web.streams[s].depth < len(under):
+        if self.fanout_free.streams[s].depth < len(under):
             return self._whole(s)
         if s not in self.dealt:
             source = self._whole(s)
             outputs = tuple(self._stream(s, k) for k in range(self.factor))
-            label = f"Fork {self.index}: {self.web.streams[s].label}"
+            label = f"Fork {self.index}: {self.fanout_free.streams[s].label}"
             self.nodes.append(Node(len(self.nodes), "fork", (source,), outputs, {}, label))
             self.dealt[s] = outputs
         return self.dealt[s][lane]

@@ -1,10 +1,10 @@
 """How far one node may have to run ahead of another: the arithmetic of buffer sizes.
 
-A lead counts, per level of nesting, elements of that level.  It is read from the finest level
-outwards: a lead of one at level 1 and one at level 3 is "to the end of the next element of
+A slack counts, per level of nesting, elements of that level.  It is read from the finest level
+outwards: a slack of one at level 1 and one at level 3 is "to the end of the next element of
 level 1, and then the first token of level 3".  Level 0 is the whole stream.  An element means a
 coordinate with the stop that follows it, or a stop on its own; so every element of a level
-gives at least one token on each stream below it (its stop), and a lead of n tokens crosses at
+gives at least one token on each stream below it (its stop), and a slack of n tokens crosses at
 most n ends of fibers.
 """
 
@@ -20,7 +20,7 @@ from fuseloom.dataflow.samml.primitive import Nesting
 
 @dataclass(frozen=True)
 class Slack:
-    """A lead over some reference point.
+    """A slack over some reference point.
 
     Attributes
     ----------
@@ -66,16 +66,16 @@ class Slack:
         return replace(self, ahead=ahead, passed=passed)
 
     def __or__(self, other: Slack) -> Slack:
-        """A lead that covers both."""
+        """A slack that covers both."""
         pairs = zip(self.ahead, other.ahead, self.cause, other.cause, strict=True)
         chosen = [(a, x) if a >= b else (b, y) for a, b, x, y in pairs]
         passed = tuple(map(max, self.passed, other.passed))
         return Slack(tuple(a for a, _ in chosen), passed, tuple(x for _, x in chosen))
 
     def tokens(self, extents: Sequence[int]) -> int:
-        """Most tokens of a stream with these extents, outermost level first, that make a lead.
+        """Most tokens of a stream with these extents, outermost level first, that make a slack.
 
-        One element of the stream's own level more than the lead has, for the one that the
+        One element of the stream's own level more than the slack has, for the one that the
         reference point is in the middle of.
         """
         depth = len(extents)

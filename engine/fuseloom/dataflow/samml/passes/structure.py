@@ -21,7 +21,7 @@ Levels = tuple[int, ...]
 
 @dataclass
 class Structure:
-    """Levels of the streams of a web.
+    """Levels of the streams of a fan-out-free graph.
 
     Attributes
     ----------
@@ -52,21 +52,21 @@ class Structure:
         return level
 
 
-def structure(web: FanoutFreeGraph) -> Structure:
+def structure(fanout_free: FanoutFreeGraph) -> Structure:
     """Levels of every stream."""
     found = Structure()
-    for node in web.nodes:
-        _number(web, node, found)
+    for node in fanout_free.nodes:
+        _number(fanout_free, node, found)
         for s in node.outputs:
-            if s is not None and web.streams[s].kind is StreamKind.CRD:
+            if s is not None and fanout_free.streams[s].kind is StreamKind.CRD:
                 found.crd.setdefault(found.of[s], s)
     return found
 
 
-def _number(web: FanoutFreeGraph, node: Node, found: Structure) -> None:
+def _number(fanout_free: FanoutFreeGraph, node: Node, found: Structure) -> None:
     inputs = [found.of[s] for s in node.inputs]
     outputs = [s for s in node.outputs if s is not None]
-    depth = {s: web.streams[s].depth for s in outputs}
+    depth = {s: fanout_free.streams[s].depth for s in outputs}
     nesting = primitive(node.op).nesting
     agreed = agreement(inputs)
     found.made[node.id] = agreed
@@ -98,10 +98,10 @@ def _number(web: FanoutFreeGraph, node: Node, found: Structure) -> None:
     if nesting is Nesting.OPAQUE:
         kept = 0
     elif nesting is Nesting.MAKES:
-        coordinates = [depth[s] for s in outputs if web.streams[s].kind is StreamKind.CRD]
+        coordinates = [depth[s] for s in outputs if fanout_free.streams[s].kind is StreamKind.CRD]
         kept = min([agreed, *(d - 1 for d in coordinates)])
     longest = max(inputs, key=len, default=())
-    signals = [s for s in node.inputs if web.streams[s].kind is StreamKind.SIG]
+    signals = [s for s in node.inputs if fanout_free.streams[s].kind is StreamKind.SIG]
     if signals and nesting is Nesting.MAKES:  # a repeater's output nests as the signal says
         longest = found.of[signals[0]]
         kept = max(kept, len(longest))

@@ -30,7 +30,7 @@ from fuseloom.dataflow.sim.compiled.trees import COUNT, KEYS, ORDER, SUMS
 from fuseloom.dataflow.sim.compiled.visits import leave, stall, waited
 
 GENERIC, REFERENCE, ROW = range(3)
-"""Which twin it follows: that of any order, the reference's of order 2, that of order 1."""
+"""Which golden model it follows: that of any order, the reference's of order 2, that of order 1."""
 
 OPEN, PAIR, PAIR_SECOND, CLOSE, CLOSE_SECOND, CLOSED = range(6)
 """Phases: put the coordinates that open fibers, an innermost coordinate and its sum (or
@@ -39,7 +39,7 @@ the second of the two), the stops that close fibers (or the second of the innerm
 FLUSHED = slots(
     tree="p0",  # in the integers: where it is described
     order="p1",  # coordinates of a key
-    twin="p2",  # which one it follows
+    golden="p2",  # which one it follows
     elements="p4",  # numbers in a value
     pool="p6",  # where tiles of that size are free; 0: values are numbers
     phase="s0",  # what comes next, one of those above or of the accumulator's own
@@ -63,7 +63,7 @@ def begin_flush(s: SimulationState, nd: Any, closing: Int) -> None:
     if s.ints[nd.tree + COUNT] == 0:
         nd.phase = CLOSE
         nd.differs = -1
-        nd.entry_level = 0 if nd.twin == GENERIC else nd.order - 1
+        nd.entry_level = 0 if nd.golden == GENERIC else nd.order - 1
 
 
 @inline
@@ -82,7 +82,7 @@ def _put_pairs(s: SimulationState, nd: Any, oc: Int, ov: Int, m: Int, t1: Int, t
             s.ints[w + e] = made
             for k in range(size):
                 s.floats[made * size + k] = s.floats[total + k]
-    first_c, first_v = (t2, t1) if nd.twin == REFERENCE else (t1, t2)
+    first_c, first_v = (t2, t1) if nd.golden == REFERENCE else (t1, t2)
     put(s, oc, m, first_c + 1, t2 + 1, LEAF | STEP | MEM | RING, u)
     put(s, ov, m, first_v + 1, t2 + 1, LEAF | STEP | MEM | RING, w)
 
@@ -107,7 +107,7 @@ def flush(s: SimulationState, nd: Any, t: Int, si: Int, so: Int) -> tuple[Int, I
 
     The status is :data:`GOES_ON` when all is put.
     """
-    f, order, mode = nd.tree, nd.order, nd.twin
+    f, order, mode = nd.tree, nd.order, nd.golden
     outs = nd.outs
     oc, ov = s.ints[outs + order - 1], s.ints[outs + order]
     zero = np.float32(0)

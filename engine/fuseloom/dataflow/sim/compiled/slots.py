@@ -2,7 +2,7 @@
 
 The last words of a node's record (:data:`fuseloom.dataflow.sim.compiled.layout.NODE`) mean what its
 kernel wants: ``p0`` to ``p7`` are its parameters, ``s0`` to ``s9`` what it knows from one visit to
-the next, ``f0`` and ``f1`` numbers with a point.  The file of a kernel says beside it what lies in
+the next, ``f0`` and ``f1`` floats.  The file of a kernel says beside it what lies in
 them, and sees its node under these names only::
 
     _STOPDROP = slots(

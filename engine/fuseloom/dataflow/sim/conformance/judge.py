@@ -1,8 +1,8 @@
 """A primitive that somebody wrote, judged by the reference vectors, token by token.
 
 Each vector that has the primitive is run twice on the machine without quirks: with the generator
-twin of this project, and with theirs.  Every token of every stream must be the same, at the same
-cycle.
+golden model of this project, and with theirs.  Every token of every stream must be the same, at the
+same cycle.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Judged:
 
 
 def judge(op: str, generator: GoldenModel, path: str | Path = PRIMITIVES) -> Judged:
-    """Compare a generator with the twin of a primitive on every vector that has it.
+    """Compare a generator with the golden model of a primitive on every vector that has it.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def judge(op: str, generator: GoldenModel, path: str | Path = PRIMITIVES) -> Jud
         Name of the primitive in the catalogue, as ``scan``.
     generator : callable
         Takes a :class:`~fuseloom.dataflow.sim.process.Process` and yields its requests, as the
-        twins of :mod:`fuseloom.dataflow.sim.golden` do.
+        golden models of :mod:`fuseloom.dataflow.sim.golden` do.
 
     Raises
     ------

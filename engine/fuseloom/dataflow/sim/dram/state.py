@@ -159,7 +159,7 @@ def build(config: Config, clock_hz: float, ports: int, outstanding: int, trace: 
     config : Dram, Ideal or Queues
         What it is.
     clock_hz : float
-        Machine cycles per second.  A cycle counts as a whole number of picoseconds.
+        Machine cycles per second.  A cycle counts as an integer of picoseconds.
     ports : int
         Ports that ask.
     outstanding : int

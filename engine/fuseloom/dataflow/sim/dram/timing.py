@@ -16,7 +16,7 @@ def is_power(number: int) -> bool:
 def whole(owner: str, name: str, value: object, least: int, most: int = MAX_TIMING) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
         raise SimulationError(
-            f"{owner}: {name} is {value!r}", hint=f"a whole number from {least} to {most}"
+            f"{owner}: {name} is {value!r}", hint=f"an integer from {least} to {most}"
         )
 
 

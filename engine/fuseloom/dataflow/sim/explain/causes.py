@@ -13,7 +13,8 @@ Primitives that look at tokens which they do not take need a rule each (``Peeks`
 a wait is missed nor a coincidence passes for one.  What the log cannot tell is the order of a
 node's doings within one cycle; where a step neither takes before it puts nor the reverse, two that
 had nothing to do with each other may pass for a link (one gain of 17,955 in random graphs exceeded
-its bound for that, by a cycle).  The waits that the twins note are exact; tests hold this to them.
+its bound for that, by a cycle).  The waits that the golden models note are exact; tests hold this
+to them.
 """
 
 from __future__ import annotations

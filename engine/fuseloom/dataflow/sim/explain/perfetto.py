@@ -1,10 +1,10 @@
 """A run as a trace that Perfetto (https://ui.perfetto.dev) and chrome://tracing open.
 
 Each region is a process, the regions one after another as they run; each node is a thread of it.
-One cycle is shown as one microsecond.  Runs whose every wait was noted, as the twins do when a log
-is asked for, show busy and stalled intervals; others, and those with too many intervals, show
-counters: cycles of each kind per bin of every node, tokens in every channel at the end of every
-bin.  The critical path is a thread of its own, on top.
+One cycle is shown as one microsecond.  Runs whose every wait was noted, as the golden models do
+when a log is asked for, show busy and stalled intervals; others, and those with too many intervals,
+show counters: cycles of each kind per bin of every node, tokens in every channel at the end of
+every bin.  The critical path is a thread of its own, on top.
 """
 
 from __future__ import annotations

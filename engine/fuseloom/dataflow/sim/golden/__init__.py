@@ -1,6 +1,6 @@
 """The primitives' executable specifications, one module per family.
 
-Importing this package registers every generator twin.
+Importing this package registers every golden model.
 """
 
 from fuseloom.dataflow.samml.catalogue import require_registered

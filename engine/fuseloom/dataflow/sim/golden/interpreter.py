@@ -1,4 +1,4 @@
-"""The twin engine: runs the generator twins with exact times (``samml.md`` §3, §7.4).
+"""The golden model engine: runs the golden models with exact times (``samml.md`` §3, §7.4).
 
 A node runs until it lacks a token or a free slot; whoever provides it wakes the node again.
 Neither the order of running nor real time has any influence on the result.
@@ -324,7 +324,7 @@ def run(
     progress: Progress | None = None,
     limits: Limits | None = None,
 ) -> EngineResult:
-    """Run a bound graph on the generator twins (see :meth:`Interpreter.run`).
+    """Run a bound graph on the golden models (see :meth:`Interpreter.run`).
 
     ``observe`` says what the result's ``observed`` is to hold.
     """

@@ -1,4 +1,4 @@
-"""The one maximum of all twins: of equal values the first, and NaN wins wherever it stands."""
+"""The maximum of the golden models: the first of equal values, and NaN wherever it stands."""
 
 from __future__ import annotations
 

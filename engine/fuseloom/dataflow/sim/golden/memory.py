@@ -1,4 +1,4 @@
-"""The memory of a run of the twins: takes their accesses, says which are answered."""
+"""The memory of a run of the golden models: takes their accesses, says which are answered."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which code specifies a primitive: its generator twin.
+"""Which code specifies a primitive: its golden model.
 
 It is registered under the name of the primitive's catalogue entry.  Importing
-``fuseloom.dataflow.sim.golden`` registers all twins.
+``fuseloom.dataflow.sim.golden`` registers all golden models.
 """
 
 from __future__ import annotations

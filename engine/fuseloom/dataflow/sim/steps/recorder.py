@@ -1,4 +1,4 @@
-"""Runs a graph on the generator twins and keeps every token, up to limits.
+"""Runs a graph on the golden models and keeps every token, up to limits.
 
 The run is the ordinary one (:mod:`fuseloom.dataflow.sim.golden.interpreter`), with its log.  A run
 longer than the limits is ended early: nodes rest when their clock is beyond the last cycle, so

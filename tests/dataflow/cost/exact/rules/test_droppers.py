@@ -23,7 +23,7 @@ def test_rows_of_an_empty_outer_fiber() -> None:
 def test_where_nothing_is_empty_nothing_changes() -> None:
     outer, inner = levels({0: [1], 2: [3]})
     dropped = done("crddrop", StreamContents(inner), StreamContents(outer))
-    assert [c.nest for c in dropped.made.outputs] == [inner, outer]
+    assert [c.fiber_tree for c in dropped.made.outputs] == [inner, outer]
 
 
 def test_empty_values_go_with_their_coordinates() -> None:

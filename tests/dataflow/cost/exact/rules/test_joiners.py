@@ -8,8 +8,8 @@ from tests.dataflow.cost.exact.examples import Tree, crds, done, levels, refs, v
 
 def side(tree: Tree, *numbers: int) -> tuple[StreamContents, StreamContents]:
     """Coordinates of an operand, and references beside them."""
-    nest = levels(tree, 1)[-1]
-    return StreamContents(nest), refs(nest, *numbers)
+    fiber_tree = levels(tree, 1)[-1]
+    return StreamContents(fiber_tree), refs(fiber_tree, *numbers)
 
 
 def two_rows(one: Tree, other: Tree) -> tuple[StreamContents, StreamContents]:
@@ -62,7 +62,7 @@ def test_equal_operands_are_walked_together() -> None:
     met = done("intersect", crd, ref, crd, ref)
     assert met.outputs[0] == "1 3 S0 D"
     assert met.steps == 3
-    assert met.made.outputs[0].nest is crd.nest
+    assert met.made.outputs[0].fiber_tree is crd.fiber_tree
 
 
 def test_what_either_has() -> None:

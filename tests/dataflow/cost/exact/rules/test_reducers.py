@@ -88,7 +88,7 @@ def test_what_closes_the_outermost_index_flushes_once() -> None:
     assert summed.steps == 3 + 2 + 1
     assert (summed.made.work.per.tolist(), summed.made.work.behind) == ([3, 2], 1)
     # Its outputs begin an axis of their own.
-    assert summed.made.outputs[0].nest.top is summed.made.outputs[0].nest
+    assert summed.made.outputs[0].fiber_tree.top is summed.made.outputs[0].fiber_tree
 
 
 def test_trees_are_accumulated_by_all_coordinates() -> None:
@@ -104,7 +104,7 @@ def test_trees_are_accumulated_by_all_coordinates() -> None:
     )
     assert summed.outputs == ("1 5 S0 D", "2 3 9 S0 2 S1 D", "* * * S0 * S1 D")
     assert summed.steps == 5 + 3 + 1
-    assert summed.made.outputs[1].nest is summed.made.outputs[2].nest
+    assert summed.made.outputs[1].fiber_tree is summed.made.outputs[2].fiber_tree
 
 
 def test_an_empty_tree_leaves_only_stops() -> None:
@@ -131,7 +131,7 @@ def test_a_tree_per_outer_coordinate() -> None:
 
 def test_order_three() -> None:
     chain = levels({0: {1: {2: [3, 4]}}, 1: {1: {2: [3], 6: [7]}}})
-    streams = [StreamContents(nest) for nest in chain]
+    streams = [StreamContents(fiber_tree) for fiber_tree in chain]
     summed = done("spacc3", *streams, StreamContents(chain[-1]), **ADD)
     assert summed.outputs[:3] == ("1 S0 D", "2 6 S1 D", "3 4 S0 7 S2 D")
     assert summed.steps == 4 + 3 + 1

@@ -29,8 +29,8 @@ def test_leaves_are_dealt_across_fibers() -> None:
 
 
 def test_references_are_dealt_as_coordinates() -> None:
-    nest = levels([4, 5, 6])[-1]
-    dealt = done("fork", refs(nest, 7, -1, 9), outputs=2)
+    fiber_tree = levels([4, 5, 6])[-1]
+    dealt = done("fork", refs(fiber_tree, 7, -1, 9), outputs=2)
     assert [c.refs.tolist() for c in dealt.made.outputs if c.refs is not None] == [[7, 9], [-1]]
 
 
@@ -41,8 +41,8 @@ def test_rows_are_collected_in_turn() -> None:
     )
     assert joined.outputs == ("1 S0 2 S0 3 S1 D",)
     assert joined.steps == 6
-    assert joined.made.outputs[0].nest.parent is not None
-    assert joined.made.outputs[0].nest.parent.crd.tolist() == [0, 1, 2]
+    assert joined.made.outputs[0].fiber_tree.parent is not None
+    assert joined.made.outputs[0].fiber_tree.parent.crd.tolist() == [0, 1, 2]
 
 
 def test_leaves_are_collected_with_their_references() -> None:

@@ -37,7 +37,7 @@ def test_nothing_is_under_the_empty_token() -> None:
     assert done("scan", refs(rows, -1, 0), level=LEVEL).outputs[0] == "S0 3 7 S1 D"
     dense = done("dense_scan", refs(rows, -1, 1), dim=2)
     assert dense.outputs == ("S0 0 1 S1 D", "S0 2 3 S1 D")
-    assert dense.made.outputs[0].nest.full == 0
+    assert dense.made.outputs[0].fiber_tree.full == 0
 
 
 def test_an_empty_fiber_of_references_stays_empty() -> None:
@@ -57,7 +57,7 @@ def test_a_dense_scan_puts_every_coordinate() -> None:
     rows = levels([5, 9])[-1]
     scan = done("dense_scan", refs(rows, 0, 2), dim=2)
     assert scan.outputs == ("0 1 S0 0 1 S1 D", "0 1 S0 4 5 S1 D")
-    assert scan.made.outputs[0].nest.full == 2
+    assert scan.made.outputs[0].fiber_tree.full == 2
 
 
 def test_a_budget_is_asked_before_anything_is_made() -> None:

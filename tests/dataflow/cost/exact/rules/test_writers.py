@@ -13,7 +13,7 @@ def test_only_fibers_with_coordinates_are_recorded() -> None:
 
 
 def test_stops_and_empty_values_cost_nothing_and_the_end_one() -> None:
-    nest = levels({0: [1, 2], 4: [3]})[-1]
-    written = done("valwrite", vals(nest, "* N *"))
+    fiber_tree = levels({0: [1, 2], 4: [3]})[-1]
+    written = done("valwrite", vals(fiber_tree, "* N *"))
     assert written.steps == 2 + 1
     assert written.made.work.per.tolist() == [1, 1]

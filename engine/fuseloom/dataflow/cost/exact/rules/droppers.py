@@ -31,18 +31,18 @@ from fuseloom.dataflow.samml.graph import Node
     aligns=True,
 )
 def _fiber_align(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
-    before, after, stream = (c.nest for c in inputs)
+    before, after, stream = (c.fiber_tree for c in inputs)
     context.budget.take(float(before.n + after.n + stream.n))
     width = 1 + max(int(before.crd.max(initial=0)), int(after.crd.max(initial=0)))
     old, new = keyed(before, width), keyed(after, width)
     at = places_of(new, before, old, width)  # of each coordinate after: the one before, or -1
     parent, source = after, at
-    for nest in innermost(stream, int(node.params["levels"])):
+    for fiber_tree in innermost(stream, int(node.params["levels"])):
         there = source >= 0
-        lengths = np.where(there, np.append(np.diff(nest.seg), 0)[source], 0)
-        begin = np.append(nest.seg[:-1], 0)[source]
+        lengths = np.where(there, np.append(np.diff(fiber_tree.seg), 0)[source], 0)
+        begin = np.append(fiber_tree.seg[:-1], 0)[source]
         source = spread(begin, lengths)
-        parent = FiberLevel(parent, segments(lengths), nest.crd[source], by=nest.by)
+        parent = FiberLevel(parent, segments(lengths), fiber_tree.crd[source], by=fiber_tree.by)
     inserted = after.where(at < 0)
     # A concat may have shifted the coordinates under which the stream still lies.
     work = stream.tokens.on(before.top) + before.filled
@@ -66,11 +66,13 @@ def _on_both(work: Profile, inserted: Profile) -> Profile:
 @rule("crddrop", steps="each coordinate and stop of the outer level")
 def _crddrop(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     inner, outer = inputs
-    context.budget.take(float(outer.nest.n))
-    full = ~inner.nest.bare
+    context.budget.take(float(outer.fiber_tree.n))
+    full = ~inner.fiber_tree.bare
     work = outer.tokens
     # Stops of what is dropped stay in the inner stream, so it nests as before.
-    return Executed((inner, outer if full.all() else StreamContents(kept(outer.nest, full))), work)
+    return Executed(
+        (inner, outer if full.all() else StreamContents(kept(outer.fiber_tree, full))), work
+    )
 
 
 @rule("valdrop", steps="each value and stop")
@@ -78,11 +80,11 @@ def _valdrop(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     val, crd = inputs
     work = val.tokens
     if val.here is None:
-        return Executed((StreamContents(crd.nest), crd), work)
-    rest = kept(crd.nest, val.here)
-    parent, seg = val.nest.parent, val.nest.seg
+        return Executed((StreamContents(crd.fiber_tree), crd), work)
+    rest = kept(crd.fiber_tree, val.here)
+    parent, seg = val.fiber_tree.parent, val.fiber_tree.seg
     assert parent is not None
-    there = np.append(np.flatnonzero(val.here), val.nest.n)
+    there = np.append(np.flatnonzero(val.here), val.fiber_tree.n)
 
     def empty(fiber: Ints) -> Ints:
         """Values that are dropped before the first that is there, or the stop."""

@@ -21,19 +21,19 @@ from fuseloom.program.distinct import distinct
 @rule("reduce", steps="each value that is there, and each stop")
 def _reduce(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     val = inputs[0]
-    parent = val.nest.parent
+    parent = val.fiber_tree.parent
     assert parent is not None
     present: Bools | None = None
-    before = val.nest.seg
+    before = val.fiber_tree.seg
     if val.here is not None:
         before = np.concatenate(([0], np.cumsum(val.here)))[before]
     if not node.params.get("empty_is_zero", False):
         there = np.diff(before) > 0
         present = None if there.all() else there
-    flushes = val.nest.stops if parent.parent is not None else once()
+    flushes = val.fiber_tree.stops if parent.parent is not None else once()
     return Executed(
         (StreamContents(parent, None, present),),
-        val.values + val.nest.stops,
+        val.values + val.fiber_tree.stops,
         flushes,
         lead=lead(parent, lambda fiber: before[fiber + 1] - before[fiber]),
     )
@@ -41,7 +41,7 @@ def _reduce(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
 
 def _tree(node: Node, inputs: Inputs, made: Executed) -> HeldOnChip:
     """The largest tree of coordinates and sums that it puts at once."""
-    return largest_tree([out.nest for out in made.outputs[:-1]])
+    return largest_tree([out.fiber_tree for out in made.outputs[:-1]])
 
 
 @rule(
@@ -57,15 +57,15 @@ def _tree(node: Node, inputs: Inputs, made: Executed) -> HeldOnChip:
 )
 def _spacc(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     outer, *crds, val = inputs
-    base = outer.nest.parent
+    base = outer.fiber_tree.parent
     assert base is not None
-    context.budget.take(2.0 * len(crds) * val.nest.n)
+    context.budget.take(2.0 * len(crds) * val.fiber_tree.n)
     columns, at = [], None
     for crd in reversed(crds):
-        columns.append(crd.nest.crd if at is None else crd.nest.crd[at])
-        at = crd.nest.up if at is None else crd.nest.up[at]
+        columns.append(crd.fiber_tree.crd if at is None else crd.fiber_tree.crd[at])
+        at = crd.fiber_tree.up if at is None else crd.fiber_tree.up[at]
     assert at is not None
-    fiber = outer.nest.up[at]
+    fiber = outer.fiber_tree.up[at]
     columns = columns[::-1]
     if val.here is not None:
         fiber = fiber[val.here]
@@ -77,11 +77,13 @@ def _spacc(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
             found, key = _grouped(key, column, width, parent.n)
         else:
             found = distinct(key * width + column)
-        parent = below(parent, found // width, found % width, crd.nest.by)
+        parent = below(parent, found // width, found % width, crd.fiber_tree.by)
         outputs.append(StreamContents(parent))
     outputs.append(StreamContents(parent))
-    flushes = outer.nest.stops
-    work = val.nest.elements + (outer.nest.elements if len(crds) == 1 else val.nest.stops)
+    flushes = outer.fiber_tree.stops
+    work = val.fiber_tree.elements + (
+        outer.fiber_tree.elements if len(crds) == 1 else val.fiber_tree.stops
+    )
     if base.parent is None:
         work = work + Profile(None, np.zeros(0), flushes.total)
         return Executed(tuple(outputs), work, once())
@@ -89,9 +91,9 @@ def _spacc(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     def taken(fiber: Ints) -> Ints:
         """Values, and elements of the level outside them."""
         low, high, outside = fiber, fiber + 1, np.zeros_like(fiber)
-        for nest in (outer.nest, *(crd.nest for crd in crds)):
+        for fiber_tree in (outer.fiber_tree, *(crd.fiber_tree for crd in crds)):
             outside = high - low
-            low, high = nest.seg[low], nest.seg[high]
+            low, high = fiber_tree.seg[low], fiber_tree.seg[high]
         return high - low + outside
 
     work, flushes = work + flushes.on(work.top), flushes.on(work.top)

@@ -24,23 +24,23 @@ from fuseloom.dataflow.samml.graph import Node
 
 @rule("repsig", steps="each token that it takes")
 def _repsig(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
-    return Executed((StreamContents(inputs[0].nest),), inputs[0].tokens)
+    return Executed((StreamContents(inputs[0].fiber_tree),), inputs[0].tokens)
 
 
 @rule("repeat", steps="each token and stop that it puts", ahead=True)
 def _repeat(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     held, signal = inputs
-    nest = signal.nest
+    fiber_tree = signal.fiber_tree
     if held.given is None and held.base is None and held.present is None:
-        return Executed((StreamContents(nest),), nest.tokens)
-    context.budget.take(float(nest.n))
-    return Executed((taken_at(held, nest.up, nest),), nest.tokens)
+        return Executed((StreamContents(fiber_tree),), fiber_tree.tokens)
+    context.budget.take(float(fiber_tree.n))
+    return Executed((taken_at(held, fiber_tree.up, fiber_tree),), fiber_tree.tokens)
 
 
 def _subtree(node: Node, inputs: Inputs, made: Executed) -> HeldOnChip:
     """The largest subtree that it keeps: of what its stream carries."""
     stream = inputs[0]
-    found = largest_tree(innermost(stream.nest, int(node.params["levels"])))
+    found = largest_tree(innermost(stream.fiber_tree, int(node.params["levels"])))
     values = stream.given is None and stream.base is None
     return HeldOnChip(0.0, found.values) if values else HeldOnChip(found.values)
 
@@ -52,25 +52,25 @@ def _subtree(node: Node, inputs: Inputs, made: Executed) -> HeldOnChip:
 )
 def _replay(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     stream, driver = inputs
-    chain = innermost(stream.nest, int(node.params["levels"]))
-    parent, at, fiber = driver.nest, driver.nest.up, np.zeros(0, dtype=np.int64)
-    for nest in chain:
-        lengths = (nest.seg[1:] - nest.seg[:-1])[at]
+    chain = innermost(stream.fiber_tree, int(node.params["levels"]))
+    parent, at, fiber = driver.fiber_tree, driver.fiber_tree.up, np.zeros(0, dtype=np.int64)
+    for fiber_tree in chain:
+        lengths = (fiber_tree.seg[1:] - fiber_tree.seg[:-1])[at]
         context.budget.take(float(lengths.sum()))
-        fiber = spread(nest.seg[at], lengths)
-        parent = FiberLevel(parent, segments(lengths), nest.crd[fiber], by=nest.by)
+        fiber = spread(fiber_tree.seg[at], lengths)
+        parent = FiberLevel(parent, segments(lengths), fiber_tree.crd[fiber], by=fiber_tree.by)
         at = fiber
     out = taken_at(stream, fiber, parent)
     # A subtree whose driver has an empty fiber is taken and dropped, a cycle per token.
-    dropped = driver.nest.bare
+    dropped = driver.fiber_tree.bare
     work = parent.tokens
     if dropped.any():
         lost = _tokens_under(chain, dropped)
-        top = driver.nest.top
-        outside = driver.nest.parent
+        top = driver.fiber_tree.top
+        outside = driver.fiber_tree.parent
         assert outside is not None
         counts = Profile(None, np.zeros(0), float(lost.sum()))
-        if top is not driver.nest:
+        if top is not driver.fiber_tree:
             before = segments(lost)
             counts = Profile.of(top, np.diff(before[outside.ends]))
         work = work + counts
@@ -81,14 +81,14 @@ def _tokens_under(chain: list[FiberLevel], chosen: Bools) -> Ints:
     """Tokens, without its last stop, of the subtree under each chosen element."""
     total = np.zeros(len(chosen), dtype=np.int64)
     low, high = np.arange(len(chosen)), np.arange(1, len(chosen) + 1)
-    for depth, nest in enumerate(chain):
+    for depth, fiber_tree in enumerate(chain):
         if depth:  # every element outside the innermost level gives its fiber a stop
             inner = depth == len(chain) - 1
-            empty = segments((nest.bare & (not inner)).astype(np.int64))
+            empty = segments((fiber_tree.bare & (not inner)).astype(np.int64))
             total += empty[high] - empty[low]
             if inner:
                 total += high - low
-        low, high = nest.seg[low], nest.seg[high]
+        low, high = fiber_tree.seg[low], fiber_tree.seg[high]
     total += high - low
     if len(chain) > 1:
         total -= 1

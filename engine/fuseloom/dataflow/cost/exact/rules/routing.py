@@ -21,7 +21,7 @@ from fuseloom.dataflow.samml.graph import Node
 
 @rule("broadcast", steps="nothing: copies take no time of their own")
 def _broadcast(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
-    top = inputs[0].nest.top
+    top = inputs[0].fiber_tree.top
     none = Profile(top, np.zeros(0 if top is None else top.n))
     return Executed(inputs * len(node.outputs), none)
 
@@ -30,26 +30,26 @@ def _broadcast(node: Node, inputs: Inputs, context: ExecutionContext) -> Execute
 def _fork(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     (given,) = inputs
     lanes = len(node.outputs)
-    context.budget.take(float(given.nest.n))
-    by = given.nest.by
+    context.budget.take(float(given.fiber_tree.n))
+    by = given.fiber_tree.by
     if by is None:
-        dealt = [np.arange(given.nest.n) % lanes == lane for lane in range(lanes)]
+        dealt = [np.arange(given.fiber_tree.n) % lanes == lane for lane in range(lanes)]
     else:
-        dealt, by = by.dealt(given.nest.crd, lanes)
+        dealt, by = by.dealt(given.fiber_tree.crd, lanes)
     outputs = []
     for mine in dealt:
-        nest = replace(kept(given.nest, mine), by=by)
-        outputs.append(taken_at(given, np.flatnonzero(mine), nest))
+        fiber_tree = replace(kept(given.fiber_tree, mine), by=by)
+        outputs.append(taken_at(given, np.flatnonzero(mine), fiber_tree))
     return Executed(tuple(outputs), given.tokens, final=1.0)
 
 
 @rule("ordered_join", steps="each token and stop that it puts", in_turn=True)
 def _ordered_join(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     guide, lanes = inputs[0], inputs[1:]
-    n, count = guide.nest.n, len(lanes)
-    context.budget.take(float(n + sum(lane.nest.n for lane in lanes)))
-    chains = [innermost(lane.nest, int(node.params["levels"])) for lane in lanes]
-    parent = guide.nest
+    n, count = guide.fiber_tree.n, len(lanes)
+    context.budget.take(float(n + sum(lane.fiber_tree.n for lane in lanes)))
+    chains = [innermost(lane.fiber_tree, int(node.params["levels"])) for lane in lanes]
+    parent = guide.fiber_tree
     # Which element of a lane each element of the output is.
     if parent.by is None:
         lane, at = np.arange(n) % count, np.arange(n) // count

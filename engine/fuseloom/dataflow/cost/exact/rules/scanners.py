@@ -31,11 +31,11 @@ def _scan(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     at = spread(begin, lengths)
     at = at if left is None else left[at]
     if given.here is not None:
-        every = np.zeros(given.nest.n, dtype=np.int64)
+        every = np.zeros(given.fiber_tree.n, dtype=np.int64)
         every[given.here] = lengths
         lengths = every
-    nest = FiberLevel(given.nest, segments(lengths), crd[at], by=context.by)
-    return Executed((StreamContents(nest), StreamContents(nest, at)), nest.tokens)
+    fiber_tree = FiberLevel(given.fiber_tree, segments(lengths), crd[at], by=context.by)
+    return Executed((StreamContents(fiber_tree), StreamContents(fiber_tree, at)), fiber_tree.tokens)
 
 
 @rule("dense_scan", steps="each coordinate and stop that it puts", ahead=True)
@@ -49,9 +49,10 @@ def _every(given: StreamContents, size: int, context: ExecutionContext) -> Execu
     assert given_refs is not None
     here = given.here
     if here is None and context.by is None:
-        nest = _full(given.nest, size, context)
+        fiber_tree = _full(given.fiber_tree, size, context)
         return Executed(
-            (StreamContents(nest), StreamContents(nest, base=given_refs * size)), nest.tokens
+            (StreamContents(fiber_tree), StreamContents(fiber_tree, base=given_refs * size)),
+            fiber_tree.tokens,
         )
     only = None if context.by is None else np.flatnonzero(context.by.per[:size])
     refs = given_refs if here is None else given_refs[here]
@@ -59,22 +60,22 @@ def _every(given: StreamContents, size: int, context: ExecutionContext) -> Execu
     every = np.arange(size) if only is None else only
     crd = np.tile(every, len(refs))
     at = np.repeat(refs, len(every)) * size + crd
-    lengths = np.full(given.nest.n, len(every))
+    lengths = np.full(given.fiber_tree.n, len(every))
     seg = segments(lengths if here is None else np.where(here, lengths, 0))
-    nest = FiberLevel(given.nest, seg, crd, by=context.by)
-    return Executed((StreamContents(nest), StreamContents(nest, at)), nest.tokens)
+    fiber_tree = FiberLevel(given.fiber_tree, seg, crd, by=context.by)
+    return Executed((StreamContents(fiber_tree), StreamContents(fiber_tree, at)), fiber_tree.tokens)
 
 
 @rule("locate", steps="each coordinate and stop")
 def _locate(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     crd, parent = inputs
-    context.budget.take(float(crd.nest.n))
+    context.budget.take(float(crd.fiber_tree.n))
     above = references(parent, context)
     assert above is not None
-    at = above * int(node.params["dim"]) + crd.nest.crd
+    at = above * int(node.params["dim"]) + crd.fiber_tree.crd
     if parent.here is not None:
         at = np.where(parent.here, at, -1)
-    return Executed((StreamContents(crd.nest, at),), crd.tokens)
+    return Executed((StreamContents(crd.fiber_tree, at),), crd.tokens)
 
 
 @rule("search", steps="each coordinate and stop that it takes")
@@ -83,8 +84,8 @@ def _search(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     parent, wanted = inputs
     above = references(parent, context)
     assert above is not None
-    context.budget.take(float(wanted.nest.n))
-    fiber, crd = above[wanted.nest.up], wanted.nest.crd
+    context.budget.take(float(wanted.fiber_tree.n))
+    fiber, crd = above[wanted.fiber_tree.up], wanted.fiber_tree.crd
     if size := context.sources.full(tensor, level):
         found, at = crd < size, fiber * size + crd
     else:
@@ -95,8 +96,10 @@ def _search(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
         found = at < len(among)
         found[found] = among[at[found]] == (fiber * width + crd)[found]
     found &= fiber >= 0
-    nest = kept(wanted.nest, found)
-    return Executed((StreamContents(nest), StreamContents(nest, at[found])), wanted.tokens)
+    fiber_tree = kept(wanted.fiber_tree, found)
+    return Executed(
+        (StreamContents(fiber_tree), StreamContents(fiber_tree, at[found])), wanted.tokens
+    )
 
 
 def _full(parent: FiberLevel, size: int, context: ExecutionContext) -> FiberLevel:

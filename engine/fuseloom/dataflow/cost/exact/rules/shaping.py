@@ -9,8 +9,10 @@ from fuseloom.dataflow.samml.graph import Node
 
 @rule("shift", steps="each coordinate and stop", shifts=True)
 def _shift(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
-    nest = inputs[0].nest
-    assert nest.parent is not None
-    context.budget.take(float(nest.n))
-    moved = FiberLevel(nest.parent, nest.seg, nest.crd + int(node.params["offset"]))
+    fiber_tree = inputs[0].fiber_tree
+    assert fiber_tree.parent is not None
+    context.budget.take(float(fiber_tree.n))
+    moved = FiberLevel(
+        fiber_tree.parent, fiber_tree.seg, fiber_tree.crd + int(node.params["offset"])
+    )
     return Executed((StreamContents(moved),), moved.tokens)

@@ -11,7 +11,7 @@ from fuseloom.dataflow.samml.operands import required_operands
 @rule("array", steps="each reference and stop")
 def _array(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     (refs,) = inputs
-    return Executed((StreamContents(refs.nest, None, refs.here),), refs.tokens)
+    return Executed((StreamContents(refs.fiber_tree, None, refs.here),), refs.tokens)
 
 
 @rule("binary", steps="each pair of values and stop")
@@ -25,9 +25,9 @@ def _binary(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
         for operand, given in (("a", a), ("b", b)):
             if operand in needed and given.here is not None:
                 present = given.here if present is None else present & given.here
-    return Executed((StreamContents(a.nest, None, present),), a.tokens)
+    return Executed((StreamContents(a.fiber_tree, None, present),), a.tokens)
 
 
 @rule("unary", "tilefold", steps="each value and stop")
 def _unary(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
-    return Executed((StreamContents(inputs[0].nest, None, inputs[0].here),), inputs[0].tokens)
+    return Executed((StreamContents(inputs[0].fiber_tree, None, inputs[0].here),), inputs[0].tokens)

@@ -8,9 +8,9 @@ from fuseloom.dataflow.samml.graph import Node
 
 @rule("crdwrite", steps="each coordinate, and each fiber that has some")
 def _crdwrite(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
-    nest = inputs[0].nest
-    context.budget.take(float(nest.n))  # what reads the level wants its coordinates
-    return Executed((), nest.elements + nest.filled.on(nest.top))
+    fiber_tree = inputs[0].fiber_tree
+    context.budget.take(float(fiber_tree.n))  # what reads the level wants its coordinates
+    return Executed((), fiber_tree.elements + fiber_tree.filled.on(fiber_tree.top))
 
 
 @rule("valwrite", steps="each value that is there, and the end", free_stops=True)

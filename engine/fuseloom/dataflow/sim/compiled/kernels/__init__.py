@@ -1,4 +1,4 @@
-"""The primitives' compiled kernels, one module per family, as their twins are.
+"""The primitives' compiled kernels, one module per family, as their golden models are.
 
 Importing this package imports numba and registers every kernel; nothing is compiled yet.
 """

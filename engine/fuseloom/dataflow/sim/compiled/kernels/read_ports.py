@@ -1,4 +1,4 @@
-"""Read ports of the memory, which read ahead (twins: ``twins/ports.py``)."""
+"""Read ports of the memory, which read ahead (golden models: ``golden/ports.py``)."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def spacc(node: Int, table: Int) -> Int:
     """Per fiber of outer coordinates, fold values by the inner ones."""
     s = state_of(table)
     nd = node_of(s, node, _ACCUMULATOR)
-    f, order, mode, fold, strict = nd.tree, nd.order, nd.twin, nd.fold, nd.strict
+    f, order, mode, fold, strict = nd.tree, nd.order, nd.golden, nd.fold, nd.strict
     ins, outs = nd.ins, nd.outs
     u, cv = s.ints[ins], s.ints[ins + order + 1]
     t, si, so = nd.clk, nd.si, nd.so

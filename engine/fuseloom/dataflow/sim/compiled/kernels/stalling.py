@@ -1,4 +1,4 @@
-"""Primitives as the reference has them when its memory is modelled (``twins/stalling.py``).
+"""Primitives as the reference has them when its memory is modelled (``golden/stalling.py``).
 
 They go token by token, as the memory lets them.
 """

@@ -1,4 +1,4 @@
-"""Write ports of the memory: what a writer gathers goes behind (twins: ``twins/ports.py``)."""
+"""Write ports of the memory, which gather what writers put (golden models: ``golden/ports.py``)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Which words tell what a primitive just did.
 
 They are registered under the name of the primitive's catalogue entry, in modules named as those
-of the twins.  Importing :mod:`fuseloom.dataflow.sim.steps.narration` registers all.
+of the golden models.  Importing :mod:`fuseloom.dataflow.sim.steps.narration` registers all.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The rules of the house: style, types and layers hold everywhere."""
+"""Style, types and layers hold everywhere."""
 
 from __future__ import annotations
 
