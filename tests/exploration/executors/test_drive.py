@@ -44,7 +44,8 @@ def from_root(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def task(number: int, **more: Any) -> Task:
     poison = more.get("poison")
-    limits = JobLimits(cpu=1, memory=300 << 20, wall=1.5) if poison else JobLimits()
+    wall = 1.5 if poison in ("hang", "deaf") else None
+    limits = JobLimits(cpu=1, memory=300 << 20, wall=wall) if poison else JobLimits()
     return Task(identity(number), f"{HERE}:run", {"number": number, **more}, LABEL, limits)
 
 

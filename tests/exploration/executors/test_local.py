@@ -16,11 +16,11 @@ import pytest
 from fuseloom.errors import DataError, FuseloomError
 from fuseloom.exploration.executors import Job, JobLimits, JobResult, JobStatus, LocalProcesses
 from tests.exploration.executors.targets import CHILD, FATES
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 HERE = "tests.exploration.executors.targets"
 ROOT = Path(__file__).parents[3]
-LIMITS = JobLimits(cpu=1, wall=2.5, memory=300 << 20)
+LIMITS = JobLimits(cpu=1, wall=PATIENCE, memory=300 << 20)
 
 
 @pytest.fixture(scope="module", autouse=True)
