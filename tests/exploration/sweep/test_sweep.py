@@ -197,6 +197,7 @@ def killed(path: Path, kills: int, seed: int) -> None:
         assert store.counts() == {State.DONE: 48}
 
 
+@pytest.mark.deep
 def test_a_killed_driver_loses_nothing(tmp_path: Path) -> None:
     killed(tmp_path / "runs.sqlite", 1, 16)
 
