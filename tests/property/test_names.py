@@ -131,7 +131,7 @@ def test_runs_are_equal_under_other_names(count: int, engine: str) -> None:
                 continue
             assert facts(other, machine, engine) == expected, f"graph {seed}"
             seen.update(n.op for n in bound.graph.nodes)
-    assert len(seen) > 30
+    assert len(seen) > (30 if count >= 60 else 20)
 
 
 def compiled() -> Compilation:
