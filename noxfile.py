@@ -24,9 +24,24 @@ def lint(session: nox.Session) -> None:
 
 @nox.session(python=["3.11", "3.12", "3.13"])
 def tests(session: nox.Session) -> None:
-    """All tests, in parallel; further arguments go to pytest."""
+    """The first tier of the tests, in parallel; further arguments go to pytest."""
     session.install("--no-compile", "-e", ".[test]")
     session.run("pytest", "-n", "auto", "--dist", "loadfile", *session.posargs)
+
+
+@nox.session(python=["3.11", "3.12", "3.13"], default=False)
+def deep(session: nox.Session) -> None:
+    """The deep tier: all other tests but ``fuzz``; further arguments go to pytest."""
+    session.install("--no-compile", "-e", ".[deep]")
+    expression = "(deep or browser) and not fuzz"
+    session.run("pytest", "-n", "auto", "--dist", "loadfile", "-m", expression, *session.posargs)
+
+
+@nox.session(default=False)
+def fuzz(session: nox.Session) -> None:
+    """Random search for hours; further arguments go to pytest."""
+    session.install("--no-compile", "-e", ".[deep]")
+    session.run("pytest", "-n", "auto", "--dist", "loadfile", "-m", "fuzz", *session.posargs)
 
 
 @nox.session(default=False)

@@ -134,12 +134,12 @@ class Server:
         return times.user + times.system
 
     def end(self, number: int = signal.SIGTERM) -> tuple[float, list[psutil.Process]]:
-        """Send a signal; seconds until all are gone, and who is left after five of them."""
+        """Send a signal; seconds until all are gone, and who is left for all patience."""
         family = self.family()
         asked = time.monotonic()
         self.process.send_signal(number)
-        self.process.wait(10)
-        left = wait_for_end(family)
+        self.process.wait(PATIENCE)
+        left = wait_for_end(family, PATIENCE)
         return time.monotonic() - asked, left
 
     def kill(self) -> None:
@@ -187,9 +187,9 @@ class Visitor:
         greeted: asyncio.Future[None] = loop.create_future()
         self._reading = asyncio.create_task(self._read(greeted, pulled))
         self._reading.add_done_callback(lambda _: self._changed.set())
-        await asyncio.wait_for(greeted, 60)
+        await asyncio.wait_for(greeted, PATIENCE)
         await self._send("PULL-DOC-REQ", {})
-        await asyncio.wait_for(pulled, 60)
+        await asyncio.wait_for(pulled, PATIENCE)
         await self._event("document_ready", {"type": "map"})
         return self
 

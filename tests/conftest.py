@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import platformdirs
 import pytest
 
+from tests.reporting import pytest_sessionfinish, pytest_terminal_summary
+from tests.tiers import COLLECTED, FIRST, deep_path, in_first_tier
+
+__all__ = ["pytest_sessionfinish", "pytest_terminal_summary"]  # hooks
+
 TESTS = Path(__file__).parent
+if sys.dont_write_bytecode:
+    # Thousands of processes would each compile what they import.  What is compiled goes to a
+    # folder of its own, so that the tree stays as the variable PYTHONDONTWRITEBYTECODE wants it.
+    sys.pycache_prefix = str(platformdirs.user_cache_path("fuseloom") / "bytecode-of-tests")
+    sys.dont_write_bytecode = False
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ["PYTHONPATH"] = os.pathsep.join(
     [str(TESTS.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
 )  # so that Python processes that keep off the current folder find helpers of tests
 BROWSER = TESTS / "browser"
 WAITING = (
     BROWSER,
-    TESTS / "explore" / "executors",
+    TESTS / "exploration" / "executors",
     TESTS / "hostile",
     TESTS / "workbench" / "serving",
     TESTS / "workbench" / "service",
@@ -29,12 +43,30 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return (os.cpu_count() or 1) + 1
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave alone what the first tier cannot select: importing it would take long, or fail."""
+    if config.option.markexpr != FIRST or not collection_path.is_relative_to(TESTS):
+        return None
+    path = collection_path.relative_to(TESTS).as_posix() + "/" * collection_path.is_dir()
+    return None if in_first_tier(path) else True
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark the tests of the deep tier, and let a test that drives a browser run once more."""
+    if deep_path(item.path.relative_to(TESTS).as_posix()):
+        item.add_marker(pytest.mark.deep)
+    if item.get_closest_marker("browser") or item.get_closest_marker("walk"):
+        item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Spread the files of tests that wait among those of tests that compute.
 
     Files are handed to the workers in this order (``--no-loadscope-reorder``), so that one computes
     while another waits, and none is left with the longest files at the end.
     """
+    config.stash[COLLECTED] = [*items]
     files: dict[Path, list[pytest.Item]] = {}
     for item in items:
         files.setdefault(item.path, []).append(item)

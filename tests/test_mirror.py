@@ -94,8 +94,8 @@ ELSEWHERE = (
         "one controller in four files, held to the protocol and to another one",
     ),
     Elsewhere(
-        f"{S}/steps/words/*.py",
-        f"{S.replace('fuseloom', 'tests')}/steps/test_words.py",
+        f"{S}/steps/narration/*.py",
+        f"{S.replace('fuseloom', 'tests')}/steps/test_narration.py",
         "sentences, primitive by primitive",
     ),
     Elsewhere(f"{S}/golden/observing.py", f"{P}/test_observation.py", "compared with the kernels"),
@@ -217,6 +217,7 @@ ACROSS = {
     "test_layers.py": "arrows and circles among packages",
     "test_mirror.py": "where tests lie",
     "test_spec.py": "the specification: citations, and examples on both engines",
+    "test_suite.py": "the tiers of the suite, and what tests may do",
     "cli/test_json.py": "the JSON of every command",
     "dataflow/cost/test_lanes.py": "lanes, through rules and statistics",
     "dataflow/cost/test_spaces.py": "whole spaces of schedules, as they run",

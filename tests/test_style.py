@@ -26,6 +26,7 @@ def test_style(arguments: tuple[str, ...]) -> None:
     run(sys.executable, "-m", "ruff", *arguments, ".")
 
 
+@pytest.mark.deep  # a minute without mypy's cache
 def test_types() -> None:
     run(sys.executable, "-m", "mypy")
 

@@ -37,7 +37,7 @@ NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chro
 LOCAL = ("http://localhost:", "http://127.0.0.1:", "ws://localhost:", "data:", "blob:")
 
 
-def _missing(reason: str) -> None:
+def missing(reason: str) -> None:
     """Skip on a developer's machine; where the tests count, a missing browser is a failure."""
     if os.environ.get("CI") or os.environ.get("FUSELOOM_REQUIRE_BROWSER"):
         pytest.fail(reason, pytrace=False)
@@ -54,7 +54,7 @@ def browser() -> Iterator:
     try:
         from playwright.sync_api import Error, expect, sync_playwright
     except ImportError:
-        _missing("playwright is not installed")
+        missing("playwright is not installed")
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         try:
@@ -62,7 +62,7 @@ def browser() -> Iterator:
                 executable_path=chromium_path(), args=list(ARGUMENTS)
             )
         except Error as problem:
-            _missing(f"no Chromium to drive: {str(problem).splitlines()[0]}")
+            missing(f"no Chromium to drive: {str(problem).splitlines()[0]}")
         yield running
         running.close()
 
@@ -126,12 +126,17 @@ def own_page(context, viewport) -> Iterator:
     strict.held()
 
 
+def running_servers() -> tuple[dict[str, Any], dict[str, Any]]:
+    """Panel's servers and the threads that they run in, by name."""
+    return pn.state._servers, pn.state._threads
+
+
 def at_the_server(what: Callable[[], Any]) -> Any:
     """Do it in the thread of the server, if one runs, and wait for it.
 
     A page's change and a test's at the same time, in two threads, would take each other's document.
     """
-    threads = list(pn.state._threads.values())
+    threads = list(running_servers()[1].values())
     if not threads or threading.current_thread() in threads:
         return what()
     result: Future[Any] = Future()
@@ -205,7 +210,7 @@ def bench(opened, viewport) -> Iterator[Bench]:
         at_the_server(lambda: session.param.update(cell=("", ""), node=-1))
     page.keyboard.press("Escape")
     page.get_by_role("tab", name="Graph").click()
-    _shows_what_there_is(page, session)
+    shows_what_there_is(page, session)
     page.locator("g.node:visible").first.wait_for()
     yield opened
     opened.strict.held()
@@ -216,7 +221,7 @@ _DRAWN = """() => Bokeh.documents.flatMap(d => [...d._all_models.values()])
 """What components of the page draw, as JSON."""
 
 
-def _shows_what_there_is(page, session: Visited) -> None:
+def shows_what_there_is(page, session: Visited) -> None:
     """Wait until every component of the page draws all that the session's page backend has."""
     backend = backend_of(session._session)
 
@@ -263,17 +268,17 @@ def show(page, session: Session) -> Visited:
 
 def stop_servers(*but: str) -> None:
     """End them, and wait until they have: what they still do is not the next test's concern."""
-    state = pn.state
-    threads = [state._threads[name] for name in state._threads if name not in but]
+    servers, by_name = running_servers()
+    threads = [thread for name, thread in by_name.items() if name not in but]
     for thread in threads:
         thread.stop()
     for thread in threads:
         thread.join(PATIENCE / 1000)
-    for name in set(state._servers) - set(but):
-        del state._servers[name]
-        state._threads.pop(name, None)
+    for name in set(servers) - set(but):
+        del servers[name]
+        by_name.pop(name, None)
     if not but:
-        state.cache.clear()
+        pn.state.cache.clear()
 
 
 @pytest.fixture
@@ -284,7 +289,7 @@ def session(bench) -> Visited:
 
 @pytest.fixture(autouse=True)
 def _no_servers_left(request) -> Iterator:
-    before = tuple(pn.state._servers)  # the module's bench, if it has been opened
+    before = tuple(running_servers()[0])  # the module's bench, if it has been opened
     yield
     if "opened" not in request.fixturenames:
         stop_servers(*before)

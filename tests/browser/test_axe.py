@@ -8,7 +8,7 @@ import pytest
 
 from fuseloom_workbench.state.session import Session
 
-from .conftest import _missing, show
+from .conftest import missing, show
 
 try:
     import axe_playwright_python
@@ -43,7 +43,7 @@ def violations(part, rules: list[str] = TAGS) -> list[str]:
 
 def test_the_bench_has_no_serious_violation(page):
     if axe_playwright_python is None:
-        _missing("axe-playwright-python is not installed")
+        missing("axe-playwright-python is not installed")
     show(page, Session("gcn", "karate"))
     page.locator("[data-action=run]").click()
     expect(page.locator(".badge.good").first).to_be_visible()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 
 import pytest
 from panel.tests.util import wait_until
@@ -25,20 +26,23 @@ def box(page, pane: str) -> dict[str, float]:
     return page.locator(f"[data-pane={pane}]").bounding_box()
 
 
+def every_pane_is_in(page, width: int, height: int) -> None:
+    root = page.evaluate("[document.documentElement.scrollHeight, innerHeight]")
+    assert root[0] == root[1]
+    boxes = {pane: box(page, pane) for pane in PANES}
+    for pane, at in boxes.items():
+        assert at["x"] >= 0, (pane, width)
+        assert at["x"] + at["width"] <= width + 1, (pane, width)
+        assert at["y"] + at["height"] <= height + 1, (pane, width)
+    assert boxes["bottom"]["height"] >= 180
+    assert boxes["table"]["width"] >= 320
+
+
 def test_everything_is_on_one_screen_at_every_size(page, session):
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
         expect(page.locator(".app:not(.stacked)")).to_be_visible()
-        page.wait_for_timeout(200)
-        root = page.evaluate("[document.documentElement.scrollHeight, innerHeight]")
-        assert root[0] == root[1]
-        boxes = {pane: box(page, pane) for pane in PANES}
-        for pane, at in boxes.items():
-            assert at["x"] >= 0, (pane, width)
-            assert at["x"] + at["width"] <= width + 1, (pane, width)
-            assert at["y"] + at["height"] <= height + 1, (pane, width)
-        assert boxes["bottom"]["height"] >= 180
-        assert boxes["table"]["width"] >= 320
+        wait_until(partial(every_pane_is_in, page, width, height), page, timeout=PATIENCE)
         expect(page.locator("[data-action=run]")).to_be_in_viewport()
     page.set_viewport_size({"width": 900, "height": 700})  # as at 200 % of 1800 x 1400
     expect(page.locator(".app.stacked")).to_be_visible()

@@ -8,7 +8,7 @@ import pytest
 from panel.io.state import state
 from panel.tests.util import wait_until
 
-from .conftest import PATIENCE
+from .conftest import PATIENCE, shows_what_there_is
 
 try:
     from playwright.sync_api import expect
@@ -222,7 +222,7 @@ def test_a_hidden_graph_is_drawn_when_it_is_shown(page, session):
     page.get_by_role("tab", name="Costs").click()
     page.locator("[data-preset=full]").click()
     expect(page.locator("section.region")).to_have_count(1)
-    page.wait_for_timeout(500)
+    shows_what_there_is(page, session)
     page.get_by_role("tab", name="Graph").click()
     expect(page.locator("g.node")).to_have_count(len(session.current.graph.nodes))
     expect(page.locator("g.node").first).to_be_visible()

@@ -133,8 +133,8 @@ def test_the_explorer_has_the_same_program_data_and_schedule(point):
 
 def test_a_page_that_is_gone_ends_its_worker(store):
     shown = FiguresPage(store, post=lambda what: None)
-    thread = shown.bench._thread
+    thread = shown.bench.thread
     shown.close()
-    thread.join(timeout=20)
+    thread.join(timeout=PATIENCE / 1000)
     assert not thread.is_alive()
     assert isinstance(pn.Row(shown), pn.Row)

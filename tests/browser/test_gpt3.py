@@ -57,11 +57,14 @@ def test_in_a_low_window_every_box_is_whole(bench):
     page = bench.page
     page.set_viewport_size({"width": 1280, "height": 720})
     expect(page.locator(".app.low")).to_be_visible()
-    page.wait_for_timeout(300)
-    pane = page.locator("[data-pane=chain]").bounding_box()
-    region = page.locator("section.region").first.bounding_box()
-    assert region["y"] + region["height"] <= pane["y"] + pane["height"]
-    assert page.locator("[data-pane=bottom]").bounding_box()["height"] >= 180
+
+    def whole() -> None:
+        pane = page.locator("[data-pane=chain]").bounding_box()
+        region = page.locator("section.region").first.bounding_box()
+        assert region["y"] + region["height"] <= pane["y"] + pane["height"]
+        assert page.locator("[data-pane=bottom]").bounding_box()["height"] >= 180
+
+    wait_until(whole, page, timeout=PATIENCE)
 
 
 def test_reshapes_are_fences_that_nothing_crosses(bench):

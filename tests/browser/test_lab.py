@@ -6,12 +6,13 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from urllib.error import URLError
 from urllib.request import urlopen
 
 import nbformat
 import pytest
+
+from tests.waiting import until
 
 from .conftest import PATIENCE
 
@@ -30,6 +31,15 @@ CELLS = (
     "bench(session, fullscreen=False)",
     "session.preset('full')\nprint('regions:', len(session.regions))",
 )
+
+
+def answers(address: str) -> bool:
+    """Return whether a server answers there."""
+    try:
+        urlopen(address).close()
+    except (URLError, OSError):
+        return False
+    return True
 
 
 @pytest.fixture
@@ -55,19 +65,12 @@ def lab(tmp_path):
     )  # fmt: skip
     address = f"http://127.0.0.1:{port}/lab"
     try:
-        end = time.monotonic() + PATIENCE / 1000
-        while True:
-            try:
-                urlopen(address)
-                break
-            except (URLError, OSError):
-                assert process.poll() is None, "JupyterLab ended"
-                assert time.monotonic() < end, "JupyterLab did not start"
-                time.sleep(0.3)
+        until(lambda: process.poll() is not None or answers(address), "JupyterLab answers")
+        assert process.poll() is None, "JupyterLab ended"
         yield address
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(PATIENCE / 1000)
 
 
 def test_the_bench_works_in_a_cell(lab, page):

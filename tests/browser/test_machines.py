@@ -119,7 +119,7 @@ def test_what_the_simulator_refuses_is_said(page, session):
 
 def test_a_stand_in_says_so_and_long_runs_ask_first(page, session, monkeypatch):
     monkeypatch.delenv(VARIABLE, raising=False)
-    monkeypatch.setattr(machines, "_RATES", dict.fromkeys(machines._RATES, 1e6))
+    monkeypatch.setattr(machines, "RATES", dict.fromkeys(machines.RATES, 1e6))
     expect(page.locator(".standin[role=note]")).to_be_hidden()
     page.get_by_label("Data", exact=True).select_option("cora")
     label = page.locator(".standin[role=note]")

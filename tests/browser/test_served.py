@@ -23,7 +23,7 @@ pytestmark = pytest.mark.browser
 
 VIEWPORTS = (
     {"width": 1280, "height": 900},
-    pytest.param({"width": 1920, "height": 900}, marks=pytest.mark.fuzz),
+    {"width": 1920, "height": 900},
 )
 
 
@@ -90,6 +90,13 @@ def test_a_reload_goes_on_with_the_design_and_its_runs(page):
         assert not server.faults()
 
 
+KEPT = """() => {
+  const kept = sessionStorage.getItem(`fuseloom:${location.pathname}`)
+  return kept && JSON.parse(kept).past.length > 0
+}"""
+"""Whether the browser has kept a design with a step to undo."""
+
+
 def test_a_page_notices_that_its_server_is_gone_and_goes_on(browser):
     page = browser.new_context().new_page()  # a lost server makes errors on the console
     with Server() as server:
@@ -97,7 +104,7 @@ def test_a_page_notices_that_its_server_is_gone_and_goes_on(browser):
         page.locator("button.bar[data-gap='4']").focus()
         page.keyboard.press("ArrowLeft")
         expect(page.locator("button.bar[data-gap='3']")).to_be_visible()
-        page.wait_for_timeout(500)
+        page.wait_for_function(KEPT)
         port = server.port
     lost = page.locator(".line.lost")
     expect(lost).to_contain_text("connection to the server was lost")

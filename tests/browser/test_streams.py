@@ -30,9 +30,28 @@ def spmv(page) -> Session:
     return session
 
 
+STILL = """async () => {
+  const all = root => [...root.querySelectorAll('*')].flatMap(
+    e => e.shadowRoot ? [e, ...all(e.shadowRoot)] : [e])
+  const places = () => all(document).filter(e => e.matches('.token'))
+    .map(e => e.getAttribute('transform') + e.textContent).join()
+  for (let frames = 0, before = ''; frames < 30;) {
+    await new Promise(requestAnimationFrame)
+    const now = places()
+    frames = now === before ? frames + 1 : 0
+    before = now
+  }
+}"""
+"""Wait until no token has come, gone or moved for 30 frames."""
+FRAMES = """async () => {
+  for (let frame = 0; frame < 30; frame++) await new Promise(requestAnimationFrame)
+}"""
+"""Let 30 frames be drawn, in which something would move if it did."""
+
+
 def tokens(page) -> list[str]:
     """Texts on the edges, when nothing moves any more."""
-    page.wait_for_timeout(450)
+    page.evaluate(STILL)
     return sorted(page.locator(".token text").all_text_contents())
 
 
@@ -69,6 +88,7 @@ def test_tokens_are_those_of_the_recording(page, spmv):
     scrub = page.get_by_role("slider", name="Cycle")
     for cycle in (5, 17, 30, 37):
         scrub.fill(str(cycle))
+        expect(page.locator(".clock")).to_have_text(f"cycle {cycle}")
         drawn = tokens(page)
         hidden = page.locator(".count text").all_text_contents()
         held = [len(stream.held(cycle)) for stream in recording.streams]
@@ -85,7 +105,7 @@ def test_playing_goes_on_to_the_end_and_can_be_paused(page, spmv):
     page.keyboard.press(" ")
     expect(button(page, "Play")).to_be_visible()
     paused = clock.inner_text()
-    page.wait_for_timeout(400)
+    page.evaluate(FRAMES)
     assert clock.inner_text() == paused
     button(page, "Play").click()
     expect(clock).to_have_text("cycle 38")
@@ -122,7 +142,7 @@ def test_without_motion_tokens_jump(page, spmv):
     button(page, "On one cycle").click()
     places = "marks => marks.map(m => m.getAttribute('transform'))"
     first = page.locator(".token").evaluate_all(places)
-    page.wait_for_timeout(350)
+    page.evaluate(FRAMES)
     assert page.locator(".token").evaluate_all(places) == first
 
 

@@ -83,6 +83,7 @@ def test_what_is_stored_dense_is_an_entry_of_the_json(capsys: pytest.CaptureFixt
     assert json.loads(first)["stored"] == {}
 
 
+@pytest.mark.deep
 def test_the_regions_of_a_model_with_reshapes(capsys) -> None:
     assert main(["compile", "--model", "gpt3", "--preset", "partial", "--show", "regions"]) == 0
     assert "region S1..O1 -> O1" in capsys.readouterr().out

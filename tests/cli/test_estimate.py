@@ -59,6 +59,7 @@ def test_an_estimate_is_of_the_machine_that_is_named(capsys: pytest.CaptureFixtu
     assert cycles[1] == pytest.approx(runs, rel=0.2)
 
 
+@pytest.mark.deep
 def test_what_was_not_ranked_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["estimate", "--model", "gpt3", "--preset", "full"]) == 0
     assert "were ranked" in capsys.readouterr().err

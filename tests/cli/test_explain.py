@@ -19,7 +19,7 @@ IMPORTED = (
 
 
 @pytest.mark.parametrize(
-    "engine", ["compiled", pytest.param("interpreter", marks=pytest.mark.fuzz)]
+    "engine", ["compiled", pytest.param("interpreter", marks=pytest.mark.deep)]
 )
 def test_explained_for_people(engine: str, capsys: pytest.CaptureFixture[str]) -> None:
     printed = output(capsys, *KARATE, "--explain", "--engine", engine)

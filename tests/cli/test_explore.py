@@ -35,6 +35,7 @@ def test_as_json_up_to_a_limit(capsys: pytest.CaptureFixture[str]) -> None:
     assert cycles == sorted(cycles)
 
 
+@pytest.mark.deep
 def test_very_many_orders_are_not_counted(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -35,6 +35,7 @@ def test_a_figure_is_run_and_judged(capsys) -> None:
     assert made["figures"][0]["title"]
 
 
+@pytest.mark.deep
 def test_in_worker_processes(capsys) -> None:
     words = ["figures", "5", "--size", "smoke", "--jobs", "1"]
     assert main([*words, "--markdown"]) == 0

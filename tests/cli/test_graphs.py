@@ -124,6 +124,7 @@ def test_damaged_data_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert codes <= {0, 1, 2}
 
 
+@pytest.mark.deep
 def test_damaged_graph_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good = tmp_path / "g.json"
     output(capsys, "compile", "--model", "spmv", "--export", "json", "--output", str(good))

@@ -47,6 +47,7 @@ def test_real_files(folder: str, model: str, capsys: pytest.CaptureFixture[str])
     assert by_path["cycles"] == shown["cycles"]
 
 
+@pytest.mark.deep
 def test_standins_are_labelled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     chosen = ("--model", "gcn", "--data", "cora", "--preset", "full", "--seed", "3")
     label = "Cora (stand-in, seed 3)"

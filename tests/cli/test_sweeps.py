@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ import pytest
 from fuseloom.cli import main
 from fuseloom.exploration.store import RunStore, State
 from tests.cli.commands import error, output
+from tests.waiting import PATIENCE, until
 
 SPMV = ("explore", "--model", "spmv", "--data", "random")
 
@@ -119,13 +119,12 @@ def test_ctrl_c_leaves_what_was_finished(store: Path) -> None:
         # what runs the tests may ignore Ctrl+C, and what it starts would, too
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    end = time.monotonic() + 120
-    while time.monotonic() < end:
-        if store.exists() and RunStore(store).counts().get(State.DONE, 0) > 3:
-            break
-        time.sleep(0.1)
+    until(
+        lambda: store.exists() and RunStore(store).counts().get(State.DONE, 0) > 3,
+        "some runs are done",
+    )
     done.send_signal(signal.SIGINT)
-    assert "cancelled" in done.communicate(timeout=30)[1]
+    assert "cancelled" in done.communicate(timeout=PATIENCE)[1]
     assert done.returncode == 130
     with RunStore(store) as kept:
         assert set(kept.counts()) == {State.DONE}

@@ -27,6 +27,7 @@ def test_changes_are_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert told["base"]["cycles"] == estimated["cycles"]
 
 
+@pytest.mark.deep
 def test_the_front_of_channels(capsys: pytest.CaptureFixture[str]) -> None:
     lines = output(capsys, *GCN, "--pareto").splitlines()
     assert lines[1].startswith("as it is")

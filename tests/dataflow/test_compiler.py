@@ -115,7 +115,7 @@ def chain(length: int, text: str = "0.5 * {}[i,j]") -> Program:
     return parse(CHAIN + "\n".join(links))
 
 
-@pytest.mark.fuzz
+@pytest.mark.deep
 def test_a_program_may_be_as_deep_as_it_is_long() -> None:
     """No recursion on the depth of a program: a chain of 2,000 statements is one region."""
     for program in (chain(2_000), chain(300, "{0}[i,j] + A[i,j]"), chain(120, "{0}[i,k] * A[k,j]")):

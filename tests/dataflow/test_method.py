@@ -73,8 +73,8 @@ def test_a_part_runs_as_its_schedule_does() -> None:
         *((name, 1) for name in ("edge", "masked", "chain")),
         ("edge", 2),
         ("edge", 4),
-        pytest.param("masked", 4, marks=pytest.mark.fuzz),
-        pytest.param("chain", 4, marks=pytest.mark.fuzz),
+        pytest.param("masked", 4, marks=pytest.mark.deep),
+        pytest.param("chain", 4, marks=pytest.mark.deep),
     ],
 )
 def test_bounds_are_below_runs(name: str, lanes: int) -> None:

@@ -72,10 +72,10 @@ def test_presets_that_are_none(tmp_path) -> None:
 def test_data_are_made_once_for_schedules_that_follow(tmp_path, monkeypatch) -> None:
     from fuseloom.experiments import jobs
 
-    jobs._load.cache_clear()
+    jobs.load_once.cache_clear()
     for level in ("unfused", "full"):
         done(estimate_configuration, GIVEN.scheduled(level), tmp_path)
-    assert jobs._load.cache_info().misses == 1
+    assert jobs.load_once.cache_info().misses == 1
 
 
 def test_an_estimate_without_data(tmp_path) -> None:

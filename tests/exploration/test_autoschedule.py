@@ -15,7 +15,7 @@ from fuseloom.models import load
 
 @pytest.mark.parametrize(
     ("name", "data"),
-    [("gcn", "karate"), pytest.param("gpt3", "random", marks=pytest.mark.fuzz)],
+    [("gcn", "karate"), pytest.param("gpt3", "random", marks=pytest.mark.deep)],
 )
 def test_never_worse_than_a_preset(name: str, data: str) -> None:
     model, tensors = load(name, data)
@@ -65,7 +65,7 @@ def test_programs_of_thousands_of_statements_are_refused() -> None:
         autoschedule(program, {"T0": np.ones(2)})
 
 
-@pytest.mark.parametrize("length", [120, pytest.param(400, marks=pytest.mark.fuzz)])
+@pytest.mark.parametrize("length", [120, pytest.param(400, marks=pytest.mark.deep)])
 def test_a_long_chain_is_searched_in_time(length: int) -> None:
     lines = [f"T{k + 1}[i] = relu(T{k}[i])" for k in range(length)]
     program = fl.parse("\n".join(["T0: 2 dense", *lines]))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
 import pytest
 
 from fuseloom.exploration.limiting import limited
+from tests.waiting import until
 
 ROOT = Path(__file__).parents[2]
 START = "import os, resource, signal, sys, time; from fuseloom.exploration import limiting\n"
@@ -85,10 +85,7 @@ def test_a_process_ends_with_its_parent() -> None:
     assert psutil.pid_exists(child)
     parent.kill()
     parent.communicate()
-    end = time.monotonic() + 10
-    while psutil.pid_exists(child) and time.monotonic() < end:
-        time.sleep(0.01)
-    assert not psutil.pid_exists(child)
+    until(lambda: not psutil.pid_exists(child), "the child has ended")
     gone = run("limiting.end_with(1 if os.getppid() != 1 else 2); print('goes on')")
     assert (gone.returncode, gone.stdout) == (0, "")
 

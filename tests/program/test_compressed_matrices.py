@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from fuseloom.errors import DataError
 from fuseloom.program import StoredTensor, Tensor, parse
 from fuseloom.program.compressed_matrices import levels_of_matrix
+from tests.tiers import counts
 
 FORMATS = ("csr", "dcsr", "csc", "dcsc", "coo", "dense", "csr block 2")
 
@@ -29,9 +30,10 @@ def random_matrix(rng: np.random.Generator) -> sp.coo_matrix:
 
 
 @pytest.mark.parametrize("given", ["csr", "csc", "coo", "lil", "dok", "bsr"])
-def test_equal_to_what_coordinates_give(given: str) -> None:
+@counts(small=30, deep=150)
+def test_equal_to_what_coordinates_give(count: int, given: str) -> None:
     rng = np.random.default_rng(7)
-    for _ in range(30):
+    for _ in range(count):
         matrix = random_matrix(rng)
         kept = matrix.copy()
         kept.sum_duplicates()

@@ -20,6 +20,7 @@ from fuseloom.program import (
     program_to_json,
     verify,
 )
+from tests.tiers import counts
 
 SIZES = {"i": 2, "j": 3, "k": 3, "l'": 4, "order": 5}
 CONSTANTS = st.floats(allow_nan=False, allow_infinity=False)
@@ -91,9 +92,13 @@ def test_the_shape_of_a_reshape_is_printed() -> None:
     assert parse(print_program(program)) == program
 
 
-@settings(max_examples=100, derandomize=True, deadline=None)
+@counts(small=100, deep=300)
+def test_round_trip(count: int) -> None:
+    settings(max_examples=count, derandomize=True, deadline=None)(comes_back)()
+
+
 @given(programs())
-def test_round_trip(program: Program) -> None:
+def comes_back(program: Program) -> None:
     verify(program)
     text = print_program(program)
     assert parse(text) == program

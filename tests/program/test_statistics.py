@@ -102,8 +102,8 @@ def test_tensors_stored_alike_share_their_statistics() -> None:
 
 
 def test_statistics_are_kept_up_to_a_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = statistics._StatisticsCache(20_000)
-    monkeypatch.setattr(statistics, "_KEPT", kept)
+    kept = statistics.StatisticsCache(20_000)
+    monkeypatch.setattr(statistics, "KEPT", kept)
     tensor = parse("A: 40x40 csr\ny[i] = A[i,j]").tensor("A")
     rng = np.random.default_rng(0)
     arrays = [rng.random((40, 40)) < 0.2 for _ in range(8)]

@@ -29,6 +29,7 @@ from fuseloom.errors import SimulationError
 from fuseloom.program import check_data
 from fuseloom_workbench.base.child import Child, ChildError, Send
 from tests.property.random_graphs import random_graph
+from tests.waiting import until
 
 CAPACITIES = (1, 2, 3, 4, 16, 64, None)
 ENOUGH = CAPACITIES[2:]
@@ -242,10 +243,10 @@ class Soak:
     def wait_for_end_of(self, worker: Child) -> None:
         """Give a process that was ended, and what it may have started, a moment to be gone."""
         self.ended.add(worker.pid)
-        asked = time.monotonic()
-        while left := {pid for pid in self.ended if psutil.pid_exists(pid)} | orphans():
-            assert time.monotonic() - asked < 5, f"left over: {left}"
-            time.sleep(0.005)
+        until(
+            lambda: not ({pid for pid in self.ended if psutil.pid_exists(pid)} | orphans()),
+            "no process is left over",
+        )
 
     def growth(self) -> list[float]:
         """Memory of the worker and of this process: most in the last third of the time over most

@@ -13,6 +13,7 @@ from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.fusion.alike import Kinds
 from fuseloom.errors import FuseloomError
 from fuseloom.program import Program, parse
+from tests.tiers import counts
 
 SEED = 20_261_123
 FORMATS = ("csr", "dcsr", "csc", "dense", "csr block 2")
@@ -112,11 +113,12 @@ def search(first: int, pairs: int) -> Counter[str]:
     return seen
 
 
-def test_whatever_is_alike_is_what_it_is_alone() -> None:
-    seen = search(SEED, 36)
-    assert seen["late"] > 50
-    assert seen["some alike"] > 5
-    assert seen["refused"] < 20
+@counts(small=36, deep=120)
+def test_whatever_is_alike_is_what_it_is_alone(count: int) -> None:
+    seen = search(SEED, count)
+    assert seen["late"] > 0.8 * count
+    assert seen["some alike"] > count // 12
+    assert seen["refused"] < count / 3
 
 
 @pytest.mark.fuzz

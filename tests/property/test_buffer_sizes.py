@@ -12,6 +12,7 @@ from fuseloom.dataflow.sim.program_runs import simulate
 from tests.dataflow.samml.passes import engines
 from tests.property.programs import make_case
 from tests.property.test_parallel_programs import in_random_lanes
+from tests.tiers import counts
 
 SEED = 20_251_122
 
@@ -39,9 +40,10 @@ def search(seeds: range, lanes: bool) -> int:
 
 
 @pytest.mark.parametrize("lanes", [False, True])
-def test_random_programs_in_bounded_channels(lanes: bool) -> None:
+@counts(small=10, deep=60)
+def test_random_programs_in_bounded_channels(count: int, lanes: bool) -> None:
     print(f"seeds from {SEED}")
-    assert search(range(SEED, SEED + 20), lanes) >= 11
+    assert search(range(SEED, SEED + count), lanes) >= 0.5 * count
 
 
 @pytest.mark.fuzz

@@ -13,6 +13,7 @@ from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.dataflow.what_if import capacity_pareto
 from tests.property.test_everything_at_once import draw
+from tests.tiers import counts
 
 SEED = 70_261_122
 
@@ -43,8 +44,9 @@ def search(first: int, wanted: int) -> Counter[str]:
     return seen
 
 
-def test_the_smallest_channels_do_not_deadlock() -> None:
-    seen = search(SEED, 10)
+@counts(small=10, deep=60)
+def test_the_smallest_channels_do_not_deadlock(count: int) -> None:
+    seen = search(SEED, count)
     assert seen["slower"]
 
 

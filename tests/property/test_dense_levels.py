@@ -21,6 +21,7 @@ from fuseloom.program.inputs import check_data
 from fuseloom.program.reference import evaluate
 from tests.property.programs import Maker
 from tests.property.programs.filling import data_of
+from tests.tiers import counts
 
 SEED = 20_261_122
 BLOCKS = (1, 1, 1, 2, 3)
@@ -77,10 +78,11 @@ def search(first: int, wanted: int) -> Counter[str]:
     return seen
 
 
-def test_random_programs() -> None:
-    seen = search(SEED, 200)
+@counts(small=100, deep=1000)
+def test_random_programs(count: int) -> None:
+    seen = search(SEED, count)
     for what in ("whole", "inner", "outermost", "nothing"):
-        assert seen[what] >= 40, what
+        assert seen[what] >= count // 5, what
 
 
 @pytest.mark.fuzz
@@ -136,10 +138,11 @@ def chosen(first: int, wanted: int) -> Counter[str]:
     return seen
 
 
-def test_what_is_chosen_by_default_is_named_and_never_moves_more() -> None:
-    seen = chosen(SEED, 30)
-    assert seen["dense"] >= 5
-    assert seen["more cycles"] <= 1
+@counts(small=12, deep=60)
+def test_what_is_chosen_by_default_is_named_and_never_moves_more(count: int) -> None:
+    seen = chosen(SEED, count)
+    assert seen["dense"] >= count // 6
+    assert seen["more cycles"] <= 1 + count // 60
 
 
 @pytest.mark.fuzz

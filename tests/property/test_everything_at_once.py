@@ -18,6 +18,7 @@ from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.program import parse, print_program
 from tests.dataflow.samml.passes import engines
 from tests.property.programs import Case, make_case
+from tests.tiers import counts
 
 SEED = 20_261_121
 BLOCKS = (1, 1, 1, 2, 3, 4)
@@ -64,8 +65,9 @@ def search(first: int, wanted: int, undefined: bool = False, wide: bool = False)
     return seen
 
 
-def test_random_cases() -> None:
-    seen = search(SEED, 55)
+@counts(small=24, deep=250)
+def test_random_cases(count: int) -> None:
+    seen = search(SEED, count)
     for what in (
         "fused",
         "sized",
@@ -76,7 +78,9 @@ def test_random_cases() -> None:
         "compiled",
         "dense levels",
     ):
-        assert seen[what] >= 3, what
+        assert seen[what] >= count // 18, what
+    if count < 50:  # too few to have every operation
+        return
     for op in (
         "search",
         "spacc1",
@@ -90,14 +94,16 @@ def test_random_cases() -> None:
         assert seen[op], op
 
 
-def test_infinities_and_what_is_no_number() -> None:
-    assert search(SEED + 20_000, 30, undefined=True)["no numbers"] >= 8
+@counts(small=12, deep=80)
+def test_infinities_and_what_is_no_number(count: int) -> None:
+    assert search(SEED + 20_000, count, undefined=True)["no numbers"] >= count // 4
 
 
-def test_dimensions_that_nothing_dense_could_hold() -> None:
-    seen = search(SEED + 30_000, 40, wide=True)
+@counts(small=18, deep=80)
+def test_dimensions_that_nothing_dense_could_hold(count: int) -> None:
+    seen = search(SEED + 30_000, count, wide=True)
     for what in ("fused", "sized", "lanes", "products", "blocked", "compiled", "not empty"):
-        assert seen[what] >= 3, what
+        assert seen[what] >= count // 18, what
 
 
 @pytest.mark.fuzz

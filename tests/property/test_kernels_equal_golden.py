@@ -22,10 +22,11 @@ from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.result import EngineResult
 from fuseloom.errors import DeadlockError, SimulationError
 from tests.property.random_graphs import random_graph
+from tests.tiers import counts
 
 SEED = 20_260_000
 CAPACITIES = (1, 2, 3, 4, 16, 64, None)
-GRAPHS = 215  # times seven capacities: about 1,500 cases
+FEW, GRAPHS = 100, 215  # times seven capacities: about 1,500 cases
 MORE_GRAPHS = 2860  # about 20,000 cases
 F32 = np.float32
 COUNTS = (
@@ -127,11 +128,15 @@ def check(seeds: range, capacities: tuple[int | None, ...], seen: Counter[str]) 
         assert cycles == sorted(cycles, reverse=True), f"graph {seed}: more slots, more cycles"
 
 
-def test_fifteen_hundred_random_cases() -> None:
+@counts(small=FEW, deep=GRAPHS)
+def test_random_cases(count: int) -> None:
     """Every primitive among them; more slots never take more cycles, and none means for ever."""
     seen: Counter[str] = Counter()
-    check(range(SEED, SEED + GRAPHS), CAPACITIES, seen)
-    assert sum(seen[kind] for kind in ("EngineResult", "SimulationError", "DeadlockError")) >= 1500
+    check(range(SEED, SEED + count), CAPACITIES, seen)
+    assert (
+        sum(seen[kind] for kind in ("EngineResult", "SimulationError", "DeadlockError"))
+        >= 6.9 * count
+    )
     assert seen["DeadlockError"]
     assert seen["SimulationError"]
     assert seen["tiles"]
@@ -139,16 +144,17 @@ def test_fifteen_hundred_random_cases() -> None:
     assert not missed, f"no case ran {missed}"
 
 
-def test_channels_of_different_sizes() -> None:
+@counts(small=90, deep=150)
+def test_channels_of_different_sizes(count: int) -> None:
     """Every channel its own capacity, unbounded ones among them."""
     finished = 0
-    for seed in range(SEED, SEED + 90):
+    for seed in range(SEED, SEED + count):
         bound = random_graph(seed, searching=seed % 2 == 1)
         chosen = np.random.default_rng(seed).choice(
             [0, 1, 2, 3, 5, 9, 40], len(bound.graph.streams)
         )
         finished += _check_sizes(bound, chosen.tolist(), f"graph {seed}")
-    assert finished > 30
+    assert finished > count // 3
 
 
 def _check_sizes(bound: BoundGraph, sizes: list[int], name: str) -> bool:

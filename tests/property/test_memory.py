@@ -18,6 +18,7 @@ from fuseloom.dataflow.sim.result import EngineResult
 from fuseloom.errors import SimulationError
 from tests.property.random_graphs import random_graph
 from tests.property.test_kernels_equal_golden import difference, outcome
+from tests.tiers import counts
 
 SEED = 20_261_000
 CAPACITIES = (1, 2, 5, None)
@@ -60,12 +61,13 @@ def check(seeds: range, seen: Counter[str]) -> None:
                 seen[type(memory).__name__] += 1
 
 
-def test_random_graphs() -> None:
+@counts(small=24, deep=40)
+def test_random_graphs(count: int) -> None:
     print(f"seeds from {SEED}")
     seen: Counter[str] = Counter()
-    check(range(SEED, SEED + 24), seen)
-    assert seen["EngineResult"] > 48
-    assert all(seen[kind] > 6 for kind in ("Queues", "Ideal", "Dram"))
+    check(range(SEED, SEED + count), seen)
+    assert seen["EngineResult"] > 2 * count
+    assert all(seen[kind] > count // 4 for kind in ("Queues", "Ideal", "Dram"))
 
 
 @pytest.mark.fuzz

@@ -19,6 +19,7 @@ from fuseloom.dataflow.sim.timing import latencies
 from fuseloom.errors import SimulationError
 from tests.property.random_graphs import random_graph
 from tests.property.test_kernels_equal_golden import difference, outcome
+from tests.tiers import counts
 
 SEED = 20_261_121
 CAPACITIES = (1, 2, 3, 7, 64, None)
@@ -59,10 +60,11 @@ def check_logs(golden: StreamLog, kernel: StreamLog) -> None:
         assert np.array_equal(events.first, np.cumsum(events.count) - events.count)
 
 
-def test_both_engines_observe_the_same() -> None:
+@counts(small=25, deep=80)
+def test_both_engines_observe_the_same(count: int) -> None:
     print(f"seeds from {SEED}")
     kinds: Counter[str] = Counter()
-    for seed in range(SEED, SEED + 25):
+    for seed in range(SEED, SEED + count):
         bound = random_graph(seed, searching=seed % 2 == 1)
         for capacity in CAPACITIES:
             on = machines(seed, capacity)
@@ -129,10 +131,11 @@ def test_stamps_that_are_not_as_late_as_others(seed: int) -> None:
     assert compared
 
 
-def test_paced_streams_bring_at_most_one_token_a_cycle() -> None:
+@counts(small=125, deep=250)
+def test_paced_streams_bring_at_most_one_token_a_cycle(count: int) -> None:
     """Of broadcasts that are so at times: unless a token comes or leaves late."""
     streams = nodes = 0
-    for seed in range(SEED, SEED + 125):
+    for seed in range(SEED, SEED + count):
         bound = random_graph(seed)
         on = machines(seed, CAPACITIES[seed % len(CAPACITIES)])
         engine = interpreter.Interpreter(bound, on, observe=LOGGED)
@@ -152,14 +155,15 @@ def test_paced_streams_bring_at_most_one_token_a_cycle() -> None:
             assert seen is not None
             assert (np.diff(seen.puts) > 0).all(), f"graph {seed}, stream {stream}"
             streams += len(seen.puts) > 1
-    assert streams > 250
-    assert nodes > 10
+    assert streams > 2 * count
+    assert nodes > count // 13
 
 
-def test_latencies_are_those_of_the_run() -> None:
+@counts(small=100, deep=200)
+def test_latencies_are_those_of_the_run(count: int) -> None:
     """Where no put waits, a token is stamped one cycle or the result's latency after it."""
     late = 0
-    for seed in range(SEED, SEED + 100):
+    for seed in range(SEED, SEED + count):
         bound = random_graph(seed)
         on = (SLOW, replace(Machine.comal(), alu_latency=3))[seed % 2]
         engine = interpreter.Interpreter(bound, on, observe=LOGGED)
@@ -170,4 +174,4 @@ def test_latencies_are_those_of_the_run() -> None:
             delays = np.subtract(channel.watch.stamps, channel.watch.puts)
             assert set(delays.tolist()) <= {1, latency}, f"graph {seed}, stream {channel.id}"
             late += latency > 1
-    assert late > 50
+    assert late > count // 2

@@ -13,6 +13,7 @@ from fuseloom.program import parse, print_program
 from fuseloom.results.check import TOLERANCE
 from tests.dataflow.samml.passes import engines
 from tests.property.programs import Case, make_case
+from tests.tiers import counts
 
 SEED = 20_251_000
 ENGINES = ("interpreter", "compiled")
@@ -47,20 +48,22 @@ def search(seeds: range, engine: str, blocks: tuple[int, ...] = (1,)) -> tuple[i
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_random_programs(engine: str) -> None:
+@counts(small=56, deep=300)
+def test_random_programs(count: int, engine: str) -> None:
     """Values to a relative 1e-5, and exactly the stored coordinates."""
     print(f"seeds from {SEED}")
-    cases, fused = search(range(SEED, SEED + 56), engine)
-    assert cases >= (35 if engine == "interpreter" else 20)
+    cases, fused = search(range(SEED, SEED + count), engine)
+    assert cases >= (0.62 if engine == "interpreter" else 0.35) * count
     assert 2 * fused >= cases
     assert TOLERANCE == 1e-5
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_random_blocked_programs(engine: str) -> None:
+@counts(small=64, deep=400)
+def test_random_blocked_programs(count: int, engine: str) -> None:
     print(f"seeds from {SEED}")
-    cases, fused = search(range(SEED, SEED + 64), engine, BLOCKS)
-    assert cases >= 30
+    cases, fused = search(range(SEED, SEED + count), engine, BLOCKS)
+    assert cases >= 0.46 * count
     assert 2 * fused >= cases
 
 

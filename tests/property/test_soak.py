@@ -15,6 +15,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.property.soaking import Job, Soak, agree, expected, outcome
+from tests.tiers import counts
 
 SEED = 20_261_121
 MINUTES = float(os.environ.get("FUSELOOM_SOAK_MINUTES", "30"))
@@ -37,11 +38,12 @@ def soak(seed: int, more: Callable[[Soak], bool]) -> Soak:
     return course
 
 
-def test_a_short_one() -> None:
+@counts(small=60, deep=120)
+def test_a_short_one(count: int) -> None:
     """Every kind of job, and no process is left behind."""
     course = Soak(random.Random(SEED))
     try:
-        for _ in range(60):
+        for _ in range(count):
             course.step()
         course.product(Job(1, 16, 700))
         course.cancel(Job(2, 4, 4_000, 0.3))
@@ -49,7 +51,7 @@ def test_a_short_one() -> None:
     finally:
         course.end()
     print(course)
-    assert course.graphs > 50
+    assert course.graphs > 0.8 * count
     assert course.refused
     assert course.products
     assert course.cancelled

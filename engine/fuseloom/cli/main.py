@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):  # an arrow must not end a command
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        options = _parser().parse_args(given)
+        options = argument_parser().parse_args(given)
         code: int = options.run(options)
         sys.stdout.flush()
     except FuseloomError as problem:
@@ -92,7 +92,7 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(message, hint=f"{self.prog} --help")
 
 
-def _parser() -> argparse.ArgumentParser:
+def argument_parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="fuseloom",
         description="Fuse, order and simulate sparse models on streaming dataflow hardware.",

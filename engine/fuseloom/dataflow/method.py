@@ -131,9 +131,7 @@ class Dataflow:
         self._contents: Contents = Contents(
             self.program, self.data, like._contents if like else None
         )
-        self._coordinates = Coordinates(
-            self.program, self.context, self._candidates, self._contents
-        )
+        self.coordinates = Coordinates(self.program, self.context, self._candidates, self._contents)
         self._kinds: Kinds = Kinds(self.program, self.rest, {}, like._kinds if like else None)
         self._shared: dict[Hashable, RegionCache] = like._shared if like else {}
         self._tensors: dict[str, StoredTensor] = dict(self.data)
@@ -170,7 +168,7 @@ class Dataflow:
 
     def lower_bounds(self, budget: Budget) -> Floats:
         """What the writers and the arithmetic of a region have to do, whatever its order."""
-        self._coordinates.find(self.units)
+        self.coordinates.find(self.units)
         return lower_bounds(
             self.program, self._instances, self.statements, self.ideals, budget.lanes
         )
@@ -181,7 +179,7 @@ class Dataflow:
             return 0.0
         if self._inside(units):
             return inf
-        self._coordinates.find(self._names(units))
+        self.coordinates.find(self._names(units))
         try:
             regions = self._candidates.regions(self._of(units), budget)
         except FuseloomError:
@@ -210,7 +208,7 @@ class Dataflow:
         mine = {s.out.tensor for s in statements}
         operands = dict.fromkeys(a.tensor for s in statements for a in s.operands)
         read = [name for name in operands if name not in mine]
-        self._coordinates.find(read)
+        self.coordinates.find(read)
         if not all(self.context.patterns.knows(name) for name in read):
             yield from self._fresh(units, budget)
             return
@@ -369,7 +367,7 @@ class Dataflow:
                         yield part
                         if not self._alone.isdisjoint(units):
                             return
-                        self._coordinates.find(self._names(units))  # to tell what others take
+                        self.coordinates.find(self._names(units))  # to tell what others take
 
         yield from parts(self._candidates.of(statements, budget, lambda: least[0]))
 

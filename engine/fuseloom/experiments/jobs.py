@@ -184,11 +184,11 @@ def _checked(run: Run) -> Check:
 def _loaded(given: Configuration, request: Mapping[str, Any]) -> Loaded:
     # what only schedules and machines differ in has the same data
     data = replace(Configuration(given.workload, given.data, given.options), seed=given.seed)
-    return _load(data, request["data_dir"])
+    return load_once(data, request["data_dir"])
 
 
 @lru_cache(maxsize=1)
-def _load(data: Configuration, data_dir: str | None) -> Loaded:
+def load_once(data: Configuration, data_dir: str | None) -> Loaded:
     return load(data, None if data_dir is None else Path(data_dir))
 
 

@@ -117,7 +117,7 @@ class TensorStatistics:
     @classmethod
     def of(cls, stored: StoredTensor) -> TensorStatistics:
         """Statistics of a tensor; each figure is computed when it is first asked for."""
-        return _KEPT.of(stored)
+        return KEPT.of(stored)
 
     @classmethod
     def _new(cls, stored: StoredTensor) -> TensorStatistics:
@@ -141,7 +141,7 @@ def content_hash(stored: StoredTensor) -> bytes:
     return made.digest()
 
 
-class _StatisticsCache:
+class StatisticsCache:
     """Statistics by content, those used last up to so many bytes of levels."""
 
     def __init__(self, limit: int) -> None:
@@ -170,7 +170,7 @@ def _bytes(statistics: TensorStatistics) -> int:
     return sum(16 * level.positions + 32 * level.fibers for level in statistics.levels) + 1000
 
 
-_KEPT = _StatisticsCache(256 << 20)
+KEPT = StatisticsCache(256 << 20)
 
 
 def join_rate(a: LevelStatistics, b: LevelStatistics) -> float:

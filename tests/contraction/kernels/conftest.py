@@ -25,10 +25,10 @@ def _apart(code_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache, as a new process finds it."""
     monkeypatch.setenv(ENVIRONMENT, str(tmp_path))
-    monkeypatch.setattr(compiling, "_LOADED", {})
+    monkeypatch.setattr(compiling, "LOADED", {})
     return tmp_path / "networks"
 
 
 @pytest.fixture
 def anew(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    return lambda: monkeypatch.setattr(compiling, "_LOADED", {})
+    return lambda: monkeypatch.setattr(compiling, "LOADED", {})

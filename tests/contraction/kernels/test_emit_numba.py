@@ -26,7 +26,7 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
     module.njit = njit
     monkeypatch.setitem(sys.modules, "numba", module)
-    monkeypatch.setattr(compiling, "_LOADED", {})
+    monkeypatch.setattr(compiling, "LOADED", {})
 
 
 @pytest.mark.parametrize("name", SHIPPED)

@@ -42,7 +42,7 @@ def test_the_schedule_with_the_least_estimate_is_the_fastest(program: str, famil
         ("chain", "clustered"),
         ("masked", "power law"),
         ("edge", "banded"),
-        pytest.param("SDDMM X", "blocks", marks=pytest.mark.fuzz),
+        pytest.param("SDDMM X", "blocks", marks=pytest.mark.deep),
         ("SDDMM X", "Karate"),
     ],
 )

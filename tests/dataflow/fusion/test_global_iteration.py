@@ -15,6 +15,7 @@ from fuseloom.errors import LoweringError, ScheduleError
 from fuseloom.models import gcn, random_data
 from fuseloom.program import Program, evaluate, parse
 from tests.property.programs import make_case
+from tests.tiers import counts
 
 CHAIN = """
 A: 6x5 dcsr
@@ -100,10 +101,11 @@ def test_refusals(schedule: str, message: str) -> None:
         compile_program(parse(CHAIN), schedule)
 
 
-def test_random_programs_under_global_iteration() -> None:
+@counts(small=120, deep=400)
+def test_random_programs_under_global_iteration(count: int) -> None:
     """The rewritten program has the same outputs, pattern and values."""
     merged = 0
-    for seed in range(120):
+    for seed in range(count):
         case = make_case(random.Random(seed))
         if case is None:
             continue
@@ -126,4 +128,4 @@ def test_random_programs_under_global_iteration() -> None:
             np.testing.assert_allclose(
                 stored.to_dense(), original[name].dense(), rtol=1e-4, atol=1e-5
             )
-    assert merged > 30
+    assert merged > count // 4

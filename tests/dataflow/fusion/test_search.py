@@ -117,6 +117,7 @@ def test_the_reason_that_a_result_does_not_lie_where_it_is_used_holds_for_all_it
     assert refused > 100
 
 
+@pytest.mark.deep
 def test_orders_that_are_skipped_fail_and_the_others_are_all_there() -> None:
     """Against building every order."""
     tried = failing = 0

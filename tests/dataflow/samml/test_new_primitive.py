@@ -225,7 +225,7 @@ def python(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.fuzz
+@pytest.mark.deep
 def test_a_new_primitive_needs_those_places_only(copy: Path) -> None:
     """It runs on both engines, is explained, paced, sized, followed and estimated rightly."""
     done = python(copy, USE)

@@ -20,6 +20,7 @@ from fuseloom.program.inputs import check_data
 from fuseloom.program.storage import StoredTensor
 from fuseloom.results.check import Check
 from tests.property.test_everything_at_once import draw
+from tests.tiers import counts
 
 NORM = """{y}s[i] = sum[j] {x}[i,j]
 {y}m[i] = {mean} * {y}s[i]
@@ -117,9 +118,10 @@ def search(seeds: range, layers: int) -> tuple[int, int]:
     return injected, caught
 
 
-def test_deep_programs_match_and_their_faults_are_caught() -> None:
-    injected, caught = search(range(12), 3)
-    assert injected == caught > 40
+@counts(small=12, deep=24)
+def test_deep_programs_match_and_their_faults_are_caught(count: int) -> None:
+    injected, caught = search(range(count), 3)
+    assert injected == caught > 3.3 * count
 
 
 @pytest.mark.fuzz
@@ -128,9 +130,10 @@ def test_three_hundred_deep_programs() -> None:
     assert injected == caught > 1000
 
 
-def test_faults_in_random_programs_are_caught() -> None:
+@counts(small=35, deep=70)
+def test_faults_in_random_programs_are_caught(count: int) -> None:
     injected = 0
-    for seed in range(41_000_000, 41_000_035):
+    for seed in range(41_000_000, 41_000_000 + count):
         if (case := draw(seed)) is None:
             continue
         run = simulate(case.compilation, case.data, engine="interpreter")
@@ -140,7 +143,7 @@ def test_faults_in_random_programs_are_caught() -> None:
         for what, wrong in faults(run, np.random.default_rng(seed)):
             assert not wrong.check().ok, (seed, what)
             injected += 1
-    assert injected >= 100
+    assert injected >= 2.8 * count
 
 
 def ran(text: str, schedule: str = "", **data: Any) -> Run:

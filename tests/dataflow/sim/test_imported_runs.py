@@ -81,6 +81,6 @@ def test_tables_too_large_for_kernels_are_found_by_the_trait() -> None:
         return ImportedGraph(Graph("table", (node,), streams), {}, ())
 
     large = imported_runs.LARGE_TABLE
-    assert imported_runs._has_large_tables(graph(large + 1))
-    assert not imported_runs._has_large_tables(graph(large))
-    assert not imported_runs._has_large_tables(IMPORTED)
+    assert imported_runs.has_large_tables(graph(large + 1))
+    assert not imported_runs.has_large_tables(graph(large))
+    assert not imported_runs.has_large_tables(IMPORTED)

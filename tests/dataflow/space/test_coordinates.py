@@ -18,7 +18,7 @@ output U, V, W"""
 def test_what_is_asked_for_and_no_more() -> None:
     method = Dataflow(parse(TEXT), {"A": np.eye(3)})
     knows = method.known.patterns.knows
-    method._coordinates.find(["U"])
+    method.coordinates.find(["U"])
     assert [name for name in method.units if knows(name)] == ["T", "U"]
-    method._coordinates.find(["W", "A"])
+    method.coordinates.find(["W", "A"])
     assert [name for name in method.units if knows(name)] == ["T", "U", "W"]

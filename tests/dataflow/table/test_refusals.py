@@ -196,7 +196,7 @@ elu[i,j] = elu_relu[i,j] + elu_shift[i,j]
 output elu"""
 
 
-@pytest.mark.fuzz
+@pytest.mark.deep
 def test_a_deep_region_is_given_up_after_few_tries(monkeypatch: pytest.MonkeyPatch) -> None:
     """A layer of graph attention, read again under the filter of its own softmax."""
     tried = counted(monkeypatch)

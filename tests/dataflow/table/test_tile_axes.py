@@ -12,22 +12,22 @@ from tests.dataflow.samml.passes import indices
 
 
 def test_a_product_factor_by_factor_keeps_what_later_ones_need() -> None:
-    assert tile_axes._chain(["ik", "kj"], "ij") == ("ik,kj->ij",)
-    assert tile_axes._chain(["ik", "kl", "lj"], "ij") == ("ik,kl->il", "il,lj->ij")
-    assert tile_axes._chain(["ik", "kj", "k"], "ij") == ("ik,kj->ikj", "ikj,k->ij")
-    assert tile_axes._chain(["", "j"], "j") == (",j->j",)
+    assert tile_axes.chain_of(["ik", "kj"], "ij") == ("ik,kj->ij",)
+    assert tile_axes.chain_of(["ik", "kl", "lj"], "ij") == ("ik,kl->il", "il,lj->ij")
+    assert tile_axes.chain_of(["ik", "kj", "k"], "ij") == ("ik,kj->ikj", "ikj,k->ij")
+    assert tile_axes.chain_of(["", "j"], "j") == (",j->j",)
 
 
 def test_letters_are_an_index_own_where_free() -> None:
-    assert tile_axes._letters(("i", "j")) == {"i": "i", "j": "j"}
-    assert tile_axes._letters(("i1", "i2", "i3")) == {"i1": "i", "i2": "I", "i3": "a"}
+    assert tile_axes.letters_of(("i", "j")) == {"i": "i", "j": "j"}
+    assert tile_axes.letters_of(("i1", "i2", "i3")) == {"i1": "i", "i2": "I", "i3": "a"}
     many = [f"x{k}" for k in range(20)]
-    assert len(set(tile_axes._letters(many).values())) == 20
+    assert len(set(tile_axes.letters_of(many).values())) == 20
 
 
 def test_nothing_is_done_where_there_are_no_axes() -> None:
-    assert tile_axes._step(["", ""], "") == ""
-    assert tile_axes._step(["i", ""], "") == "i,->"
+    assert tile_axes.step_of(["", ""], "") == ""
+    assert tile_axes.step_of(["i", ""], "") == "i,->"
 
 
 @pytest.mark.parametrize("edge", [1, 2])

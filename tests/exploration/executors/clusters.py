@@ -7,10 +7,11 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
+
+from tests.waiting import until
 
 ROOT = Path(__file__).parents[3]
 
@@ -57,10 +58,7 @@ class Cluster:
             process.kill()
             process.wait()
         self._log.close()
-        end = time.monotonic() + 20
-        while any(p.is_running() for p in self.seen) and time.monotonic() < end:
-            time.sleep(0.05)
-        assert not [p for p in self.seen if p.is_running()]
+        until(lambda: not any(p.is_running() for p in self.seen), "no process is left")
 
     def _scheduler(self) -> subprocess.Popen[bytes]:
         return self._start("scheduler", "--host", "127.0.0.1", "--port", str(self.port))

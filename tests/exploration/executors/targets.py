@@ -14,6 +14,9 @@ from typing import Any
 from fuseloom.errors import DeadlockError, LimitError, OrderError
 from tests.exploration.store.samples import record
 
+CHILD = 60.0
+"""Seconds that a child lives which a job leaves behind."""
+
 Report = Callable[[float, str], bool]
 
 
@@ -143,7 +146,7 @@ def pid(request: Any, report: Report) -> int:
 def fork(request: Any, report: Report) -> int:
     """Leaves a child that keeps the pipes open, and dies."""
     if not os.fork():
-        time.sleep(5)
+        time.sleep(CHILD)
         os._exit(0)
     os._exit(1)
 

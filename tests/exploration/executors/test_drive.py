@@ -30,6 +30,7 @@ from fuseloom.exploration.store import RunStore, State
 from tests.exploration.conftest import SmallDisk
 from tests.exploration.executors.targets import FATES
 from tests.exploration.store.samples import LABEL, identity, record
+from tests.waiting import until
 
 ROOT = Path(__file__).parents[3]
 HERE = "tests.exploration.executors.targets"
@@ -43,7 +44,8 @@ def from_root(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def task(number: int, **more: Any) -> Task:
     poison = more.get("poison")
-    limits = JobLimits(cpu=1, memory=300 << 20, wall=1.5) if poison else JobLimits()
+    wall = 1.5 if poison in ("hang", "deaf") else None
+    limits = JobLimits(cpu=1, memory=300 << 20, wall=wall) if poison else JobLimits()
     return Task(identity(number), f"{HERE}:run", {"number": number, **more}, LABEL, limits)
 
 
@@ -231,10 +233,7 @@ def kill_again_and_again(
             hit += 1
         assert run.record == (record(number) if run.state is State.DONE else None)
     assert hit <= kills // 15
-    end = time.monotonic() + 20
-    while any(map(psutil.pid_exists, processes)) and time.monotonic() < end:
-        time.sleep(0.05)
-    assert not any(map(psutil.pid_exists, processes))
+    until(lambda: not any(map(psutil.pid_exists, processes)), "no process is left")
 
 
 def test_kills_at_random_moments(tmp_path: Path) -> None:

@@ -233,7 +233,7 @@ def test_a_full_small_file_system(small_disk: SmallDisk) -> None:
 def test_who_holds_the_file_for_long_is_waited_for(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "_WAIT", 0.01)
+    monkeypatch.setattr(database, "WAIT", 0.01)
     store = RunStore(path)
     other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     other.execute("BEGIN IMMEDIATE")

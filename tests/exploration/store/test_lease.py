@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from dataclasses import replace
 
 import pytest
@@ -13,6 +12,7 @@ import pytest
 from fuseloom.errors import RecordError
 from fuseloom.exploration.store import lease
 from fuseloom.exploration.store.lease import Holder, holder_of, started
+from tests.waiting import until
 
 
 def test_this_process_is_here() -> None:
@@ -38,11 +38,7 @@ def test_who_is_gone() -> None:
     assert not other.gone
     assert replace(other, started="1").gone  # the number has gone to a later process
     process.kill()
-    for _ in range(500):
-        if other.gone:  # dead, though not collected yet
-            break
-        time.sleep(0.01)
-    assert other.gone
+    until(lambda: other.gone, "the process is dead, though not collected yet")
     process.wait()
     assert other.gone
     assert started(process.pid) is None
@@ -59,7 +55,7 @@ def test_of_processes_elsewhere_nothing_is_known() -> None:
 
 
 def test_where_nothing_tells_start_times(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lease, "_PROC", lease.Path("/nowhere"))
+    monkeypatch.setattr(lease, "PROC", lease.Path("/nowhere"))
     assert started(os.getpid())
     monkeypatch.setenv("PATH", "")
     assert started(os.getpid()) == ""

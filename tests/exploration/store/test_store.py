@@ -287,6 +287,7 @@ def several(path: Path, count: int) -> None:
         assert (run.state, run.record, run.attempts) == (wanted.state, wanted.record, 1)
 
 
+@pytest.mark.deep
 def test_writers_and_readers_at_once(tmp_path: Path) -> None:
     several(tmp_path / "runs.sqlite", 2_000)
 

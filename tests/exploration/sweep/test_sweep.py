@@ -141,14 +141,12 @@ def test_a_simulation_under_way_can_be_ended(tmp_path: Path) -> None:
     axes = {"with.sequence": [512], "order": ["first"]}
     space = Space(Base("gpt3", preset="unfused"), axes)
     for jobs in (0, 1):
-        began = time.monotonic()
         found = explore(
             space, store=tmp_path / "runs.sqlite", estimated=False, simulate=True, jobs=jobs,
             progress=lambda status: "simulating" not in status.text,
         )  # fmt: skip
         assert not found.complete
         assert [row.cycles for row in found] == [None]
-        assert time.monotonic() - began < 60
 
 
 def test_limits_of_a_run(tmp_path: Path) -> None:
@@ -199,6 +197,7 @@ def killed(path: Path, kills: int, seed: int) -> None:
         assert store.counts() == {State.DONE: 48}
 
 
+@pytest.mark.deep
 def test_a_killed_driver_loses_nothing(tmp_path: Path) -> None:
     killed(tmp_path / "runs.sqlite", 1, 16)
 

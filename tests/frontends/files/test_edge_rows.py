@@ -25,7 +25,7 @@ def test_both_ways_of_reading_agree(
     path.write_bytes(gzip.compress(text.encode()))
     monkeypatch.setattr(lines, "CHUNK", chunk)
     quick = read_edges(path)
-    monkeypatch.setattr(edge_rows, "_fast", lambda *_: None)
+    monkeypatch.setattr(edge_rows, "fast_columns", lambda *_: None)
     slow = read_edges(path)
     np.testing.assert_array_equal(dense(quick), dense(slow))
     assert quick.notes == slow.notes

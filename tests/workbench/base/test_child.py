@@ -9,7 +9,7 @@ import pickle
 import pytest
 
 from fuseloom.program import Op
-from fuseloom_workbench.base.child import Child, ChildError, _Requests
+from fuseloom_workbench.base.child import Child, ChildError, Requests
 
 
 def test_a_child_answers_and_keeps_noise_out():
@@ -40,9 +40,9 @@ def test_a_child_makes_nothing_but_data():
 )
 def test_a_request_makes_nothing_but_data(code):
     with pytest.raises(pickle.UnpicklingError):
-        _Requests(io.BytesIO(code)).load()
+        Requests(io.BytesIO(code)).load()
 
 
 def test_enum_members_travel_however_python_writes_them():
     code = b"cbuiltins\ngetattr\n(cengine.program.types\nOp\nS'MUL'\ntR."
-    assert _Requests(io.BytesIO(code)).load() is Op.MUL
+    assert Requests(io.BytesIO(code)).load() is Op.MUL

@@ -47,7 +47,7 @@ def test_views_are_plain_data(session, component):
 )
 def test_nonsense_from_a_browser_changes_nothing(session, component, request_):
     design = session.design
-    component(session)._handle_msg(request_)
+    component(session).receive(request_)
     assert session.design == design
     assert session.node == -1
     assert session.region == 0

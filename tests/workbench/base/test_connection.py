@@ -12,10 +12,10 @@ def test_it_hands_a_design_back(session):
     line = Connection(LocalBackend(session))
     other = Session("gcn", "karate")
     other.move_boundary(4, 2)
-    line._handle_msg({"kind": "restore", "saved": save(other)})
+    line.receive({"kind": "restore", "saved": save(other)})
     assert session.cuts == (2,)
     for nonsense in ({"kind": "restore"}, {"kind": "restore", "saved": []}, {"kind": "x"}):
-        line._handle_msg(nonsense)
+        line.receive(nonsense)
     assert session.cuts == (2,)
 
 

@@ -108,7 +108,7 @@ class Heard(RunPanel):
 def test_a_page_asks_for_the_texts_and_gets_them_once() -> None:
     panel = Heard(Session("spmv"))
     assert not panel.sent
-    panel._handle_msg({"kind": "help"})
+    panel.receive({"kind": "help"})
     assert panel.sent == [{"kind": "help", "texts": texts()}]
     panel.session.undo()
     assert len(panel.sent) == 1

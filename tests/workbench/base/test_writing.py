@@ -13,6 +13,7 @@ from bokeh.models import Div
 from panel.io import document
 
 from fuseloom_workbench.base.writing import write_every_message
+from tests.waiting import until_async
 
 
 class _Socket:
@@ -36,10 +37,10 @@ async def _two_messages(monkeypatch):
     connection = type("Connection", (), {"_socket": socket, "protocol": protocol})()
     page = type("Page", (), {})()
     document.schedule_write_events(page, [connection], ["first"])
-    await asyncio.sleep(0.01)
+    await until_async(lambda: socket.written, "the first message is written")
     socket.done.set_result(None)  # the first task goes on before the second begins
     document.schedule_write_events(page, [connection], ["second"])
-    await asyncio.sleep(0.01)
+    await until_async(lambda: len(asyncio.all_tasks()) == 1, "every message is written or lost")
     return socket.written
 
 

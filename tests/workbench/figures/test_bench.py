@@ -10,6 +10,7 @@ from fuseloom.experiments.configuration import Configuration
 from fuseloom.experiments.recipe import AccountingMode, ExperimentSize
 from fuseloom.experiments.registry import RECIPES
 from fuseloom_workbench.figures.bench import FigureBench, News
+from tests.waiting import PATIENCE
 
 WAIT = 120
 SMALL = Configuration("nested", "ikjl", (("density", 0.5),), "full")
@@ -23,8 +24,8 @@ def told(tmp_path):
     bench = FigureBench(line.put, tmp_path / "runs.sqlite")
     yield bench, line
     bench.close()
-    bench._thread.join(timeout=20)
-    assert not bench._thread.is_alive()
+    bench.thread.join(timeout=PATIENCE)
+    assert not bench.thread.is_alive()
 
 
 def until_done(line) -> list[News]:

@@ -30,5 +30,5 @@ def test_the_machine_panel_shows_and_answers(session):
 )
 def test_the_machine_panel_ignores_nonsense(session, request_):
     panel = MachinePanel(session)
-    panel._handle_msg(request_)
+    panel.receive(request_)
     assert session.answers == 1

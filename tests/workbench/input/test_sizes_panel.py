@@ -51,7 +51,7 @@ def test_what_cannot_be_is_answered_where_it_was_asked(session):
     [{"kind": "use"}, {"kind": "use", "values": {"hidden": 8}}, {"kind": "use", "values": [1]}],
 )
 def test_nonsense_is_ignored(session, request_):
-    SizesPanel(session)._handle_msg(request_)
+    SizesPanel(session).receive(request_)
     assert session.answers == 1
 
 

@@ -12,6 +12,7 @@ from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom_workbench.running.worker import Runner, SimulationJob
 from fuseloom_workbench.state.session import Session
+from tests.waiting import PATIENCE, until_async
 from tests.workbench.jobs import alone
 
 
@@ -57,18 +58,17 @@ def test_cancel_is_quick_and_leaves_no_process():
         runner = Runner()
         runner.target = "tests.workbench.targets:sleep"
         task = asyncio.create_task(runner.run(job(Session("spmv"))))
-        while runner.share < 0.5:
-            assert not task.done(), runner.status
-            await asyncio.sleep(0.02)
+        await until_async(lambda: task.done() or runner.share >= 0.5, "the job reports a share")
+        assert not task.done(), runner.status
         process = runner._child._process
         runner.cancel()
-        assert await asyncio.wait_for(task, 5) is None
+        assert await asyncio.wait_for(task, PATIENCE) is None
         return runner, process
 
     runner, process = alone(scenario())
     assert runner.status == "cancelled"
     assert not runner.failed
-    assert process.wait(5) != 0
+    assert process.wait(PATIENCE) != 0
 
 
 def test_a_run_has_a_limit():

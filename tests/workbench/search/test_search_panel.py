@@ -8,6 +8,7 @@ from fuseloom_workbench.search import searching
 from fuseloom_workbench.search.search_panel import SearchPanel
 from fuseloom_workbench.search.wishes import SearchRequest, SearchSettings
 from fuseloom_workbench.state.session import Session
+from tests.waiting import until_async
 from tests.workbench.jobs import alone
 
 
@@ -54,9 +55,10 @@ def test_cancel_keeps_what_was_found_and_a_click_loads_it():
         running = asyncio.create_task(
             panel.backend._search(SearchSettings(gap=0.0, seconds=60.0).to_dict())
         )
-        while not panel.runner.searched.get("bests"):
-            assert not running.done(), panel.runner.status
-            await asyncio.sleep(0.01)
+        await until_async(
+            lambda: running.done() or panel.runner.searched.get("bests"), "a schedule is found"
+        )
+        assert not running.done(), panel.runner.status
         panel.handle({"kind": "cancel"})
         await running
 

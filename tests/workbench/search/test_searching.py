@@ -14,6 +14,7 @@ from fuseloom_workbench.search.wishes import SearchRequest, SearchSettings, lane
 from fuseloom_workbench.state.design import build
 from fuseloom_workbench.state.edits import with_schedule
 from fuseloom_workbench.state.session import Session
+from tests.waiting import until_async
 from tests.workbench.jobs import alone
 
 
@@ -117,9 +118,9 @@ def test_the_panel_searches_and_can_be_cancelled():
     async def scenario():
         panel.runner.found = None
         running = asyncio.create_task(panel.backend._search())
-        while "searching" not in panel.runner.status:
-            assert not running.done(), panel.runner.status
-            await asyncio.sleep(0.01)
+        searching = lambda: running.done() or "searching" in panel.runner.status  # noqa: E731
+        await until_async(searching, "the search begins")
+        assert not running.done(), panel.runner.status
         panel.handle({"kind": "cancel"})
         await running
 

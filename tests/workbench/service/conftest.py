@@ -14,11 +14,14 @@ import pytest
 
 from fuseloom_workbench.service.budgets import Budgets
 from fuseloom_workbench.service.client import Client
+from fuseloom_workbench.service.priority import cpu_seconds
 from fuseloom_workbench.service.supervisor import Supervisor
 
-PATIENCE = 90.0
+PATIENCE = 240.0
 """Seconds to wait for anything; a loaded machine takes long."""
-BUDGETS = Budgets(workers=3, runs=1, cpu_time=6, wall_time=50, draw_time=4, pending=4)
+BUDGETS = Budgets(workers=3, runs=1, cpu_time=6, wall_time=200, draw_time=4, pending=4)
+AT_WORK = 0.3
+"""Seconds of CPU time after which a process is in the midst of a request."""
 SLOW = "fuse T1..Y; parallel i by 512"
 """A schedule of Karate GCN whose compilation takes many seconds."""
 
@@ -85,7 +88,13 @@ class Page:
         return self.until(self.still)
 
     def still(self) -> bool:
-        return not self.client.busy and not self.client._line
+        return self.client.idle
+
+    def until_at_work(self) -> None:
+        """Wait until the page's process has computed for the request that is under way."""
+        self.until(lambda: self.client.busy and self.client.pid)
+        before = cpu_seconds(self.client.pid)
+        self.until(lambda: cpu_seconds(self.client.pid) > before + AT_WORK)
 
     def start_run(self, explain: bool = False) -> None:
         self.run = {}

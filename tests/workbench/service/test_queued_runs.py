@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-import time
+
+from tests.waiting import until
 
 from .conftest import workers
 
@@ -41,14 +42,14 @@ def test_a_run_goes_on_while_the_design_changes(page):
     long_run(page)
     page.start_run()
     page.until(lambda: page.run.get("share", 0) > 0)
-    session_worker = page.client._session_worker.pid
+    session_worker = page.client.pid
     page.ask("choose", "spmv")
     os.kill(session_worker, signal.SIGKILL)
     page.ask("undo")
     if not page.client.has_worker:  # noticed late, and refused: a busy machine
         page.ask("undo")
     assert page.run["running"]
-    assert page.client._session_worker.pid != session_worker
+    assert page.client.pid != session_worker
     page.supervisor.call(page.client.cancel)
     page.until(lambda: page.run.get("running") is False)
 
@@ -57,12 +58,9 @@ def test_cancel_ends_the_process(page):
     long_run(page)
     page.start_run()
     page.until(lambda: page.run.get("share", 0) > 0)
-    pid = page.client._queued_run._worker.pid
+    pid = page.client.run_pid
     page.supervisor.call(page.client.cancel)
-    until = time.monotonic() + 5
-    while pid in {p.pid for p in workers()}:
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    until(lambda: pid not in {p.pid for p in workers()}, "the process of the run has ended")
     assert page.run["status"] == "cancelled"
     page.ask("choose", "spmv")
     page.simulate()
@@ -73,7 +71,7 @@ def test_a_killed_runner_is_told(page):
     long_run(page)
     page.start_run()
     page.until(lambda: page.run.get("share", 0) > 0)
-    os.kill(page.client._queued_run._worker.pid, signal.SIGKILL)
+    os.kill(page.client.run_pid, signal.SIGKILL)
     page.until(lambda: page.run.get("running") is False)
     assert page.run["failed"]
     assert page.run["status"] == "the simulator stopped: it was ended"

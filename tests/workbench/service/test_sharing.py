@@ -44,7 +44,7 @@ def settled(shelf: Sharing, rounds: int = 200) -> list[str]:
 
 
 def after_a_pause(shelf: Sharing) -> list[str]:
-    shelf._next = 0.0
+    shelf.due = 0.0
     return settled(shelf)
 
 
@@ -56,7 +56,7 @@ def test_it_looks_once_and_again_only_when_something_has_changed(path):
     assert session.record.run.cycles == 1_234
     assert session.judged.estimated == {key: session.estimate.cycles}
     assert session.name_of(session.others[0]) == "partial"
-    shelf._next = 0.0
+    shelf.due = 0.0
     shelf.begin()
     assert not shelf.works  # nothing is new
     session.preset("full")
@@ -74,7 +74,7 @@ def test_another_problem_is_looked_for_at_once(path):
     put(path, other, 50)
     shelf = Sharing(session, str(path), 20)
     settled(shelf)
-    shelf._next = time.monotonic() + 1_000
+    shelf.due = time.monotonic() + 1_000
     session.choose("spmv", "random")
     assert session.record is None
     settled(shelf)
@@ -120,10 +120,10 @@ def test_a_store_that_cannot_be_read_is_told_once_and_tried_again(path, monkeypa
     session = Session("gcn", "karate")
     shelf = Sharing(session, str(path), 20)
     shelf.begin()
-    shelf._began -= 1_000  # it has waited long for a file that another process kept
+    shelf.began -= 1_000  # it has waited long for a file that another process kept
     (reason,) = settled(shelf)
     assert "there is no run store" in reason
-    assert shelf._next <= time.monotonic() + sharing.AGAIN
+    assert shelf.due <= time.monotonic() + sharing.AGAIN
     assert session.shared.trouble == "Kept runs are not read: there is no run store of this server"
     assert after_a_pause(shelf) == []
     shelf.begin()

@@ -32,7 +32,7 @@ def test_any_sequence_is_as_a_list_would_be() -> None:
             meant = [*meant, text][-most:]
             assert [*kept] == meant
             assert kept.size == sum(map(len, meant))
-            assert kept._end <= 2 * kept.size
+            assert kept.on_disk <= 2 * kept.size
 
 
 def test_the_file_has_no_name_and_does_not_grow(tmp_path, monkeypatch) -> None:
@@ -40,7 +40,7 @@ def test_the_file_has_no_name_and_does_not_grow(tmp_path, monkeypatch) -> None:
     kept = TextSpool(2)
     for number in range(100):
         kept.add(f"{number:1000}")
-        assert os.fstat(kept._file.fileno()).st_size <= 5000
+        assert kept.on_disk <= 5000
     assert not list(tmp_path.iterdir())
     file = kept._file.fileno()
     kept.close()
@@ -52,14 +52,14 @@ def test_the_file_has_no_name_and_does_not_grow(tmp_path, monkeypatch) -> None:
 
 def test_what_cannot_be_written_stays_in_memory(monkeypatch) -> None:
     full = [False]
-    write = spool._write
+    write = spool.write_at
 
     def perhaps(file: int, data: bytes, start: int) -> None:
         if full[0]:
             raise OSError(28, "No space left on device")
         write(file, data, start)
 
-    monkeypatch.setattr(spool, "_write", perhaps)
+    monkeypatch.setattr(spool, "write_at", perhaps)
     kept = TextSpool(3)
     for number, is_full in enumerate([False, True, True, False, True]):
         full[0] = is_full

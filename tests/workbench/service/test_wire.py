@@ -10,6 +10,7 @@ import socket
 import pytest
 
 from fuseloom_workbench.service.wire import Closed, WorkerConnection, WorkerSocket, pack
+from tests.waiting import until_async
 
 
 def test_messages_arrive_whole_and_in_order():
@@ -104,8 +105,7 @@ async def _files_stay(rng, chunk):
         for file in ends:
             os.close(file)
         wanted.append((n, marks))
-    while len(heard) < len(wanted):
-        await asyncio.sleep(0)
+    await until_async(lambda: len(heard) >= len(wanted), "every message is received")
     line.close()
     b.close()
     assert heard == wanted
@@ -122,8 +122,7 @@ def test_a_message_that_fails_does_not_take_others_with_it():
 
         line = WorkerConnection(a, hear, lambda: None)
         b.sendall(b"".join(pack({"n": n}) for n in range(3)))
-        while len(heard) < 3:
-            await asyncio.sleep(0)
+        await until_async(lambda: len(heard) >= 3, "every message is received")
         line.close()
         b.close()
 

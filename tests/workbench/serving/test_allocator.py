@@ -18,7 +18,7 @@ use_library()
 print("goes on", sys.argv[1:], os.environ.get("PYTHONMALLOC"), sys.getallocatedblocks() == 0)
 """
 
-glibc = pytest.mark.skipif(allocator._trim() is None, reason="needs malloc_trim")
+glibc = pytest.mark.skipif(allocator.malloc_trim() is None, reason="needs malloc_trim")
 
 
 def lines(**more: str) -> list[str]:
@@ -46,7 +46,7 @@ def test_what_the_user_has_chosen_stays() -> None:
 
 def test_without_such_a_library_nothing_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PYTHONMALLOC", raising=False)
-    monkeypatch.setattr(allocator, "_trim", lambda: None)
+    monkeypatch.setattr(allocator, "malloc_trim", lambda: None)
     allocator.use_library()
     allocator.give_back()
     assert "PYTHONMALLOC" not in os.environ

@@ -13,6 +13,7 @@ from bokeh.resources import Resources
 from bokeh.settings import settings
 
 from fuseloom_workbench.serving import opening
+from tests.waiting import until_async
 
 
 def test_pages_are_made_one_after_another_and_others_are_served_between(monkeypatch):
@@ -81,10 +82,10 @@ def test_what_closed_pages_held_is_given_back_once_for_all_that_close_together(m
         for _ in range(3):
             await pages.on_session_destroyed(None)
         assert not collected
-        await asyncio.sleep(0.1)
+        await until_async(lambda: collected, "what the pages held is given back")
         assert len(collected) == 1
         await pages.on_session_destroyed(None)
-        await asyncio.sleep(0.1)
+        await until_async(lambda: len(collected) > 1, "what the page held is given back")
 
     asyncio.run(scenario())
     assert len(collected) == 2

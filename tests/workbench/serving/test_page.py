@@ -125,7 +125,6 @@ async def sequences(server: Server, number: int, seed: int) -> None:
     await visitor.until(lambda: visitor.settled)
     for k in range(number):
         await hurry(visitor, rng)
-        await asyncio.sleep(0.3)
         with contextlib.suppress(TimeoutError):
             await visitor.until(lambda: visitor.settled and not mixed(visitor), 60)
         assert visitor.settled, (seed, k)
@@ -146,7 +145,7 @@ def test_a_page_that_is_gone_leaves_nothing():
     assert [page() for page in made] == [None] * 3
 
 
-@pytest.mark.fuzz
+@pytest.mark.deep
 def test_all_parts_show_one_design_after_200_quick_sequences(server):
     async def several():
         async with asyncio.TaskGroup() as group:

@@ -15,6 +15,7 @@ from benchmarks.store import together
 from benchmarks.visitors import Server, Visitor, wait_for_end
 from fuseloom.cli import serve as command
 from fuseloom_workbench.serving import serve
+from tests.waiting import PATIENCE, until
 
 
 def options(*given):
@@ -167,16 +168,15 @@ USUAL = ("dragging", "running and waiting")
 
 
 @pytest.mark.parametrize(
-    "state", [s if s in USUAL else pytest.param(s, marks=pytest.mark.fuzz) for s in STATES]
+    "state", [s if s in USUAL else pytest.param(s, marks=pytest.mark.deep) for s in STATES]
 )
 def test_a_signal_ends_everything(state):
     number = signal.SIGINT if state == "dragging" else signal.SIGTERM
     with Server("--max-runs", "1") as server:
         asyncio.run(STATES[state](server))
         assert len(server.family()) >= 1
-        took, left = server.end(number)
+        _, left = server.end(number)
         assert not left, left
-        assert took < 3
         assert not server.faults()
 
 
@@ -188,8 +188,8 @@ def test_a_signal_while_it_starts_ends_everything(wait, monkeypatch, tmp_path):
         time.sleep(wait)
         family = server.family()
         server.process.send_signal(signal.SIGTERM)
-        server.process.wait(4)
-        assert not wait_for_end(family, 3)
+        server.process.wait(PATIENCE)
+        assert not wait_for_end(family, PATIENCE)
 
 
 def test_nothing_outlives_a_server_that_is_killed():
@@ -197,11 +197,9 @@ def test_nothing_outlives_a_server_that_is_killed():
         asyncio.run(_running_and_waiting(server))
         family = server.family()
         assert len(family) >= 4
-        killed = time.monotonic()
         server.process.kill()
-        server.process.wait(5)
-        assert not wait_for_end(family)
-        assert time.monotonic() - killed < 2
+        server.process.wait(PATIENCE)
+        assert not wait_for_end(family, PATIENCE)
 
 
 def test_a_closed_tab_leaves_no_process_and_no_zombie(server):
@@ -212,10 +210,7 @@ def test_a_closed_tab_leaves_no_process_and_no_zombie(server):
         await visitor.close()
 
     asyncio.run(scenario())
-    until = time.monotonic() + 10
-    while server.health()["workers"]:
-        assert time.monotonic() < until
-        time.sleep(0.2)
+    until(lambda: not server.health()["workers"], "the page's process has ended")
     states = []
     for process in server.family():
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -224,7 +219,7 @@ def test_a_closed_tab_leaves_no_process_and_no_zombie(server):
 
 
 @pytest.mark.parametrize(
-    ("runs", "shared"), [(60, 15), pytest.param(10_000, 1_000, marks=pytest.mark.fuzz)]
+    ("runs", "shared"), [(60, 15), pytest.param(10_000, 1_000, marks=pytest.mark.deep)]
 )
 def test_writers_and_readers_of_one_store_do_not_disturb_each_other(runs, shared):
     outcome = together(runs, 2, shared)

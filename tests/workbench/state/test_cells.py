@@ -95,7 +95,7 @@ def test_text_that_names_no_region_is_refused(session):
     "model",
     ["spmv", "nested"]
     + [
-        pytest.param(name, marks=pytest.mark.fuzz)
+        pytest.param(name, marks=pytest.mark.deep)
         for name in ("autoencoder", "attention", "graphsage", "gpt3")
     ],
 )

@@ -71,5 +71,5 @@ def test_a_dense_input_that_becomes_sparse_loses_its_zeros() -> None:
     own = sources.source("gcn", "karate", 0, None)
     text = str(own.model.program)
     dense = sources.source("gcn", "karate", 0, text.replace("A: 34x34 dcsr", "A: 34x34 dense"))
-    again = sources._as_declared(dense.data["A"], own.model.program.tensor("A"))
+    again = sources.as_declared(dense.data["A"], own.model.program.tensor("A"))
     assert again.nnz == own.data["A"].nnz

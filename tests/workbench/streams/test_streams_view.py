@@ -11,6 +11,7 @@ import pytest
 from fuseloom_workbench.base.page_backend import LocalBackend
 from fuseloom_workbench.state.session import Session
 from fuseloom_workbench.streams.streams_view import StreamsView, streams
+from tests.waiting import until_async
 
 
 @pytest.fixture
@@ -95,7 +96,7 @@ def test_only_while_somebody_looks(spmv):
 )
 def test_what_is_no_request_is_not_answered(spmv, request_):
     view = StreamsView(spmv)
-    view._handle_msg(request_)
+    view.receive(request_)
     assert spmv.moment == (-1, -1)
 
 
@@ -124,12 +125,13 @@ def test_recording_does_not_hold_up_the_loop(spmv):
         view = StreamsView(spmv)
         seen = []
         view.handle({"kind": "step", "cycle": 0, "node": -1})
-        for _ in range(400):
-            await asyncio.sleep(0.02)
+
+        def outlined() -> bool:
             seen.append(view.busy)
-            if view.view.get("outline"):
-                return seen
-        return []
+            return bool(view.view.get("outline"))
+
+        await until_async(outlined, "the outline of the recording is there")
+        return seen
 
     seen = asyncio.run(work())
     assert seen

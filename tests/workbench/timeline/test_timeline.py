@@ -33,9 +33,9 @@ def test_requests_go_to_the_backend(compared: Session, asked: list) -> None:
     shown = Timeline(compared)
     request = {"number": 7, "from": 10, "to": 90, "width": 8, "rows": [1, -2]}
     for kind in ("window", "area", "trace"):
-        shown._handle_msg({"kind": kind, **request})
-    shown._handle_msg({"kind": "select", "region": 0, "node": 4})
-    shown._handle_msg({"kind": "events"})
+        shown.receive({"kind": kind, **request})
+    shown.receive({"kind": "select", "region": 0, "node": 4})
+    shown.receive({"kind": "events"})
     assert asked == [
         *(("look_into", kind, 7, 10, 90, 8, [1, -2]) for kind in ("window", "area", "trace")),
         ("select_region", 0),
@@ -53,7 +53,7 @@ def test_requests_go_to_the_backend(compared: Session, asked: list) -> None:
     ],
 )
 def test_what_is_no_request_is_not_asked(compared: Session, asked: list, message: dict) -> None:
-    Timeline(compared)._handle_msg(message)
+    Timeline(compared).receive(message)
     assert asked == []
 
 

@@ -32,5 +32,5 @@ def test_nonsense_is_not_carried_out():
     bar = bar_of(session)
     before = session.design
     for request in ({"kind": "apply"}, {"kind": "apply", "text": 3}, {"kind": "melt"}):
-        bar._handle_msg(request)
+        bar.receive(request)
     assert session.design == before

@@ -122,7 +122,7 @@ def _pipe(stream: Any) -> BinaryIO:
     return stream
 
 
-class _Requests(pickle.Unpickler):
+class Requests(pickle.Unpickler):
     """Reads requests, and makes nothing but data: no other module's functions are found."""
 
     packages = frozenset({"fuseloom", "fuseloom_workbench", "numpy", "scipy", "networkx"})
@@ -161,7 +161,7 @@ def serve(target: str) -> None:
 
     while True:
         try:
-            request = _Requests(sys.stdin.buffer).load()
+            request = Requests(sys.stdin.buffer).load()
         except EOFError:
             return
         work(request, send)

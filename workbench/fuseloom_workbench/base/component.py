@@ -94,8 +94,9 @@ class SessionComponent(JSComponent):
     def handle(self, request: Mapping[str, Any]) -> None:
         """Carry out a request from the browser."""
 
-    def _handle_msg(self, data: Any) -> None:
-        # a browser may send anything; what is not a request is not answered
+    def receive(self, data: Any) -> None:
+        """Take a message from the browser, which may send anything."""
+        # what is not a request is not answered
         if not (isinstance(data, dict) and isinstance(data.get("kind"), str)):
             return
         if data["kind"] == "shown":
@@ -106,3 +107,6 @@ class SessionComponent(JSComponent):
             self.backend.ask("take_way_out", data["text"])
         else:
             self.handle(data)
+
+    def _handle_msg(self, data: Any) -> None:
+        self.receive(data)

@@ -71,8 +71,8 @@ class FigureBench:
         self._running = ""
         self._given_up = threading.Event()
         self._latest = 0
-        self._thread = threading.Thread(target=self._work, daemon=True, name="figures")
-        self._thread.start()
+        self.thread = threading.Thread(target=self._work, daemon=True, name="figures")
+        self.thread.start()
 
     # What a page asks for ---------------------------------------------------------------------
 

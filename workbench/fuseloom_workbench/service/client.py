@@ -78,6 +78,23 @@ class Client:
         supervisor.spawn(self._work())
         deliver({"session_token": self.session_token})
 
+    # What it does now ---------------------------------------------------------------------
+
+    @property
+    def idle(self) -> bool:
+        """Whether no request is under way or in line."""
+        return not self.busy and not self._line
+
+    @property
+    def pid(self) -> int:
+        """The process that computes for the page; 0 if there is none yet."""
+        return 0 if self._session_worker is None else self._session_worker.pid
+
+    @property
+    def run_pid(self) -> int:
+        """The process of its simulation; 0 if there is none yet."""
+        return 0 if self._queued_run is None else self._queued_run.pid
+
     # Requests -----------------------------------------------------------------------------
 
     def ask(self, message: dict[str, Any], topic: str) -> None:

@@ -56,6 +56,11 @@ class QueuedRun:
     def _say(self, **state: Any) -> None:
         self._tell({"running": True, "failed": False, **state})
 
+    @property
+    def pid(self) -> int:
+        """The process that simulates; 0 until it has said its number."""
+        return 0 if self._worker is None else self._worker.pid
+
     def attach(self, fork_server: ForkServerHandle, file: int) -> None:
         """The process is there; it waits for its turn."""
         if self.attached.done() or self.over:

@@ -18,7 +18,7 @@ from fuseloom.exploration import limiting
 from fuseloom.results.record import RunRecord
 from fuseloom_workbench.running.worker import SimulationJob, work
 from fuseloom_workbench.search.searching import found
-from fuseloom_workbench.search.wishes import RunRequest as SearchWishes
+from fuseloom_workbench.search.wishes import SearchSettings
 from fuseloom_workbench.service.budgets import MIB, Budgets
 from fuseloom_workbench.service.keeping import keep
 from fuseloom_workbench.service.wire import Closed, WorkerSocket
@@ -45,7 +45,7 @@ class RunRequest:
 
     explain: bool = False
     search: bool = False
-    settings: SearchWishes | None = None
+    settings: SearchSettings | None = None
     events: bool = False
 
 

@@ -32,7 +32,7 @@ from fuseloom_workbench.graph.sheet import sheet_of
 from fuseloom_workbench.orders import view as orders
 from fuseloom_workbench.orders.ranking import candidates
 from fuseloom_workbench.parts import PARTS
-from fuseloom_workbench.search.wishes import RunRequest as SearchWishes
+from fuseloom_workbench.search.wishes import SearchSettings
 from fuseloom_workbench.service.budgets import KEEP_RUNS, MIB, Budgets
 from fuseloom_workbench.service.later import BackgroundTask
 from fuseloom_workbench.service.priority import LOOK
@@ -280,7 +280,7 @@ class SessionWorker:
             case {"run": int(number), "explain": bool(explain), "search": bool(search), **more}:
                 built = self.session.built
                 explain = explain or (built.tokens <= machines.SMALL and not search)
-                settings = SearchWishes.of(more.get("settings"), self.budgets.run_time)
+                settings = SearchSettings.of(more.get("settings"), self.budgets.run_time)
                 wishes = RunRequest(explain, search, settings, more.get("events") is True)
                 file = fork_runner(built, wishes, self.budgets, self._fork_server)
                 self.wire.send({"runner": number}, (file,))

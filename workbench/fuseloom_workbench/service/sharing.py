@@ -65,8 +65,8 @@ class Sharing:
         self._seen: Stamp | None = None  # the files that it has read
         self._now: Stamp | None = None  # those that the look under way reads, if it is a whole one
         self._asked = ""  # the configuration of the last look
-        self._next = 0.0
-        self._began = 0.0
+        self.due = 0.0
+        self.began = 0.0
         self._tried: set[str] = set()
         self._told = ""
 
@@ -86,14 +86,14 @@ class Sharing:
         if self._looking is not None:
             return
         elsewhere, moved = self._problem != built.problem, self._asked != built.configuration
-        if not (elsewhere or moved or time.monotonic() >= self._next):
+        if not (elsewhere or moved or time.monotonic() >= self.due):
             return
         now = stamp(self.path)
         new = elsewhere or now != self._seen
-        whole = new and (elsewhere or time.monotonic() >= self._next)
-        self._asked, self._began = built.configuration, time.monotonic()
+        whole = new and (elsewhere or time.monotonic() >= self.due)
+        self._asked, self.began = built.configuration, time.monotonic()
         if not whole and not (moved and self._may_be_there(new)):
-            self._next = max(self._next, self._began + POLL)
+            self.due = max(self.due, self.began + POLL)
             return
         if whole:
             self._problem, self._now = built.problem, now
@@ -130,8 +130,8 @@ class Sharing:
             return False, ""
         self._looking = None
         found = work.result if isinstance(work.result, StoredRuns) else self._unread()
-        took = time.monotonic() - self._began
-        self._next = time.monotonic() + (AGAIN if found.reason else max(POLL, SHARE * took))
+        took = time.monotonic() - self.began
+        self.due = time.monotonic() + (AGAIN if found.reason else max(POLL, SHARE * took))
         if self._now is not None:
             self._seen = None if found.reason else self._now
         new = found.problem == self.session.built.problem and found != self.session.shared

@@ -46,6 +46,11 @@ class TextSpool:
         for place in self._places:
             yield self._read(place).decode()
 
+    @property
+    def on_disk(self) -> int:
+        """Bytes of the file, with those of texts that have gone."""
+        return 0 if self._file is None else os.fstat(self._file.fileno()).st_size
+
     def add(self, text: str) -> None:
         """Keep one more."""
         self._put(text.encode())
@@ -67,7 +72,7 @@ class TextSpool:
         try:
             if self._file is None:
                 self._file = tempfile.TemporaryFile(prefix="fuseloom-")  # noqa: SIM115 (it stays open)
-            _write(self._file.fileno(), data, self._end)
+            write_at(self._file.fileno(), data, self._end)
         except OSError:
             self._places.append(data)
             return
@@ -97,7 +102,7 @@ def _bytes(place: tuple[int, int] | bytes) -> int:
     return len(place) if isinstance(place, bytes) else place[1]
 
 
-def _write(file: int, data: bytes, start: int) -> None:
+def write_at(file: int, data: bytes, start: int) -> None:
     view = memoryview(data)
     while view:
         done = os.pwrite(file, view, start)

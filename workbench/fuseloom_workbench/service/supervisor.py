@@ -95,6 +95,11 @@ class Supervisor:
         }
 
     @property
+    def forks(self) -> ForkServerHandle | None:
+        """The fork server from which new processes come; none while one is being replaced."""
+        return self._fork_server
+
+    @property
     def ready(self) -> bool:
         """Whether the engine is loaded."""
         return self._fork_server is not None and bool(self._fork_server.state)

@@ -22,7 +22,7 @@ def use_library() -> None:
 
     To be called first of all; what the user has chosen by the variable stays.
     """
-    if VARIABLE not in os.environ and _trim() is not None:
+    if VARIABLE not in os.environ and malloc_trim() is not None:
         os.environ[VARIABLE] = LIBRARY
         with contextlib.suppress(OSError):
             os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
@@ -32,12 +32,12 @@ def use_library() -> None:
 
 def give_back() -> None:
     """Give what is free back to the system, where the C library can."""
-    trim = _trim()
+    trim = malloc_trim()
     if trim is not None:
         trim(0)
 
 
-def _trim() -> Any:
+def malloc_trim() -> Any:
     try:
         return ctypes.CDLL(None).malloc_trim
     except (AttributeError, OSError, TypeError):  # not every C library has it

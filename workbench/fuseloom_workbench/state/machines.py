@@ -18,7 +18,7 @@ PATIENCE = 10.0
 RUN_LIMIT = 900.0
 """Seconds after which a run in the workbench is ended, unless told otherwise."""
 MAX_DIGITS = 18
-_RATES = {
+RATES = {
     (False, False): 300e6,
     (False, True): 10e6,
     (True, False): 14e6,
@@ -74,7 +74,7 @@ def machine_text(machine: Machine) -> str:
 
 def expected_seconds(tokens: float, machine: Machine, explain: bool) -> float:
     """Wall time that a simulation of so many expected tokens takes, very roughly."""
-    return tokens / _RATES[machine.memory is not None, explain]
+    return tokens / RATES[machine.memory is not None, explain]
 
 
 def tokens_of(text: str) -> int | None:

@@ -103,14 +103,14 @@ def _edited(
     edited = Model(program, kernels, {}, known.masks & set(program.inputs))
     fresh = random_data(edited, seed)
     kept = {
-        name: _as_declared(data_set[name], program.tensor(name))
+        name: as_declared(data_set[name], program.tensor(name))
         for name in program.given
         if name in data_set and data_set[name].tensor.shape == program.tensor(name).shape
     }
     return replace(loaded, model=edited, data={**fresh, **kept})
 
 
-def _as_declared(stored: StoredTensor, tensor: Tensor) -> StoredTensor:
+def as_declared(stored: StoredTensor, tensor: Tensor) -> StoredTensor:
     """The same values in the format that a tensor is declared in; no zeros where it is sparse."""
     if stored.tensor.format == tensor.format:
         return stored

@@ -205,7 +205,7 @@ def build(
         return _by_numba(routines, f"{error.message}: numba makes the code")
 
 
-_LOADED: dict[tuple[str, str], Any] = {}
+LOADED: dict[tuple[str, str], Any] = {}
 """Shared objects and modules of this process, by folder and key; loaded ones stay."""
 
 
@@ -221,7 +221,7 @@ def _by_c(
     key = _key(source, flags, ALWAYS, compiler.path, compiler.version, processor())
     folder, said = cache_folder()
     path = folder / f"{key}.so"
-    library = _LOADED.get((str(folder), key))
+    library = LOADED.get((str(folder), key))
     reused = library is not None
     if library is None:
         reused = is_whole(path)
@@ -235,7 +235,7 @@ def _by_c(
                 f"what {compiler.name} made cannot be loaded: {error}",
                 hint="use numba, or another compiler",
             ) from None
-        _LOADED[str(folder), key] = library
+        LOADED[str(folder), key] = library
     calls = tuple(_c_call(getattr(library, f"k{n}")) for n in range(len(routines)))
     seconds = time.perf_counter() - began
     return CompiledRoutines(calls, source, Backend.C, compiler.version, seconds, reused, said)
@@ -291,7 +291,7 @@ def _by_numba(routines: Sequence[Routine], said: str) -> CompiledRoutines:
     source = emit_numba(routines)
     key = _key(source, numba.__version__, platform.python_version(), processor())
     folder, unkept = cache_folder()
-    module = _LOADED.get((str(folder), key))
+    module = LOADED.get((str(folder), key))
     reused = module is not None
     if module is None:
         name = f"networks_{key}"
@@ -313,7 +313,7 @@ def _by_numba(routines: Sequence[Routine], said: str) -> CompiledRoutines:
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        _LOADED[str(folder), key] = module
+        LOADED[str(folder), key] = module
     calls = tuple(_numba_call(getattr(module, f"k{n}")) for n in range(len(routines)))
     by = f"numba {numba.__version__}"
     notes = "; ".join(filter(None, (said, unkept)))

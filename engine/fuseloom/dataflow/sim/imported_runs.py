@@ -104,7 +104,7 @@ LARGE_TABLE = 1 << 24
 """Entries of an accumulator's table from which the kernels, which keep all of it, do not pay."""
 
 
-def _has_large_tables(imported: ImportedGraph) -> bool:
+def has_large_tables(imported: ImportedGraph) -> bool:
     tables = ((n, primitive(n.op).kernels.table) for n in imported.graph.nodes)
     return any(int(n.params[name]) > LARGE_TABLE for n, name in tables if name is not None)
 
@@ -155,7 +155,7 @@ def run_imported(
     bound = bind(imported.graph, data)
     if machine.channel_capacity is not None:
         bound = type(bound)(imported.graph.with_capacity(machine.channel_capacity), bound.arrays)
-    if engine in (Engine.AUTO, Engine.AUTO.value) and _has_large_tables(imported):
+    if engine in (Engine.AUTO, Engine.AUTO.value) and has_large_tables(imported):
         engine = Engine.INTERPRETER
     bound = with_ports(bound, machine)
     started = time.perf_counter()

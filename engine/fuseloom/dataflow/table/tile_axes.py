@@ -56,7 +56,7 @@ class Tiles:
     def load(self, view: PlacedView) -> str:
         """The axes of a stored value, a letter each."""
         axes = self.axes(view)
-        return _spelt(axes, _letters(axes))
+        return _spelt(axes, letters_of(axes))
 
     def compute(self, placed: Placed) -> TileOp | None:
         """What the operation of a view does inside tiles; None if it sees single numbers.
@@ -74,20 +74,22 @@ class Tiles:
         seen = tuple(dict.fromkeys(x for axes in (*operands, result) for x in axes))
         if not seen:
             return None
-        letter = _letters(seen)
+        letter = letters_of(seen)
         full = (*result, *(x for x in seen if x not in result))
         op = placed.view.statement.op
         given = [_spelt(axes, letter) for axes in operands]
         before, after = _spelt(full, letter), _spelt(result, letter)
         if op is Op.MUL:
-            steps = _chain(given, after)
+            steps = chain_of(given, after)
             for step in steps:
                 self._check_size(placed.tensor, step.rpartition(">")[2])
             return TileOp(steps)
         self._check_size(placed.tensor, before)
         if op in (Op.SUM, Op.MAX):
-            return TileOp(fold=_step(given, after) if given != [after] else "")
-        return TileOp((_step(given, before),), _step([before], after) if before != after else "")
+            return TileOp(fold=step_of(given, after) if given != [after] else "")
+        return TileOp(
+            (step_of(given, before),), step_of([before], after) if before != after else ""
+        )
 
     def _check_size(self, name: str, axes: str) -> None:
         if self.edge ** len(axes) > MAX_TILE:
@@ -98,14 +100,14 @@ class Tiles:
             )
 
 
-def _chain(given: list[str], result: str) -> tuple[str, ...]:
+def chain_of(given: list[str], result: str) -> tuple[str, ...]:
     """A product factor by factor; each step sums over what no later one needs."""
     steps = []
     made = given[0]
     for k, other in enumerate(given[1:], 2):
         later = "".join(given[k:]) + result
         kept = result if k == len(given) else _kept(made + other, later)
-        steps.append(_step([made, other], kept))
+        steps.append(step_of([made, other], kept))
         made = kept
     return tuple(steps)
 
@@ -115,12 +117,12 @@ def _kept(axes: str, wanted: str) -> str:
     return "".join(x for x in dict.fromkeys(axes) if x in wanted)
 
 
-def _step(operands: list[str], result: str) -> str:
+def step_of(operands: list[str], result: str) -> str:
     """One operation as einsum writes it; nothing where there are no axes."""
     return f"{','.join(operands)}->{result}" if result or any(operands) else ""
 
 
-def _letters(names: Iterable[str]) -> dict[str, str]:
+def letters_of(names: Iterable[str]) -> dict[str, str]:
     """A letter per index: its own name where that is one, else a free one."""
     letters: dict[str, str] = {}
     for name in names:

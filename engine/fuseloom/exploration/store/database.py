@@ -26,7 +26,7 @@ PATIENCE = 120.0
 """Seconds for which one waits for other writers."""
 GLANCE = 2.0
 """Seconds for which one who only looks waits for a file that another process keeps for itself."""
-_WAIT = 1.0
+WAIT = 1.0
 _BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL})
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT})
 _HEADER = b"SQLite format 3\0"
@@ -189,7 +189,7 @@ class Database:
         connection = sqlite3.connect(
             address,
             uri=True,
-            timeout=min(_WAIT, self._patience),
+            timeout=min(WAIT, self._patience),
             isolation_level=None,
             check_same_thread=False,
         )

@@ -17,7 +17,7 @@ from fuseloom.errors import RecordError
 from fuseloom.results.document import from_text, to_text
 from fuseloom.results.fields import Fields
 
-_PROC = Path("/proc")
+PROC = Path("/proc")
 _NAMES = ("host", "boot", "space", "pid", "started")
 
 
@@ -85,9 +85,9 @@ def holder_of(text: str | None) -> Holder | None:
 
 def started(pid: int) -> str | None:
     """When a process was started, as the system tells it; None if it has ended."""
-    if (_PROC / "self" / "stat").exists():
+    if (PROC / "self" / "stat").exists():
         try:
-            told = (_PROC / str(pid) / "stat").read_text(encoding="ascii", errors="replace")
+            told = (PROC / str(pid) / "stat").read_text(encoding="ascii", errors="replace")
         except OSError:
             return None
         # the name may hold blanks and brackets; state is field 3, start time field 22
@@ -118,6 +118,6 @@ def _of(pid: int) -> Holder:
     """This process, whose number it is (a fork has another)."""
     boot = space = ""
     with contextlib.suppress(OSError):
-        boot = (_PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        space = os.readlink(_PROC / "self/ns/pid")
+        boot = (PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        space = os.readlink(PROC / "self/ns/pid")
     return Holder(socket.gethostname(), boot, space, pid, started(pid) or "")

@@ -105,7 +105,7 @@ def _parts(
                 f"{path} lists more than {MAX_ENTRIES:,} edges", hint="use a smaller graph"
             )
         numbers, texts = zip(*kept, strict=True)
-        found = None if head.named else _fast(texts, head.delimiter, fields, column)
+        found = None if head.named else fast_columns(texts, head.delimiter, fields, column)
         if found is None:
             rows = zip(numbers, texts, strict=True)
             table = [_row(str(path), n, t, head, fields, column) for n, t in rows]
@@ -117,7 +117,7 @@ def _parts(
 Columns = tuple[Any, Any, Floats | None]
 
 
-def _fast(
+def fast_columns(
     texts: Sequence[bytes], delimiter: str | None, fields: EdgeFields, weight: int | None
 ) -> Columns | None:
     """All lines at once, or None where one of them needs a closer look."""

@@ -24,6 +24,7 @@ from fuseloom.program import parse
 from fuseloom.program.arrays import store_operand
 from tests.dataflow.samml.exchange.exports import PRODUCT, exported
 from tests.property.programs import make_case
+from tests.tiers import counts
 
 SEED = 20_251_102
 
@@ -49,13 +50,14 @@ def test_models_round_trip(model: str) -> None:
         assert round_trip(compile_program(made.program, schedule))
 
 
-def test_random_programs_round_trip() -> None:
+@counts(small=30, deep=120)
+def test_random_programs_round_trip(count: int) -> None:
     print(f"seeds from {SEED}")
     regions = 0
-    for seed in range(SEED, SEED + 30):
+    for seed in range(SEED, SEED + count):
         case = make_case(random.Random(seed))
         regions += round_trip(case.compilation) if case else 0
-    assert regions > 25
+    assert regions > 0.8 * count
 
 
 SPMM = "A: 4x5 csr\nX: 5x3 csr\nT[i,j] = A[i,k] * X[k,j]"

@@ -16,6 +16,7 @@ from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.program import parse
 from tests.dataflow.samml.passes import engines, passed
 from tests.property.programs import make_case
+from tests.tiers import counts
 
 SEED = 20_251_124
 TEXT = "A: 6x40 csr\nX: 40x3 dense\nT[i,j] = A[i,k] * X[k,j]"
@@ -63,10 +64,11 @@ def test_an_operand_that_may_be_absent_stays() -> None:
         assert simulate(changed, data, engine="interpreter").check().ok
 
 
-def test_random_programs() -> None:
+@counts(small=40, deep=150)
+def test_random_programs(count: int) -> None:
     print(f"seeds from {SEED}")
     looked_up = 0
-    for seed in range(SEED, SEED + 40):
+    for seed in range(SEED, SEED + count):
         case = make_case(random.Random(seed))
         if case is None:
             continue

@@ -195,7 +195,7 @@ def check_lanes(name: str, preset: str, factors: tuple[int, ...]) -> None:
 @pytest.mark.parametrize(
     ("name", "preset"),
     [
-        pytest.param(name, preset, marks=[pytest.mark.fuzz] * (name == "gpt3" and preset != "full"))
+        pytest.param(name, preset, marks=[pytest.mark.deep] * (name == "gpt3" and preset != "full"))
         for name, preset in PRESETS
     ],
 )
@@ -203,7 +203,7 @@ def test_models_in_lanes(name: str, preset: str) -> None:
     check_lanes(name, preset, (3, 8))
 
 
-@pytest.mark.fuzz
+@pytest.mark.deep
 @pytest.mark.parametrize(("name", "preset"), PRESETS)
 def test_models_in_other_lanes(name: str, preset: str) -> None:
     check_lanes(name, preset, (2, 4, 7))

@@ -26,7 +26,7 @@ def test_a_run_can_be_cancelled_before_its_kernels_are_compiled(
         simulate(built, data, engine="compiled", progress=lambda _, text: "compiling" not in text)
 
 
-@pytest.mark.fuzz
+@pytest.mark.deep
 def test_kernels_that_cannot_be_kept_are_compiled_for_the_run(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

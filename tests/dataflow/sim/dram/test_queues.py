@@ -58,7 +58,7 @@ def test_an_answer_leads_to_no_earlier_batch() -> None:
     assert controller.advance(m) == 0
 
 
-@pytest.mark.fuzz
+@pytest.mark.deep
 def test_all_queues_busy_take_four_words_a_cycle() -> None:
     config = Queues()
     requests = np.zeros((8, 400, 4), np.int64)

@@ -39,8 +39,8 @@ class Implementation:
     reads: Reader | None = None
 
 
-_TABLE: dict[str, Implementation] = {}
-IMPLEMENTATIONS = MappingProxyType(_TABLE)
+TABLE: dict[str, Implementation] = {}
+IMPLEMENTATIONS = MappingProxyType(TABLE)
 """Read-only view: catalogue name to implementation."""
 
 
@@ -48,7 +48,7 @@ def golden_model(name: str, reads: Reader | None = None) -> Callable[[GoldenMode
     """Decorator: this generator specifies the primitive of that name."""
 
     def register(generator: GoldenModel) -> GoldenModel:
-        _TABLE[name] = Implementation(generator, reads)
+        TABLE[name] = Implementation(generator, reads)
         return generator
 
     return register
@@ -64,11 +64,11 @@ def instead(name: str, generator: GoldenModel) -> Iterator[None]:
         If nothing runs it.
     """
     before = implementation(name)
-    _TABLE[name] = Implementation(generator, before.reads)
+    TABLE[name] = Implementation(generator, before.reads)
     try:
         yield
     finally:
-        _TABLE[name] = before
+        TABLE[name] = before
 
 
 def implementation(name: str) -> Implementation:
@@ -79,9 +79,9 @@ def implementation(name: str) -> Implementation:
     SimulationError
         If nothing does.
     """
-    if name not in _TABLE:
+    if name not in TABLE:
         raise SimulationError(
             f"the simulator cannot run the primitive {name!r}",
-            hint=f"it runs: {', '.join(sorted(_TABLE))}",
+            hint=f"it runs: {', '.join(sorted(TABLE))}",
         )
-    return _TABLE[name]
+    return TABLE[name]

@@ -1,0 +1,101 @@
+"""The two tiers of the suite, and what belongs to the second.
+
+The first tier is what ``pytest`` runs without an option: units, conformance vectors, properties at
+small counts, and one walk through each page in a browser.  The deep tier is everything else but
+``fuzz``, which searches for hours.  A test belongs to the deep tier by one of three marks:
+
+* ``deep`` from :data:`DEEP_PATHS`, for folders and files,
+* ``deep`` beside the test, for one test or one of its parameters,
+* ``browser`` beside the test, if it drives Chromium.
+
+A property with :func:`counts` runs in both tiers, in the deep one with more random cases.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatch
+
+import pytest
+
+COLLECTED = pytest.StashKey[list[pytest.Item]]()
+"""What was collected, before the marker expression chose."""
+FIRST = "not (deep or browser or fuzz)"
+"""The marker expression of the first tier, which ``pyproject.toml`` has as the default."""
+DEEP = "(deep or browser) and not fuzz"
+"""The marker expression of the deep tier, which ``.ci/run`` has."""
+
+DEEP_PATHS: dict[str, str] = {
+    # what only the extra ``deep`` installs
+    "frontends/torch/": "needs PyTorch and what builds on it, whose install takes minutes",
+    "workbench/notebook/course/test_pytorch.py": "needs PyTorch",
+    "notebooks/": "needs JupyterLab's kernels, and runs each notebook whole",
+    "dataflow/samml/exchange/test_schema.py": "needs grpcio-tools",
+    "exploration/executors/test_dask.py": "needs distributed; starts clusters",
+    "test_docs_site.py": "needs Sphinx, and builds the whole site",
+    "test_docstrings.py": "needs numpydoc",
+    # what takes long
+    "contraction/kernels/test_emit_numba.py": "compiles every shipped network by Numba",
+    "contraction/kernels/test_run.py": "compiles every shipped network by the C compiler",
+    "dataflow/cost/test_spaces.py": "simulates whole spaces of schedules",
+    "dataflow/sim/compiled/test_cache.py": "compiles kernels in processes with caches of their own",
+    "experiments/recipes/": "simulates figures of the paper",
+    "exploration/executors/test_drive.py": "kills drivers, fills a disk, and starts again",
+    "exploration/test_autoschedule.py": "searches spaces of schedules for seconds each",
+    "property/test_memory_by_content.py": "imports the engine in processes of their own",
+    "test_docs.py": "runs the commands and programs of the README and of the documents",
+    "test_docs_blocks.py": "runs every block of the documents, some of them with PyTorch",
+    "test_packaging.py": "builds and installs the package several times",
+    "workbench/service/test_client.py": "waits for limits of time and memory that end processes",
+    "workbench/service/test_priority.py": "watches processes for seconds",
+    "workbench/service/test_sharing.py": "starts a service of its own",
+    "workbench/service/test_workers.py": "starts a service for each test",
+    "workbench/serving/test_hostile.py": "starts servers",
+    "workbench/serving/test_page.py": "starts servers, with several visitors for seconds",
+    "workbench/serving/test_serve.py": "starts servers, and ends each in another state",
+}
+"""Folders (with a slash at the end) and files below ``tests``, each with the reason."""
+
+ALLOWED_SKIPS: dict[str, str] = {
+    "frontends/files/test_planetoid.py::*": "real data is read where it lies beside the checkout",
+    "models/datasets/test_standin.py::*": "likewise",
+    "test_docs.py::test_the_readme_on_real_data": "likewise",
+    "workbench/base/test_help.py::*": "the paper is read where it lies beside the checkout",
+    "exploration/*": "mounting a full disk needs a privilege that containers withhold",
+}
+"""Tests below ``tests`` (patterns of ``fnmatch``) that may be skipped where ``CI`` is set."""
+
+
+BROWSER = "browser/test_*.py"
+"""Files whose tests have the mark ``browser``: all but the walks."""
+WALKS = "browser/test_walks.py"
+"""The one file with the mark ``walk``, which belongs to the first tier."""
+
+
+def in_first_tier(path: str) -> bool:
+    """Return whether a file, or a folder with a slash at the end, may be of the first tier."""
+    return deep_path(path) is None and (path == WALKS or not fnmatch(path, BROWSER))
+
+
+def deep_path(path: str) -> str | None:
+    """Return the row of :data:`DEEP_PATHS` that covers a path below ``tests``, if there is one."""
+    return next(
+        (row for row in DEEP_PATHS if path == row or (row.endswith("/") and path.startswith(row))),
+        None,
+    )
+
+
+def counts(small: int, deep: int) -> pytest.MarkDecorator:
+    """Run a test with ``count`` random cases: few in the first tier, many in the deep one.
+
+    Parameters
+    ----------
+    small, deep : int
+        The number of cases in the first and in the deep tier.
+    """
+    return pytest.mark.parametrize(
+        "count",
+        [
+            pytest.param(small, id="small"),
+            pytest.param(deep, id="deep", marks=pytest.mark.deep),
+        ],
+    )
