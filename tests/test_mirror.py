@@ -71,7 +71,7 @@ ELSEWHERE = (
     ),
     Elsewhere(
         f"{S}/compiled/kernels/*.py",
-        f"{P}/test_golden_models_equal_kernels.py",
+        f"{P}/test_kernels_equal_golden.py",
         "kernels are compared with their golden models, token by token",
     ),
     Elsewhere(
