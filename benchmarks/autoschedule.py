@@ -32,7 +32,7 @@ DRAWS = 200
 
 
 @dataclass(frozen=True)
-class Row:
+class SpaceRow:
     """One space.
 
     Attributes
@@ -97,7 +97,7 @@ def paths(method: Dataflow, budget: Budget, most: int = MOST) -> list[list[Part]
     return schedules
 
 
-def row(name: str, family: str, n: int, seed: int, lanes: int) -> Row | None:
+def row(name: str, family: str, n: int, seed: int, lanes: int) -> SpaceRow | None:
     """A space, searched and run."""
     program, data = problem(name, family, n, seed)
     budget = Budget(lanes=lanes)
@@ -125,7 +125,7 @@ def row(name: str, family: str, n: int, seed: int, lanes: int) -> Row | None:
     rng = random.Random(seed)
     tries = max(1, round(counts["simulated"] / max(1, len(best.parts))))
     drawn = [min(rng.choices(cycles, k=tries)) for _ in range(DRAWS)]
-    return Row(
+    return SpaceRow(
         f"{name}, {family}", len(cycles), min(cycles), best.cost.cycles, statistics.median(drawn),
         counts["looked at"], counts["simulated"], seconds, sound,
     )  # fmt: skip

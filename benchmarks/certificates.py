@@ -38,7 +38,7 @@ SIZES = {"i": (2, 5), "j": (2, 5), "k": (2, 5), "l": (1, 3)}
 
 
 @dataclass(frozen=True)
-class Space:
+class CertifiedSpace:
     """A program with data, budget and machine."""
 
     program: Program
@@ -51,7 +51,7 @@ class Space:
         return Dataflow(self.program, self.data, self.machine, sized=self.sized)
 
 
-def space(seed: int) -> Space:
+def space(seed: int) -> CertifiedSpace:
     """A space drawn at random; that of a program that branches where the seed is odd."""
     rng = random.Random(seed)
     drawn = _Drawn(rng)
@@ -67,7 +67,7 @@ def space(seed: int) -> Space:
         data[name] = (draw.random(shape_) < density) * (draw.random(shape_) + 0.5)
     budget = Budget(lanes=rng.choice([1, 1, 1, 2]), copies=rng.choice([0, 0, 1]))
     machine = Machine.preset(rng.choice(["default", "default", "default", "hbm2"]))
-    return Space(program, data, budget, machine, rng.random() < 0.1)
+    return CertifiedSpace(program, data, budget, machine, rng.random() < 0.1)
 
 
 class _Drawn:
@@ -171,7 +171,7 @@ def cuts(program: Program) -> set[frozenset[Units]]:
 
 
 def best_of(
-    given: Space, method: Dataflow, most: int = MOST_PARTS
+    given: CertifiedSpace, method: Dataflow, most: int = MOST_PARTS
 ) -> tuple[float, int, int] | None:
     """Cycles of the best schedule, parts that were run, and schedules; None if they are too many.
 
@@ -211,7 +211,7 @@ def best_of(
     return best, count, schedules
 
 
-def wrong(given: Space, method: Dataflow, best: float, seed: int) -> str:
+def wrong(given: CertifiedSpace, method: Dataflow, best: float, seed: int) -> str:
     """What is wrong with a search of a space; nothing if that is empty."""
     rng = random.Random(seed)
     for gap in (0.0, 0.05, 0.3):

@@ -27,7 +27,7 @@ from itertools import islice
 import numpy as np
 from scipy.stats import spearmanr
 
-from benchmarks.spaces import FAMILIES, PROGRAMS, Key, Space, space
+from benchmarks.spaces import FAMILIES, PROGRAMS, Key, ProgramSpace, space
 from fuseloom.dataflow.cost import EstimateContext, EstimateMode, RegionEstimate
 from fuseloom.dataflow.cost.estimate import estimate_region
 from fuseloom.dataflow.sim.machine import PRESETS, Machine
@@ -39,7 +39,7 @@ COLD = 20
 
 
 @dataclass(frozen=True)
-class Row:
+class EstimateRow:
     """How an estimate does in a space (see the module)."""
 
     schedules: int
@@ -74,14 +74,14 @@ TITLES = (
 
 
 def estimated(
-    chosen: Space, keys: tuple[Key, ...], context: EstimateContext
+    chosen: ProgramSpace, keys: tuple[Key, ...], context: EstimateContext
 ) -> Iterator[tuple[Key, RegionEstimate]]:
     """A schedule's regions, one after another."""
     for key in keys:
         yield key, estimate_region(chosen.regions[key], context)
 
 
-def measure(chosen: Space, mode: EstimateMode) -> Row:
+def measure(chosen: ProgramSpace, mode: EstimateMode) -> EstimateRow:
     """Estimate every schedule of a space, and compare with its run."""
     simulated = chosen.simulated
     started = time.process_time()
@@ -103,7 +103,7 @@ def measure(chosen: Space, mode: EstimateMode) -> Row:
         errors += [abs(region.cycles / simulated[key] - 1) for key, region in regions]
         inside += [region.low <= simulated[key] <= region.high for key, region in regions]
         bounds += [r.least / simulated[key] for key, r in regions if r.least is not None]
-    return Row(
+    return EstimateRow(
         len(totals),
         rank_correlation(totals, chosen.cycles),
         regret(totals, chosen.cycles),
@@ -143,7 +143,7 @@ def main() -> None:
         if options.mode
         else [EstimateMode.EXACT, EstimateMode.SAMPLED, EstimateMode.METADATA]
     )
-    rows: dict[EstimateMode, list[Row]] = {mode: [] for mode in modes}
+    rows: dict[EstimateMode, list[EstimateRow]] = {mode: [] for mode in modes}
     print(f"{'program':10}{'family':16}{'mode':9}{TITLES}")
     for program in [options.only] if options.only else PROGRAMS:
         for family in families:

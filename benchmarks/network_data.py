@@ -17,7 +17,7 @@ from fuseloom.models import load_labelled
 
 
 @dataclass(frozen=True)
-class Problem:
+class NetworkProblem:
     """A network with data."""
 
     name: str
@@ -25,10 +25,12 @@ class Problem:
     data: Mapping[str, Any]
 
 
-def problem(name: str, einsum: str, tree: str, data: Mapping[str, Any], **sizes: int) -> Problem:
+def problem(
+    name: str, einsum: str, tree: str, data: Mapping[str, Any], **sizes: int
+) -> NetworkProblem:
     """A problem whose operands, coordinates and values, are given in their order."""
     made = binary(from_einsum(einsum, sizes), tree)
-    return Problem(name, made, dict(zip("ABCDEFG", data.values(), strict=False)))
+    return NetworkProblem(name, made, dict(zip("ABCDEFG", data.values(), strict=False)))
 
 
 def elements(array: Any, least: float = 0.0) -> tuple[Any, Any]:
@@ -77,7 +79,7 @@ def lattice(side: int, auxiliary: str, distance: float = 4.0, reach: float = 6.0
     return Lattice(integrals, local, projected, metric, near.astype(float))
 
 
-def integrals(side: int, auxiliary: str, least: float) -> list[Problem]:
+def integrals(side: int, auxiliary: str, least: float) -> list[NetworkProblem]:
     """The 3-index networks of the paper, unrestricted and restricted, and its 4-index one."""
     held = lattice(side, auxiliary)
     named = f"{side}x{side} He, {auxiliary}, {least:g}"
@@ -134,7 +136,7 @@ def sources(files: int, tokens: int | None = None) -> tuple[Any, Any, tuple[int,
     return coords, counts.astype(float), (size, size, len(found))
 
 
-def mttkrp(files: int, rank: int, tokens: int | None = None) -> list[Problem]:
+def mttkrp(files: int, rank: int, tokens: int | None = None) -> list[NetworkProblem]:
     """The products of a tensor with factors along two of its modes, for each of the three."""
     coords, counts, shape = sources(files, tokens)
     rng = np.random.default_rng(0)
@@ -155,7 +157,7 @@ def mttkrp(files: int, rank: int, tokens: int | None = None) -> list[Problem]:
     return made
 
 
-def ttmc(files: int, first: int, second: int, tokens: int | None = None) -> Problem:
+def ttmc(files: int, first: int, second: int, tokens: int | None = None) -> NetworkProblem:
     """The product of a tensor with matrices along two of its modes."""
     coords, counts, shape = sources(files, tokens)
     rng = np.random.default_rng(0)
@@ -169,7 +171,7 @@ def ttmc(files: int, first: int, second: int, tokens: int | None = None) -> Prob
     return problem(label, "ijk,jr,ks->irs", "((A C) B)", data, **sizes, r=first, s=second)
 
 
-def gcn(graph: str, folder: Path | None = None) -> Problem:
+def gcn(graph: str, folder: Path | None = None) -> NetworkProblem:
     """Two layers of GCN without what is between them, on a graph that the models know."""
     loaded = load_labelled("gcn", graph, 0, folder)
     dense = {name: stored.to_dense() for name, stored in loaded.data.items()}

@@ -19,7 +19,7 @@ from math import prod
 from pathlib import Path
 from statistics import median
 
-from benchmarks.network_data import Problem, gcn, integrals, mttkrp, ttmc
+from benchmarks.network_data import NetworkProblem, gcn, integrals, mttkrp, ttmc
 from fuseloom.contraction.kernels.data import MOST_BYTES, WORD, Data
 from fuseloom.contraction.kernels.reference import evaluate
 from fuseloom.contraction.kernels.run import KernelMeasurement, kernels, measure
@@ -66,7 +66,7 @@ class Contest:
         return self.chosen.seconds / min(known)
 
 
-def contest(problem: Problem, each: int, runs: int, others: bool = True) -> Contest:
+def contest(problem: NetworkProblem, each: int, runs: int, others: bool = True) -> Contest:
     """Measure a network's best nests of every scheme."""
     tree = problem.tree
     data = Data(tree, problem.data)
@@ -151,7 +151,7 @@ def report(rows: Iterable[Contest]) -> list[Contest]:
     return done
 
 
-def _integrals(quick: bool) -> list[Problem]:
+def _integrals(quick: bool) -> list[NetworkProblem]:
     try:
         import pyscf
     except ImportError:
@@ -164,23 +164,23 @@ def _integrals(quick: bool) -> list[Problem]:
     return [*dense, *integrals(5, "weigend", 1e-3), *integrals(5, "weigend", 1e-5)]
 
 
-def _mttkrp(quick: bool) -> list[Problem]:
+def _mttkrp(quick: bool) -> list[NetworkProblem]:
     if quick:
         return mttkrp(60, 16)
     # With the frequent tokens alone, fibers are longer.
     return [*mttkrp(600, 32), *mttkrp(600, 64, 1000)]
 
 
-def _ttmc(quick: bool) -> list[Problem]:
+def _ttmc(quick: bool) -> list[NetworkProblem]:
     return [ttmc(30, 4, 4)] if quick else [ttmc(600, 16, 16, 4000), ttmc(300, 8, 32)]
 
 
-def _gcn(quick: bool) -> list[Problem]:
+def _gcn(quick: bool) -> list[NetworkProblem]:
     return [gcn("karate")] if quick else [gcn("karate"), gcn("cora", _FOLDER)]
 
 
 _FOLDER: Path | None = None
-SECTIONS: dict[str, Callable[[bool], list[Problem]]] = {
+SECTIONS: dict[str, Callable[[bool], list[NetworkProblem]]] = {
     "integrals": _integrals,
     "mttkrp": _mttkrp,
     "ttmc": _ttmc,

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import lsq_linear
 
-from benchmarks.network_data import Problem, gcn, integrals, mttkrp, ttmc
+from benchmarks.network_data import NetworkProblem, gcn, integrals, mttkrp, ttmc
 from fuseloom.contraction.cost import NAMES, Weights
 from fuseloom.contraction.kernels.data import MOST_BYTES, WORD, Data
 from fuseloom.contraction.kernels.run import kernels, measure
@@ -60,7 +60,7 @@ class Measurements:
         return self.seconds[int(np.argmin(times))] / min(self.seconds)
 
 
-def problems() -> Iterator[Problem]:
+def problems() -> Iterator[NetworkProblem]:
     """Networks with data whose kernels take milliseconds."""
     try:
         yield from integrals(3, "weigend", 1e-4)
@@ -82,10 +82,10 @@ def problems() -> Iterator[Problem]:
     ]:
         tree = shipped(name)
         label = f"random {name}, density {density:g}"
-        yield Problem(label, tree, scattered(tree, density, 1))
+        yield NetworkProblem(label, tree, scattered(tree, density, 1))
 
 
-def measured(problem: Problem, nests: int, runs: int) -> Measurements:
+def measured(problem: NetworkProblem, nests: int, runs: int) -> Measurements:
     """Half of the nests are those expected to be fastest, the others drawn."""
     tree = problem.tree
     data = Data(tree, problem.data)

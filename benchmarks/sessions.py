@@ -66,7 +66,7 @@ def window(cuts: tuple[int, ...], seen: dict[str, Any]) -> dict[str, Any]:
 
 
 @dataclass
-class Outcome:
+class VisitOutcome:
     """Seconds of drags, runs and zooms into timelines, and what was wrong."""
 
     drags: list[float] = field(default_factory=list)
@@ -98,7 +98,9 @@ def quantiles(values: list[float]) -> str:
     return f"median {p50:.2f} s, p95 {p95:.2f} s, most {most:.2f} s"
 
 
-async def visit(visitor: Visitor, seed: int, until: float, pause: float, outcome: Outcome) -> None:
+async def visit(
+    visitor: Visitor, seed: int, until: float, pause: float, outcome: VisitOutcome
+) -> None:
     """What one visitor does until the time is over."""
     rng = random.Random(seed)
     wanted = ""
@@ -133,7 +135,7 @@ async def visit(visitor: Visitor, seed: int, until: float, pause: float, outcome
         await visitor.close()
 
 
-async def look(visitor: Visitor, rng: random.Random, outcome: Outcome) -> None:
+async def look(visitor: Visitor, rng: random.Random, outcome: VisitOutcome) -> None:
     """Zoom into the timeline of the run that is shown."""
     timeline = visitor.view("Timeline")
     total = timeline["runs"]["b"]["cycles"]
@@ -149,9 +151,9 @@ async def look(visitor: Visitor, rng: random.Random, outcome: Outcome) -> None:
 
 async def measure(
     server: Server, visitors: int, seconds: float, pause: float = 1.0, hostile: bool = False
-) -> Outcome:
+) -> VisitOutcome:
     """Let visitors come, one after another, and then stay so long."""
-    outcome = Outcome()
+    outcome = VisitOutcome()
     there = [await Visitor(server).open() for _ in range(visitors)]
     until = time.monotonic() + seconds
     async with asyncio.TaskGroup() as group:

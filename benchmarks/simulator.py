@@ -130,7 +130,7 @@ def spmm_ijk(a: sp.csr_matrix, x: np.ndarray[Any, Any]) -> BoundGraph:
 
 
 @dataclass(frozen=True)
-class Case:
+class KernelCase:
     """One row of the table."""
 
     name: str
@@ -149,7 +149,7 @@ def cpu_time(work: Callable[[], Any], repeat: int) -> tuple[float, Any]:
     return best, result
 
 
-def measure(case: Case, repeat: int) -> str:
+def measure(case: KernelCase, repeat: int) -> str:
     machine = Machine.default(case.capacity)
     total, result = cpu_time(lambda: compiled.run(case.graph, machine), repeat)
     loops = []
@@ -215,16 +215,16 @@ def main() -> None:
     ikj, ijk = spmm_ikj(cora, x), spmm_ijk(cora, x)
     diagonal = spmm_ikj(sp.identity(100_000, format="csr"), np.ones((100_000, 1)))
     cases = [
-        Case("SpMM i-k-j, 2708², 128 columns", ikj, target=2_000),
-        Case("SpMM i-j-k, 2708², 128 columns", ijk, target=200),
-        Case("all fibers of length 1", diagonal, target=90),
-        Case("SpMM i-k-j", ikj, 1024),
-        Case("SpMM i-k-j", ikj, 64, target=100),
-        Case("SpMM i-j-k", ijk, 64, target=100),
+        KernelCase("SpMM i-k-j, 2708², 128 columns", ikj, target=2_000),
+        KernelCase("SpMM i-j-k, 2708², 128 columns", ijk, target=200),
+        KernelCase("all fibers of length 1", diagonal, target=90),
+        KernelCase("SpMM i-k-j", ikj, 1024),
+        KernelCase("SpMM i-k-j", ikj, 64, target=100),
+        KernelCase("SpMM i-j-k", ijk, 64, target=100),
     ]
     if not options.quick:
-        cases += [Case("SpMM i-k-j", ikj, 8), Case("SpMM i-j-k", ijk, 8)]
-        cases += [Case("SpMM i-k-j", ikj, 2)]
+        cases += [KernelCase("SpMM i-k-j", ikj, 8), KernelCase("SpMM i-j-k", ijk, 8)]
+        cases += [KernelCase("SpMM i-k-j", ikj, 2)]
     print(f"{'graph':34} {'slots':>6} {'Mtokens':>10} {'cycles':>12} ", end="")
     print(f"{'Mtok/s':>10} {'loop':>10} {'target':>7}")
     for case in cases:

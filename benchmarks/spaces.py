@@ -154,7 +154,7 @@ def data_of(program: Program, matrix: Matrix, rng: np.random.Generator) -> dict[
 
 
 @dataclass(frozen=True)
-class Space:
+class ProgramSpace:
     """A program on a matrix, and all its schedules.
 
     Attributes
@@ -173,7 +173,7 @@ class Space:
     schedules: tuple[tuple[Key, ...], ...]
     machine: Machine = field(default_factory=Machine.default)
 
-    def sized(self, capacity: int) -> Space:
+    def sized(self, capacity: int) -> ProgramSpace:
         """The same with channels of that many tokens, or as many as no data can deadlock."""
         regions = {
             key: replace(r, graph=size_buffers(r.graph, r.region.extents, default=capacity))
@@ -197,7 +197,7 @@ class Space:
         return [sum(self.simulated[key] for key in keys) for keys in self.schedules]
 
 
-def space(program_name: str, family: str, n: int, seed: int = 0) -> Space | None:
+def space(program_name: str, family: str, n: int, seed: int = 0) -> ProgramSpace | None:
     """The space of a program on a matrix; None where the program wants a square one."""
     rng = np.random.default_rng(seed)
     matrix = FAMILIES[family](n, rng)
@@ -221,7 +221,7 @@ def space(program_name: str, family: str, n: int, seed: int = 0) -> Space | None
         schedules = chosen.sample(schedules, SCHEDULES)
     used = {key for keys in schedules for key in keys}
     regions = {key: region for key, region in regions.items() if key in used}
-    return Space(program, data_of(program, matrix, rng), regions, tuple(schedules))
+    return ProgramSpace(program, data_of(program, matrix, rng), regions, tuple(schedules))
 
 
 def _cuts(names: list[str]) -> Iterator[list[tuple[str, ...]]]:

@@ -30,7 +30,7 @@ TARGET = 1.0
 
 
 @dataclass
-class Outcome:
+class StoreOutcome:
     """What was measured, and what was wrong.
 
     Attributes
@@ -190,10 +190,10 @@ async def drag(visitor: Visitor, writers: list[Writer], after: float) -> list[fl
 
 async def measure(
     server: Server, path: Path, runs: int, writers: int, shared: int, after: float
-) -> Outcome:
+) -> StoreOutcome:
     """Let writers write ``runs`` each, of which ``shared`` are the same in all."""
     expected = writers * (runs - shared) + shared
-    outcome = Outcome(expected)
+    outcome = StoreOutcome(expected)
     follower = Follower(path)
     made = [
         Writer(path, shared + k * (runs - shared), shared + (k + 1) * (runs - shared), shared)
@@ -226,7 +226,7 @@ async def measure(
 
 
 async def _compare(
-    visitor: Visitor, follower: Follower, path: Path, expected: int, outcome: Outcome
+    visitor: Visitor, follower: Follower, path: Path, expected: int, outcome: StoreOutcome
 ) -> None:
     from fuseloom.exploration.store import RunStore, State
 
@@ -261,7 +261,7 @@ async def _compare(
         outcome.wrong.append(f"the page says {trouble!r}")
 
 
-def together(runs: int, writers: int = 2, shared: int = 0, after: float = 1.0) -> Outcome:
+def together(runs: int, writers: int = 2, shared: int = 0, after: float = 1.0) -> StoreOutcome:
     """All of it, on a store of its own."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "runs.sqlite"

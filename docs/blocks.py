@@ -35,7 +35,7 @@ LANGUAGES = ("python", "console", "sh")
 
 
 @dataclass(frozen=True)
-class Block:
+class CodeBlock:
     """One block of code.
 
     Attributes
@@ -80,11 +80,11 @@ def _bare(line: str) -> str:
     return re.sub(r"\s+#\s.*$", "", line).strip()
 
 
-def blocks(page: Path) -> list[Block]:
+def blocks(page: Path) -> list[CodeBlock]:
     """Those of a page, in order; directives of the site are none."""
     text = page.read_text(encoding="utf-8")
     name = page.relative_to(ROOT).as_posix()
-    found: list[Block] = []
+    found: list[CodeBlock] = []
     fences = list(_FENCE.finditer(text))
     for fence, behind in zip_longest(fences, fences[1:]):
         language, *marks = fence["info"].split() or [""]
@@ -97,7 +97,7 @@ def blocks(page: Path) -> list[Block]:
         reason = _REASON.search(text[: fence.start()])
         place = f"{name}:{text.count(chr(10), 0, fence.start()) + 1}"
         why = " ".join((reason[1] or "tests/test_style.py reads it").split()) if reason else ""
-        found.append(Block(place, language, tuple(marks), fence["text"], shown, why, span))
+        found.append(CodeBlock(place, language, tuple(marks), fence["text"], shown, why, span))
     return found
 
 
@@ -109,7 +109,7 @@ def norm(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.strip().splitlines())
 
 
-def run(block: Block, names: dict[str, Any], folder: Path) -> Iterator[tuple[str | None, str]]:
+def run(block: CodeBlock, names: dict[str, Any], folder: Path) -> Iterator[tuple[str | None, str]]:
     """Execute a block; pairs of what it is said to print and what it prints.
 
     Raises

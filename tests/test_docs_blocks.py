@@ -186,7 +186,7 @@ def test_outputs_are_compared(tmp_path: Path) -> None:
         ((shown, printed),) = code.run(right, {}, folder)
         assert code.norm(shown) == code.norm(printed)
         assert code.norm(shown.replace("N@5", "0@5")) != code.norm(printed)
-        wrong = code.Block("here", "console", (), "$ fuseloom simulate --model none\n")
+        wrong = code.CodeBlock("here", "console", (), "$ fuseloom simulate --model none\n")
         with pytest.raises(AssertionError, match="ends with 2"):
             list(code.run(wrong, {}, folder))
     assert code.norm("done in 1.25 s, error 3.1e-07") == code.norm("done in 7 ms, error 2.0e-08")

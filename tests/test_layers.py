@@ -23,7 +23,7 @@ LAYERED = [
 ]
 
 
-def floors(contract: dict) -> list[list[str]]:
+def layers_of(contract: dict) -> list[list[str]]:
     """The packages of each layer that exist, from the top, by their full names."""
     (inside,) = contract.get("containers", [""])
     made = []
@@ -50,9 +50,9 @@ def forbidden() -> list[tuple[str, str]]:
     """For each layer an import of the one above, and for packages beside each other, each way."""
     pairs = []
     for contract in LAYERED:
-        for above, below in pairwise(floors(contract)):
+        for above, below in pairwise(layers_of(contract)):
             pairs += [(low, high) for low in below for high in above]
-        for beside in floors(contract):
+        for beside in layers_of(contract):
             pairs += [(a, b) for a in beside for b in beside if a != b]
     return pairs
 
@@ -92,7 +92,7 @@ def test_an_arrow_upward_is_refused(lower: str, higher: str, broken_copy: str) -
 
 
 def test_every_package_is_in_the_contract() -> None:
-    known = {name for contract in LAYERED for floor in floors(contract) for name in floor}
+    known = {name for contract in LAYERED for layer in layers_of(contract) for name in layer}
     packages = {
         f"fuseloom.{path.stem}"
         for path in (ROOT / "engine" / "fuseloom").iterdir()

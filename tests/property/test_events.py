@@ -55,7 +55,7 @@ def both(bound: BoundGraph, machine: Machine, folder: Path, observe: Observe, wh
     """Run on both engines and compare; how many waits there were, -1 where the run failed."""
     try:
         golden = interpreter.run(
-            bound, machine, observe=replace(observe, events=folder / "twin.events")
+            bound, machine, observe=replace(observe, events=folder / "golden.events")
         )
     except SimulationError:
         return -1
@@ -129,14 +129,14 @@ def test_intervals_are_the_golden_models_waits(tmp_path: Path) -> None:
     """Every cycle of every node is in one interval; waits are where the golden models saw them."""
     for seed in range(SEED, SEED + 15):
         bound = random_graph(seed)
-        observe = Observe(log=True, events=tmp_path / "twin.events")
+        observe = Observe(log=True, events=tmp_path / "golden.events")
         try:
             result = interpreter.run(bound, machines(seed, 2), observe=observe)
         except SimulationError:
             continue
         assert result.observed is not None
         assert result.observed.waits is not None
-        store = EventStore(tmp_path / "twin.events")
+        store = EventStore(tmp_path / "golden.events")
         made = intervals_of(store, 0, store.cycles)
         for node, waits in enumerate(result.observed.waits):
             rows = np.full(store.cycles, IDLE)

@@ -38,12 +38,12 @@ def test_kernels_equal_golden_models(seed: int) -> None:
     compiled = fl.compile(fl.parse(text), schedule)
     machine = Machine.default([None, None, 64, 5][seed % 4])
     data = {"A": a, "B": b.T if right == "dense" else scipy.sparse.csr_array(b.T)}
-    kernels, twins = (
+    kernels, golden = (
         fl.simulate(compiled, data, machine, engine=engine)
         for engine in ("compiled", "interpreter")
     )
-    for one, other in zip(kernels.regions, twins.regions, strict=True):
+    for one, other in zip(kernels.regions, golden.regions, strict=True):
         for name in COUNTED:
             np.testing.assert_array_equal(getattr(one.result, name), getattr(other.result, name))
-    assert kernels.outputs["T"].content_hash() == twins.outputs["T"].content_hash()
+    assert kernels.outputs["T"].content_hash() == golden.outputs["T"].content_hash()
     assert kernels.check().ok

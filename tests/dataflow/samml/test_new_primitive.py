@@ -47,7 +47,7 @@ ENTRY = """\
 """
 GOLDEN = '''
 
-@twin("twofold")
+@golden_model("twofold")
 def twofold(node: Process) -> Behaviour:
     """Add the offset twice, one token a cycle."""
     (stream,) = node.inputs
@@ -75,7 +75,7 @@ def _twofold(node: Node, inputs: Inputs, context: Context) -> Executed:
 """
 WORDS = '''
 
-@teller("twofold")
+@narrator("twofold")
 def twofold(scene: Scene) -> str:
     """An offset added twice."""
     return "shifted"

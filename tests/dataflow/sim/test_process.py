@@ -17,17 +17,17 @@ from fuseloom.dataflow.sim.process import (
     Channel,
     MemoryRequest,
     PendingStamp,
+    Process,
     RequestPort,
     finish,
 )
-from fuseloom.dataflow.sim.process import Process as Twin
 from fuseloom.dataflow.sim.tokens import DONE, Stop
 from fuseloom.errors import SimulationError
 
 
-def process(label: str = "", machine: Machine | None = None, **params: Any) -> Twin:
+def process(label: str = "", machine: Machine | None = None, **params: Any) -> Process:
     node = Node(3, "scan", (), (), params, label)
-    return Twin(node, machine or Machine.default(), {"crd": np.arange(2)}, (), ())
+    return Process(node, machine or Machine.default(), {"crd": np.arange(2)}, (), ())
 
 
 def test_a_node_is_called_by_its_label_or_its_number() -> None:
@@ -101,7 +101,7 @@ def test_ports_ask_with_an_access_of_their_own() -> None:
     assert port.issue(80, 16)[2] is not access
 
 
-def driven(one: Twin, tokens: list[Any]) -> list[Any]:
+def driven(one: Process, tokens: list[Any]) -> list[Any]:
     """What is left of the tokens after a golden model took its own."""
     channel, left = Channel(0, None), list(tokens)
     behaviour = finish(one, channel)

@@ -114,7 +114,7 @@ def test_a_page_asks_for_the_texts_and_gets_them_once() -> None:
     assert len(panel.sent) == 1
     for component in (RunPanel, CostsPanel, TopBar):
         assert issubclass(component, SessionComponent)
-        assert "function helpDesk()" in component._esm
+        assert "function helpBackend()" in component._esm
         assert EVERY[0].sentence not in component._esm, "texts come once, not with each script"
 
 

@@ -321,7 +321,7 @@ def backend_of(shown: Session | PageBackend | None) -> PageBackend:
     if isinstance(shown, PageBackend):
         return shown
     session = shown if shown is not None else Session()
-    known = vars(session).get("_desk")
+    known = vars(session).get("_backend")
     if known is None:
-        known = vars(session)["_desk"] = LocalBackend(session)
+        known = vars(session)["_backend"] = LocalBackend(session)
     return known

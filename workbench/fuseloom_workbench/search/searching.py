@@ -51,7 +51,7 @@ def answer(asked: SearchRequest, send: Send) -> None:
     )
 
 
-class _Teller:
+class _Narrator:
     """Tells a page how far a search is, not too often."""
 
     def __init__(self, story: Story, send: Send, wishes: SearchSettings) -> None:
@@ -102,24 +102,24 @@ def found(built: BuiltDesign, send: Send, wishes: SearchSettings | None = None) 
     kept = Schedule((), (), tuple(s for s in design.settings if isinstance(s, KEPT)))
     sure = design.machine.has_searchers
     story = Story(built.problem, wishes, wishes.lanes, str(kept), sure)
-    teller = _Teller(story, send, wishes)
+    narrator = _Narrator(story, send, wishes)
     send(("progress", 0.0, "searching for a better schedule"))
     search = _drawn if wishes.strategy == "random" else _searched
-    schedule, cycles, proof = search(built, wishes, teller)
+    schedule, cycles, proof = search(built, wishes, narrator)
     better = build(with_schedule(design, schedule), built)
     if better.configuration == built.configuration:
         told = "This schedule is the best that was found"
     else:
         told = f"A schedule of {count(cycles, 'cycles')} was found; Undo goes back"
     told += f". {proved(proof)}"
-    story.finish(teller.seconds, schedule, cycles, proof.bound, proved(proof))
-    teller.show()
+    story.finish(narrator.seconds, schedule, cycles, proof.bound, proved(proof))
+    narrator.show()
     send(("found", schedule, told))
     return better
 
 
 def _searched(
-    built: BuiltDesign, wishes: SearchSettings, teller: _Teller
+    built: BuiltDesign, wishes: SearchSettings, narrator: _Narrator
 ) -> tuple[str, float, Certificate]:
     """The best schedule, with a proof of how good it is."""
     best = autoschedule(
@@ -127,29 +127,29 @@ def _searched(
         base=Schedule((), (), built.design.settings), presets=built.model.presets,
         lanes=wishes.lanes, copies=wishes.copies,
         gap=0.0 if wishes.strategy == "exhaustive" else wishes.gap,
-        time_limit=wishes.seconds, progress=teller.tell, watch=teller.see,
+        time_limit=wishes.seconds, progress=narrator.tell, watch=narrator.see,
     )  # fmt: skip
-    teller.story.space = best.space
-    teller.story.counts = best.certificate.counts
-    teller.story.reasons = best.best.refusals
+    narrator.story.space = best.space
+    narrator.story.counts = best.certificate.counts
+    narrator.story.reasons = best.best.refusals
     return best.schedule, best.cycles, best.certificate
 
 
 def _drawn(
-    built: BuiltDesign, wishes: SearchSettings, teller: _Teller
+    built: BuiltDesign, wishes: SearchSettings, narrator: _Narrator
 ) -> tuple[str, float, Certificate]:
     """The best of schedules that were drawn at random."""
     base = Schedule((), (), built.design.settings)
     method = Dataflow(built.program, built.data, built.design.machine, base=base)
     budget = Budget(wishes.lanes, copies=wishes.copies)
-    teller.story.space = SpaceSize(*method.size(budget, COUNTING * wishes.seconds))
-    left = wishes.seconds - teller.seconds
-    drawn = at_random(method, budget, wishes.runs, wishes.seed, time_limit=left, watch=teller.see)
+    narrator.story.space = SpaceSize(*method.size(budget, COUNTING * wishes.seconds))
+    left = wishes.seconds - narrator.seconds
+    drawn = at_random(method, budget, wishes.runs, wishes.seed, time_limit=left, watch=narrator.see)
     if not drawn.parts:
         raise FuseloomError("no schedule was drawn that can be run", hint="more runs, more time")
     counts = {"drawn": drawn.draws, "simulated": drawn.runs}
-    teller.story.counts = counts
-    bound = float(teller.story.points[-1][3] or 0.0)
+    narrator.story.counts = counts
+    bound = float(narrator.story.points[-1][3] or 0.0)
     proof = Certificate(drawn.cycles, bound, True, False, counts)
     return method.schedule(drawn.parts), drawn.cycles, proof
 

@@ -8,7 +8,7 @@ function s(tag, attributes = {}, ...children) {
 }
 
 /** The way along an edge, by sampled points: asking the path itself for every frame is slow. */
-class Way {
+class Route {
   constructor(path) {
     this.length = path.getTotalLength()
     const count = Math.max(2, Math.ceil(this.length / 6))
@@ -80,7 +80,7 @@ class Picture {
     if (moved) this.layer.setAttribute('transform', `matrix(${moved.a} ${moved.b} ${moved.c} ${moved.d} ${moved.e} ${moved.f})`)
     for (const [id] of view.edges) {
       const path = this.port.querySelector(`#${CSS.escape(id)} path`)
-      if (path) this.ways.set(Number(id.slice(1)), new Way(path))
+      if (path) this.ways.set(Number(id.slice(1)), new Route(path))
     }
     this.shown = new Map()
     this.drawMap()

@@ -203,7 +203,7 @@ def halved(label: str, **params: int) -> Change:
 
 
 @dataclass(frozen=True)
-class Known:
+class PathCase:
     """A graph, the node or stream that holds it up, and what helps and what does not."""
 
     make: Callable[[], BoundGraph]
@@ -215,43 +215,43 @@ class Known:
 
 
 CASES = {
-    "slow ALU": Known(
+    "slow ALU": PathCase(
         slow_alu, ("slow",), (), "slow", halved("slow", ii=2), {"room": halved("quick", ii=1)}
     ),
-    "slow source": Known(
+    "slow source": PathCase(
         slow_source, ("in",), (), "in", lambda b: sooner(b, "in"), {"alu": halved("alu", ii=1)}
     ),
-    "long reduction": Known(
+    "long reduction": PathCase(
         long_reduction, ("square", "sum", "add"), ("one", "prepare"), "square",
         halved("square", ii=1), {"prepare": halved("prepare", latency=5)},
     ),
-    "one slot": Known(
+    "one slot": PathCase(
         one_slot, ("first", "second"), (), None, lambda b: with_capacity(b, "first", 2),
         {"other channel": lambda b: with_capacity(b, "second", 16)},
     ),
-    "late operand": Known(
+    "late operand": PathCase(
         late_operand, ("late crd", "and", "out"), ("left crd", "left ref", "right ref"),
         "late crd", lambda b: sooner(b, "late crd"),
         {"left": lambda b: sooner(b, "left crd")},
     ),
-    "flush": Known(
+    "flush": PathCase(
         flush, ("accumulate", "scale", "values out"), ("coordinates", "outer"), "scale",
         halved("scale", ii=2),
         {"more slots": lambda b: with_capacity(b, "accumulate", 100)},
     ),
-    "block load": Known(
+    "block load": PathCase(
         block_load, ("load", "out"), (), "load", halved("load", latency=30),
         {"slots": lambda b: with_capacity(b, "load", 10)},
     ),
-    "softmax": Known(
+    "softmax": PathCase(
         softmax, ("widen", "max", "repeat", "subtract"), ("crd", "signal"), "widen",
         halved("widen", ii=2), {"crd": lambda b: sooner(b, "crd")},
     ),
-    "heavy lane": Known(
+    "heavy lane": PathCase(
         heavy_lane, ("heavy", "heavy out"), ("light", "light out"), "heavy",
         halved("heavy", ii=4), {"light": halved("light", ii=1)},
     ),
-    "serial join": Known(
+    "serial join": PathCase(
         serial_join, ("join", "out"), ("scan 3",), "join", None,
         {"slots": lambda b: with_capacity(b, "fork", 50)},
     ),
