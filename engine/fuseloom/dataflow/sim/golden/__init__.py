@@ -49,5 +49,5 @@ __all__ = [
 ]
 
 require_registered(
-    "golden_model", __name__, IMPLEMENTATIONS, lambda e: {e.name, e.memory.stalled or e.name}
+    "golden model", __name__, IMPLEMENTATIONS, lambda e: {e.name, e.memory.stalled or e.name}
 )
