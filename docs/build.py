@@ -27,6 +27,8 @@ DATAFLOW = "fuseloom.dataflow"
 HOLDS = {
     "fuseloom.faults": "reports of\ninternal errors",
     "fuseloom.interpreter": "how Python\nprocesses start",
+    "fuseloom.terminal": "the width of tables",
+    "fuseloom.wording": "counted nouns,\nclosest names",
     "fuseloom.errors": "what a user is told",
     "fuseloom.display": "what a notebook shows",
     "fuseloom.program": "language, formats, storage,\nstatistics, dense meaning",

@@ -1,43 +1,77 @@
-"""Python processes that Fuseloom starts: its own sources, nothing of the current folder."""
+"""Processes that the product starts: this Fuseloom, and nothing of the current folder."""
 
 from __future__ import annotations
 
+import ast
+import os
 import subprocess
-import sys
 from pathlib import Path
 
-import pytest
-
 import fuseloom
+import fuseloom_workbench
 from fuseloom import interpreter
 
-WHERE = "import fuseloom, json; print(fuseloom.__file__, json.__file__, sep='\\n')"
+ROOT = Path(__file__).parent.parent
+STARTS = {"Popen", "run", "call", "check_call", "check_output", "execv", "execve", "execvp"}
+OTHER_PROGRAMS = {
+    "fuseloom/contraction/kernels/compile.py": "a C compiler",
+    "fuseloom/cli/doctor.py": "compilers and other programs, for their versions",
+    "fuseloom/experiments/report.py": "git",
+    "fuseloom/exploration/store/lease.py": "ps",
+    "fuseloom_workbench/serving/allocator.py": "the server itself once more, with its own options",
+}
+"""Modules that start something else than a Python with this Fuseloom."""
 
 
-def test_a_process_has_this_fuseloom_and_nothing_of_its_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("fuseloom", "json"):
-        (tmp_path / f"{name}.py").write_text("raise SystemExit('hostile')")
-    monkeypatch.delenv("PYTHONPATH", raising=False)
+def test_a_process_imports_this_fuseloom_and_nothing_of_the_current_folder(tmp_path: Path) -> None:
+    for name in ("fuseloom.py", "fuseloom_workbench.py", "numpy.py"):
+        (tmp_path / name).write_text("raise SystemExit('hostile')")
+    program = (
+        "import numpy, fuseloom, fuseloom_workbench as w; print(fuseloom.__file__, w.__file__)"
+    )
     done = subprocess.run(
-        interpreter.command("-c", WHERE), cwd=tmp_path, env=interpreter.environment(),
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    ours, theirs = map(Path, done.stdout.splitlines())
-    assert ours == Path(fuseloom.__file__)
-    assert not theirs.is_relative_to(tmp_path)
+        interpreter.command("-c", program),
+        env=interpreter.environment(fuseloom_workbench),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == [fuseloom.__file__, fuseloom_workbench.__file__]
 
 
-def test_further_packages_are_those_of_here(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    package = tmp_path / "sources" / "helper"
-    package.mkdir(parents=True)
-    (package / "__init__.py").write_text("")
-    monkeypatch.syspath_prepend(str(package.parent))
-    monkeypatch.setenv("PYTHONPATH", "elsewhere")
-    helper = __import__("helper")
-    path = interpreter.environment(helper)["PYTHONPATH"].split(":")
-    assert path == [str(Path(fuseloom.__file__).parents[1]), str(package.parent), "elsewhere"]
-    assert interpreter.command()[0] == sys.executable
+def test_the_path_of_the_user_stays(monkeypatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", "/somewhere")
+    assert interpreter.environment()["PYTHONPATH"].split(os.pathsep)[-1] == "/somewhere"
+
+
+def starting_modules() -> list[str]:
+    """Modules with a call that starts a process, by the names of ``subprocess`` and ``os``."""
+    names = []
+    for root in (ROOT / "engine", ROOT / "workbench"):
+        for path in sorted(root.rglob("*.py")):
+            calls = (
+                call.func
+                for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+                if isinstance(call, ast.Call)
+            )
+            if any(
+                isinstance(f, ast.Attribute)
+                and f.attr in STARTS
+                and isinstance(f.value, ast.Name)
+                and f.value.id in ("subprocess", "os")
+                for f in calls
+            ):
+                names.append(path.relative_to(root).as_posix())
+    return names
+
+
+def test_every_python_process_is_started_with_that_command() -> None:
+    names = starting_modules()
+    assert "fuseloom/cli/serve.py" in names
+    assert OTHER_PROGRAMS.keys() <= {*names}
+    for name in {*names} - OTHER_PROGRAMS.keys():
+        root = ROOT / ("engine" if name.startswith("fuseloom/") else "workbench")
+        text = (root / name).read_text(encoding="utf-8")
+        assert "interpreter.command(" in text, name
+        assert "interpreter.environment(" in text or "os.fork()" in text, name

@@ -42,6 +42,8 @@ ELSEWHERE = (
     ),
     Elsewhere("fuseloom/__main__.py", "tests/cli/test_main.py", "a door to main"),
     Elsewhere("fuseloom/cli/command.py", "tests/cli/test_json.py", "what commands share"),
+    Elsewhere("fuseloom/cli/cancelled.py", "tests/cli/test_main.py", "Ctrl+C, among imports, too"),
+    Elsewhere("fuseloom/cli/registry.py", "tests/cli/test_main.py", "the list of the commands"),
     Elsewhere("fuseloom/cli/networks.py", "tests/cli/test_contract.py", "one half of a command"),
     Elsewhere("fuseloom/cli/programs.py", "tests/cli/test_simulate.py", "one half of a command"),
     Elsewhere(
@@ -210,6 +212,7 @@ ACROSS = {
     "test_bare_python.py": "the core without libraries that have machine code",
     "test_docs.py": "what the documents say",
     "test_packaging.py": "what is published, and whether its parts agree",
+    "test_reprs.py": "the representations of the objects of all packages",
     "test_docs_blocks.py": "every block of code of the documents",
     "test_docs_site.py": "the documentation as it is built",
     "test_docstrings.py": "examples in docstrings, of all packages",

@@ -6,18 +6,28 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
+import sysconfig
 import tarfile
+import time
 import tomllib
+import urllib.error
+import urllib.request
+import venv
 import zipfile
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 import fuseloom
 
 ROOT = Path(__file__).parent.parent
+LIBRARIES = (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
+HOSTILE = ("engine.py", "fuseloom.py", "fuseloom_workbench.py", "numpy.py", "workbench/__init__.py")
+"""Files of a current folder that nothing must import."""
 MADE = shutil.ignore_patterns(
     ".*_cache", ".git", ".venv", ".hypothesis", "__pycache__", "*.egg-info", "build", "dist",
     "_site", ".ipynb_checkpoints", ".nox", "*.nbi", "*.nbc",
@@ -60,7 +70,12 @@ def test_the_wheel_works_without_the_sources(built, tmp_path):
         names = opened.namelist()
         opened.extractall(tmp_path / "there")
     tops = {name.partition("/")[0] for name in names if ".dist-info" not in name}
-    assert tops == {"engine", "workbench", "fuseloom.py"}
+    assert tops == {"fuseloom", "fuseloom_workbench"}
+    course = {name for name in names if name.startswith("fuseloom/course/")}
+    assert course == {
+        f"fuseloom/course/{path.relative_to(ROOT).as_posix()}"
+        for path in (*ROOT.glob("notebooks/*.ipynb"), *ROOT.glob("docs/examples/*"))
+    }
     program = (
         "import fuseloom as fl; print(fl.__file__)\n"
         "from fuseloom_workbench.explorer import explorer; explorer()\n"
@@ -79,6 +94,136 @@ def test_the_wheel_works_without_the_sources(built, tmp_path):
     where, answer = done.stdout.splitlines()
     assert Path(where).is_relative_to(tmp_path)
     assert answer == "49474 True"
+
+
+class Installation(NamedTuple):
+    """The wheel in an environment of its own, and a folder in which it is used."""
+
+    scripts: Path
+    folder: Path
+
+    def run(self, *command, check=True, **more):
+        """Run a program of the environment in the hostile folder."""
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+        return subprocess.run(
+            [self.scripts / command[0], *command[1:]], cwd=self.folder, capture_output=True,
+            text=True, check=check, env={**environment, **more},
+        )  # fmt: skip
+
+    def unharmed(self):
+        """Whether none of the hostile files was run."""
+        return not (self.folder / "harmed").exists()
+
+
+@pytest.fixture(scope="module")
+def installed(built, tmp_path_factory):
+    """The libraries are those of this environment, without its own Fuseloom."""
+    place = tmp_path_factory.mktemp("installed")
+    venv.create(place / "venv", with_pip=False)
+    python = place / "venv" / "bin" / "python"
+    (site,) = place.glob("venv/lib/python*/site-packages")
+    # a path in such a file is added as it is: files *.pth that lie there are not read
+    (site / "libraries.pth").write_text("\n".join(dict.fromkeys(map(str, map(Path, LIBRARIES)))))
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-deps"]
+    done = subprocess.run(
+        [*pip, "--no-index", str(built[2])], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    folder = place / "hostile"
+    for name in HOSTILE:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(
+            f"open({str(folder / 'harmed')!r}, 'w').close()\nraise SystemExit('hostile')\n"
+        )
+    return Installation(python.parent, folder)
+
+
+def test_commands_of_the_wheel_work_in_a_hostile_folder(installed):
+    assert installed.run("fuseloom", "--version").stdout == f"fuseloom {fuseloom.__version__}\n"
+    where = installed.run("python", "-P", "-c", "import fuseloom; print(fuseloom.__file__)").stdout
+    assert Path(where.strip()).is_relative_to(installed.scripts.parent)
+    simulate = ("simulate", "--model", "spmv", "--engine", "interpreter")
+    assert "matches the dense reference" in installed.run("fuseloom", *simulate).stdout
+    compiled = installed.run("fuseloom", "compile", "--model", "gcn", "--show", "dot").stdout
+    assert compiled.startswith("digraph")
+    assert installed.unharmed()
+
+
+def test_the_wheel_writes_its_notebooks_and_examples(installed):
+    installed.run("fuseloom", "notebooks", "course")
+    sources = [*ROOT.glob("notebooks/*.ipynb"), *ROOT.glob("docs/examples/*")]
+    course = installed.folder / "course"
+    written = {path.name: path.read_bytes() for path in course.rglob("*") if path.is_file()}
+    assert written == {path.name: path.read_bytes() for path in sources}
+    assert installed.unharmed()
+
+
+def test_kernels_are_compiled_by_processes_of_the_wheel(installed, tmp_path):
+    """By two processes: the smallest kernels, in a cache of their own."""
+    program = (
+        "from fuseloom.dataflow.sim.compiled import warmup as w\n"
+        "names = sorted(w.KERNELS, key=w._work_in)[:2]\n"
+        "w.warmup(workers=2, names=names)\n"
+        "print(w.ready(names))"
+    )
+    done = installed.run("python", "-P", "-c", program, FUSELOOM_CACHE_DIR=str(tmp_path))
+    assert done.stdout == "True\n", done.stderr
+    assert any(tmp_path.rglob("*.*"))
+    assert installed.unharmed()
+
+
+def test_the_wheel_serves_every_page_in_a_hostile_folder(installed):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+    log = installed.folder.parent / "serve.log"
+    with log.open("w") as file:
+        process = subprocess.Popen(
+            [installed.scripts / "fuseloom", "serve", "--no-browser", "--port", str(port)],
+            cwd=installed.folder, env=environment, stdout=file, stderr=file,
+        )  # fmt: skip
+    try:
+        url = f"http://127.0.0.1:{port}"
+        assert "Fuseloom" in fetched(f"{url}/", process, log)
+        until = time.monotonic() + 120
+        while '"status": "ready"' not in fetched(f"{url}/health", process, log):
+            assert time.monotonic() < until, log.read_text()
+            time.sleep(0.5)
+        for name in ("explorer", "figures", "networks"):
+            assert "Fuseloom" in fetched(f"{url}/{name}", process, log), name
+    finally:
+        process.terminate()
+        assert process.wait(30) == 0
+    assert installed.unharmed()
+
+
+def fetched(url, process, log, patience=120):
+    """The text at an address, as soon as the server answers."""
+    until = time.monotonic() + patience
+    while True:
+        try:
+            with urllib.request.urlopen(url, timeout=60) as answer:
+                return answer.read().decode()
+        except urllib.error.HTTPError as refused:  # it is loading
+            if refused.code == 503:
+                return refused.read().decode()
+            raise
+        except OSError:
+            assert process.poll() is None, log.read_text()
+            assert time.monotonic() < until, log.read_text()
+            time.sleep(0.5)
+
+
+EXTRAS = ("data", "torch", "parquet", "networks", "zstd", "optuna", "dask", "figures", "notebooks")
+
+
+def test_what_an_extra_has_is_named_where_it_is_missing():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["optional-dependencies"].keys() == {*EXTRAS, "test", "docs"}
+    text = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("engine/**/*.py"))
+    for extra in EXTRAS:
+        assert f"pip install 'fuseloom[{extra}]'" in text, extra
 
 
 def test_versions_agree():

@@ -34,7 +34,7 @@ def test_what_is_not_implemented_counts_as_failed(
     assert main(["conform", str(file), *INTERPRETER]) == 1
     assert capsys.readouterr().out.splitlines() == [
         "FAILED 0 x (unbounded): not implemented: genref",
-        "not implemented: genref (in 1 vectors)",
+        "not implemented: genref (in 1 vector)",
         "0 passed, 1 failed",
     ]
     assert main(["conform", str(file), *INTERPRETER, "--json"]) == 1

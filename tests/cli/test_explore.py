@@ -23,7 +23,7 @@ def test_orders_are_ranked(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(FULL) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "T1..Y: 10 legal orders, 5 distinct graphs"
-    assert lines[1] == "  * i→k→k'→p→n→m                            1 orders  49,435 cycles"
+    assert lines[1] == "  * i→k→k'→p→n→m                            1 order   49,435 cycles"
 
 
 def test_as_json_up_to_a_limit(capsys: pytest.CaptureFixture[str]) -> None:
@@ -61,7 +61,7 @@ def test_what_no_machine_can_realise_has_a_reason(
 
     monkeypatch.setattr("fuseloom.dataflow.orders.compile_region", compile_region)
     assert main(FULL) == 0
-    assert capsys.readouterr().out.splitlines()[-1].endswith("orders  no primitive does that")
+    assert capsys.readouterr().out.splitlines()[-1].endswith("order   no primitive does that")
     assert main([*FULL, "--json"]) == 0
     made = json.loads(capsys.readouterr().out)
     Draft202012Validator(schema(DocumentKind.ORDERS)).validate(made)

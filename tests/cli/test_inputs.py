@@ -12,6 +12,8 @@ import scipy.io
 import scipy.sparse
 
 from fuseloom.cli import main
+from fuseloom.cli.inputs import every_preset, presets_text
+from fuseloom.models import MODELS, load_model
 from tests.cli.commands import INTERPRETER as ENGINE
 from tests.cli.commands import file, output
 from tests.frontends.files import Citation
@@ -224,3 +226,9 @@ def test_index_tensors_that_do_not_fit(tmp_path: Path, capsys: pytest.CaptureFix
     }.items():
         assert main(["simulate", program, "--tensors", given]) == 2
         assert message in capsys.readouterr().err
+
+
+def test_the_help_names_every_preset() -> None:
+    words = presets_text(every_preset()).replace(",", " ").replace(";", " ").split()
+    for name in MODELS:
+        assert {*load_model(name).presets} <= {*words}

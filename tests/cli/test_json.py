@@ -14,7 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from fuseloom.cli import main
-from fuseloom.cli.main import COMMANDS
+from fuseloom.cli.registry import COMMANDS
 from fuseloom.dataflow.sim.conformance.judge import PRIMITIVES
 from fuseloom.dataflow.sim.machine import PRESETS, Machine
 from fuseloom.dataflow.sim.machine_text import print_machine
@@ -149,6 +149,8 @@ CASES: dict[str, tuple[DocumentKind, int, tuple[str, ...]]] = {
         ("contract", "ij,jk->ik", "--extents", "i=4,j=5,k=6"),
     ),
     "contract, not run": (DocumentKind.CONTRACTION, 0, ("contract", "MTTKRP", "--measure", "0")),
+    "notebooks": (DocumentKind.NOTEBOOKS, 0, ("notebooks", "{folder}/course", "--force")),
+    "doctor": (DocumentKind.DOCTOR, 0, ("doctor",)),
     "conform": (DocumentKind.CONFORMANCE, 0, ("conform", str(PRIMITIVES), *INTERPRETER)),
     "conform, failing": (DocumentKind.CONFORMANCE, 1, ("conform", "{vectors}", *INTERPRETER)),
     "error, hint": (DocumentKind.ERROR, 2, ("compile", "--model", "gnc")),
@@ -283,7 +285,7 @@ def test_both_kinds_of_run_are_told_alike(
 
 
 def test_every_command_that_has_json_is_tested() -> None:
-    with_json = {c.name for c in COMMANDS if c.name != "serve"}
+    with_json = {c.name for c in COMMANDS if c.name not in ("serve", "completion")}
     tested = {
         arguments[0] for kind, _, arguments in CASES.values() if kind is not DocumentKind.ERROR
     }
@@ -305,6 +307,7 @@ RICHEST = {
     DocumentKind.UPKEEP: "runs gc",
     DocumentKind.MODELS: "models, one",
     DocumentKind.MACHINE: "machine hbm2",
+    DocumentKind.DOCTOR: "doctor",
     DocumentKind.CONFORMANCE: "conform, failing",
     DocumentKind.CONTRACTION: "contract, not run",
     DocumentKind.ERROR: "error, place",

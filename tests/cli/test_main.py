@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from jsonschema import Draft202012Validator
 
 from fuseloom import __version__
 from fuseloom.cli import main
+from fuseloom.cli.registry import COMMANDS
 from fuseloom.results.document import DocumentKind, schema
 from tests.cli.commands import file, tensors
 
@@ -28,7 +30,9 @@ from tests.cli.commands import file, tensors
         (["compile", "{latin}"], "the program {latin} is not UTF-8 text"),
         (["compile", "{wrong}"], "{wrong}: line 2, column 8"),
         (["compile", "--model", "gnc"], "did you mean 'gcn'"),
-        (["compile", "--model", "gcn", "--preset", "ful"], "no preset is called 'ful'"),
+        (["compile", "--model", "gcn", "--preset", "ful"], "no preset is called 'ful' (hint: did "
+         "you mean 'full'? presets: unfused, C+S, partial, full)"),
+        (["compile", "--model", "gcn", "--machine", "hmb2"], "did you mean 'hbm2'?"),
         (["compile", "{program}", "--preset", "full"], "no preset is called 'full' (hint: presets: "
          "none)"),
         (["compile", "--model", "gcn", "--preset", "full", "--schedule", "x"], "not both"),
@@ -93,15 +97,19 @@ def test_errors_are_one_line(
 UNREADABLE = pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "required: COMMAND"),
-        (["fuse"], "invalid choice: 'fuse'"),
+        (["fuse"], "no command is called 'fuse'"),
+        (["simluate"], "no command is called 'simluate'; did you mean simulate?"),
         (["compile", "--show", "ast"], "invalid choice: 'ast'"),
+        (["compile", "--show", "tabel"], "; did you mean table?"),
         (["simulate", "--model", "spmv", "--capacity", "0"], "must be at least 1"),
         (["simulate", "--model", "spmv", "--seed", "-1"], "must not be negative"),
         (["simulate", "--model", "spmv", "--engine", "steam"], "invalid choice: 'steam'"),
         (["simulate", "--model", "spmv", "--token-limit", "0"], "must be at least 1"),
         (["simulate", "--memory-limit", "0"], "'0' is no size"),
         (["serve", "--nonsense"], "unrecognized arguments: --nonsense"),
+        (["compile", "--model", "spmv", "--prest", "x"], "--prest; did you mean --preset?"),
+        (["runs", "lst"], "; did you mean list?"),
+        (["runs", "list", "--folow"], "unrecognized arguments: --folow; did you mean --follow?"),
     ],
 )
 
@@ -157,6 +165,7 @@ class Interrupt:
 
 sys.meta_path.insert(0, Interrupt())
 from fuseloom.cli import main
+from fuseloom.cli.registry import COMMANDS
 sys.exit(main())
 """
 
@@ -221,3 +230,105 @@ def test_too_little_memory_is_told(
     monkeypatch.setattr("fuseloom.cli.machine.machine_of", fail)
     assert main(["machine"]) == 2
     assert capsys.readouterr().err.endswith("there is not enough memory for that\n")
+
+
+def test_without_a_command_the_help_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    shown = capsys.readouterr()
+    assert shown.err == ""
+    for entry in COMMANDS:
+        assert entry.text in " ".join(shown.out.split())
+    with pytest.raises(SystemExit) as caught:
+        main(["--help"])
+    assert caught.value.code == 0
+    assert capsys.readouterr().out == shown.out
+
+
+def test_json_without_a_command_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--json"]) == 2
+    assert "COMMAND" in json.loads(capsys.readouterr().out)["error"]
+
+
+LOADED = """
+import sys
+from fuseloom.cli import main
+from fuseloom.cli.registry import COMMANDS
+try:
+    main(sys.argv[1:])
+except SystemExit:
+    pass
+names = {name.partition(".")[0] for name in sys.modules}
+print(len(sys.modules), *sorted(names), file=sys.stderr)
+"""
+HEAVY = {
+    "numpy", "scipy", "pandas", "networkx", "numba", "llvmlite", "rich", "lark", "psutil", "google",
+    "platformdirs", "graphviz", "pygraphviz", "multiprocessing", "asyncio", "inspect", "panel",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "libraries", "most"),
+    [
+        ("", set(), 130),
+        ("--version", set(), 130),
+        ("--help", set(), 130),
+        ("simluate", set(), 130),
+        ("serve --help", {"inspect"}, 150),
+        ("machine hbm2", {"numpy", "scipy", "lark"}, 900),
+        ("runs list", {"numpy", "scipy", "lark", "platformdirs"}, 900),
+        ("models", {"numpy", "scipy", "lark", "networkx"}, 1100),
+        ("compile --model spmv", {"numpy", "scipy", "lark", "networkx"}, 1400),
+        ("estimate --model spmv", {"numpy", "scipy", "lark", "networkx"}, 1400),
+    ],
+)
+def test_a_command_imports_what_it_needs(
+    words: str, libraries: set[str], most: int, tmp_path: Path
+) -> None:
+    environment = {**os.environ, "FUSELOOM_RUNS": str(tmp_path / "runs.sqlite")}
+    command = [sys.executable, "-c", LOADED, *words.split()]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    number, *names = done.stderr.splitlines()[-1].split()
+    allowed = libraries | ({"inspect", "multiprocessing", "asyncio"} if libraries else set())
+    assert HEAVY & set(names) <= allowed
+    assert int(number) <= most
+
+
+def test_a_fault_is_reported_in_a_file(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("FUSELOOM_REPORTS", str(tmp_path))
+
+    def fault(*_: object, **__: object) -> None:
+        raise KeyError("a fault")
+
+    monkeypatch.setattr("fuseloom.cli.machine._run", fault)
+    monkeypatch.setattr("fuseloom.cli.machine.MACHINE.run", fault, raising=False)
+    assert main(["machine", "hbm2", "--json"]) == 70
+    printed = capsys.readouterr()
+    (path,) = tmp_path.iterdir()
+    assert f"report: {path}" in printed.err
+    assert json.loads(printed.out)["rule"] == "internal"
+    assert "a fault" in json.loads(path.read_text(encoding="utf-8"))["traceback"]
+
+
+def test_an_order_that_fails_inside_is_told_and_another_one_taken(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from fuseloom.dataflow import compiler
+
+    monkeypatch.setenv("FUSELOOM_REPORTS", str(tmp_path))
+    whole, failed = compiler.build_table, []
+
+    def faulty(region: Any, order: Any) -> Any:
+        if not failed:
+            failed.append(order)
+            raise KeyError("a fault")
+        return whole(region, order)
+
+    monkeypatch.setattr(compiler, "build_table", faulty)
+    assert main(["compile", "--model", "spmm"]) == 0
+    (path,) = tmp_path.iterdir()
+    printed = capsys.readouterr()
+    assert printed.err.startswith("fuseloom: internal error: order ")
+    assert f"report: {path}" in printed.err
+    assert "nodes" in printed.out

@@ -100,14 +100,14 @@ def test_export_and_import(
 ) -> None:
     file, other = str(tmp_path / f"out.{ending}"), str(tmp_path / "other.sqlite")
     store.claim(identity(20))
-    assert output(capsys, "runs", "export", file) == f"10 runs are in {file}\n"
+    assert output(capsys, "runs", "export", file) == f"10 runs written to {file}\n"
     assert output(capsys, "runs", "import", file, "--store", other) == "10 runs added\n"
     assert "0 runs added; 10 were there" in output(capsys, "runs", "import", file, "--store", other)
     shown = output(capsys, "runs", "list", "--store", other)
     assert sorted(shown.splitlines()) == sorted(
         line for line in output(capsys, "runs", "list").splitlines() if "leased" not in line
     )
-    assert "2 runs are in" in output(
+    assert "2 runs written to" in output(
         capsys, "runs", "export", file, "--state", "refused", "--state", "limit"
     )
     Path(file).write_text("x")
@@ -223,7 +223,7 @@ def test_limits_are_kept(path: Path, program: str, capsys: pytest.CaptureFixture
     capsys.readouterr()
     (run,) = RunStore(path).runs()
     assert run.state is State.LIMIT
-    assert "more than 1 tokens" in run.reason
+    assert "more than 1 token" in run.reason
     output(capsys, *words)
     (run,) = RunStore(path).runs()
     assert (run.state, run.attempts) == (State.DONE, 2)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fuseloom.cli import main
-from tests.cli.commands import INTERPRETER, file, output, tensors, wrong_by
+from tests.cli.commands import INTERPRETER, error, file, output, tensors, wrong_by
 
 
 def test_simulate(program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,3 +107,13 @@ def test_an_output_in_another_format_than_it_is_written_in_is_said(
         path = file(tmp_path, "p.loom", text)
         shown = output(capsys, "simulate", path, *INTERPRETER)
         assert ("Y is written compressed, and converted to dense after the run" in shown) is said
+
+
+def test_the_hint_of_a_deadlock_names_sized_channels(capsys: pytest.CaptureFixture[str]) -> None:
+    deadlock = ("simulate", "--model", "gcn", "--capacity", "2", "--engine", "interpreter")
+    line = error(capsys, *deadlock)
+    assert "deadlock" in line
+    assert "--capacity sized" in line
+    assert "more capacity" in line
+    sized = (*deadlock[:4], "sized", *deadlock[5:])
+    assert "matches" in output(capsys, *sized)

@@ -48,7 +48,7 @@ def test_orders() -> None:
         {"chosen": False, "order": ["k"], "orders": 12, "cycles": None, "reason": "it is not so"},
     ]
     assert orders_table(graphs) == [
-        "  * i→k                                     1 orders  49,039 cycles",
+        "  * i→k                                     1 order   49,039 cycles",
         "    k                                      12 orders  it is not so",
     ]
 

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from fuseloom.cli.main import read_options
+from fuseloom.cli.what_if import EXAMPLES
 from tests.cli.commands import error, output
 
 GCN = ("what-if", "--model", "gcn", "--preset", "partial")
@@ -58,6 +60,22 @@ def test_what_cannot_be_asked(
 @pytest.mark.parametrize("asked", [("--lanes", "i"), ("--set", "a=x"), ("--capacities", "0")])
 def test_what_cannot_be_read(asked: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert asked[0] in error(capsys, *GCN, *asked)
+
+
+@pytest.mark.parametrize("arguments", [("what-if",), GCN])
+def test_without_a_change_it_says_what_it_can_do(
+    arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = error(capsys, *arguments)
+    for option in ("--capacities", "--lanes", "--set", "--pareto", "fuseloom what-if --model"):
+        assert option in line
+
+
+def test_the_examples_of_the_help_can_be_read() -> None:
+    commands = [line.split() for line in EXAMPLES.splitlines()[1:]]
+    assert len(commands) == 4
+    for _, *words in commands:
+        assert read_options(words).run is not None
 
 
 def test_so_many_values_are_refused(capsys: pytest.CaptureFixture[str]) -> None:

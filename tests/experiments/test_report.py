@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from fuseloom.experiments.claims import ClaimVerdict, Got, Published, judged
 from fuseloom.experiments.recipe import AccountingMode, ExperimentSize, RecipeResults
-from fuseloom.experiments.report import counted, heading, markdown_table, page, text_report
+from fuseloom.experiments.report import heading, markdown_table, page, text_report, verdicts
 
 CLAIMS = [
     judged(Published("12.a", "cycles", "s", 100.0, 0.01), Got(100.5), seconds=2.0, bytes=3e9),
@@ -24,8 +24,8 @@ def test_a_table_for_a_terminal() -> None:
     assert "differs (estimated)" in lines[3]
     assert "12.b: it is wrong" in lines
     assert "12.d: it was not run" in lines
-    assert lines[-1] == "4 claims: 1 holds, 1 differs, explained, 1 differs, 1 missing"
-    assert counted([]) == "no claims at this size"
+    assert lines[-1] == "4 claims: 1 holds; 1 differs, explained; 1 differs; 1 is missing"
+    assert verdicts([]) == "no claims at this size"
 
 
 def test_a_table_in_markdown() -> None:

@@ -63,7 +63,7 @@ def test_data_that_do_not_fit_are_refused() -> None:
         ),
         (
             lambda: StoredTensor.from_levels(BCSR, [None, ([0, 1, 1], [1])], np.ones((2, 2, 2))),
-            "stores 1 positions, but 2 values",
+            "stores 1 position, but 2 values",
         ),
         (
             lambda: StoredTensor.from_levels(BCSR, [None, ([0, 1, 1], [3])], np.ones((1, 2, 2))),

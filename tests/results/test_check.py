@@ -79,7 +79,7 @@ def test_it_reads_back_what_it_wrote(check: Check) -> None:
         ({"tolerance": -1}, "check.tolerance is -1"),
         ({"share": 1.5}, "its figures say False"),
         ({"undetermined": -1}, "check.undetermined is -1"),
-        ({"rows": [1]}, "check.rows has 1 numbers, not 2"),
+        ({"rows": [1]}, "check.rows has 1 number, not 2"),
         ({"unchecked": "T"}, "check.unchecked is 'T'"),
         ({"against": "the stars"}, "check.against is 'the stars'"),
         ({"pattern_equal": "yes"}, "check.pattern_equal is 'yes'"),

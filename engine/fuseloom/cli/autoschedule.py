@@ -15,6 +15,7 @@ from fuseloom.errors import ScheduleError
 from fuseloom.exploration.autoschedule import GAP, TIME_LIMIT, Autoscheduled, Choice, autoschedule
 from fuseloom.results.document import DocumentKind
 from fuseloom.results.text_table import Align, TextColumn, text_table
+from fuseloom.wording import counted
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
@@ -76,7 +77,7 @@ def _search(options: Any, given: Problem) -> Autoscheduled:
     shown = sys.stderr.isatty() and not options.json
 
     def tell(cycles: float, text: str) -> None:
-        best = "" if math.isinf(cycles) else f"best so far {cycles:,.0f} cycles; "
+        best = "" if math.isinf(cycles) else f"best so far {counted(cycles, 'cycle')}; "
         print(f"\r\033[K{best}{text}"[:120], end="", file=sys.stderr, flush=True)
 
     try:
@@ -129,12 +130,12 @@ def _run(options: Any) -> int:
     for directive in found.schedule.split("; "):
         print(directive)
     proof = found.certificate
-    print(f"\n{found.cycles:,} cycles, simulated")
+    print(f"\n{counted(found.cycles, 'cycle')}, simulated")
     if proof.gap == 0:
         print("no schedule of this space takes fewer")
     else:
         print(
-            f"no schedule of this space takes fewer than {proof.bound:,.0f} cycles: at most "
+            f"no schedule of this space takes fewer than {counted(proof.bound, 'cycle')}: at most "
             f"{proof.gap:.1%} fewer"
         )
     print(f"the space has {found.space}")
@@ -181,14 +182,9 @@ def _why(options: Any) -> int:
         print_json(DocumentKind.WHY, {**content, "cycles": found.cycles})
         return 0
     print(f"{given.heading}{answer}")
-    print(f"the best found, {found.cycles:,} cycles: {found.schedule}")
+    print(f"the best found, {counted(found.cycles, 'cycle')}: {found.schedule}")
     return 0
 
 
-AUTOSCHEDULE = Command(
-    "autoschedule",
-    "Find the schedule with the fewest cycles, and prove how good it is.",
-    _declare_more,
-    _run,
-)
-WHY = Command("why", "Say why a schedule is not the best one.", _declare, _why)
+AUTOSCHEDULE = Command(_declare_more, _run)
+WHY = Command(_declare, _why)

@@ -6,14 +6,15 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fuseloom.errors import DataError
-from fuseloom.program import regular_files
-from fuseloom.results.document import DocumentKind, document, plain, to_text
+
+if TYPE_CHECKING:
+    from fuseloom.results.document import DocumentKind
 
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)\s*(ms|s|min|m|h|d|w)?")
 _SECONDS = {
@@ -29,18 +30,29 @@ _SECONDS = {
 
 @dataclass(frozen=True)
 class Command:
-    """One command: its name, what it does in a sentence, its options, and what runs.
+    """One command: its options, and what runs.
 
     Attributes
     ----------
+    declare : callable
+        Adds the options to a parser.
     run : callable
         Takes the parsed options; gives the exit code: 0 (done) or 1 (a result is wrong).
     """
 
-    name: str
-    text: str
     declare: Callable[[argparse.ArgumentParser], None]
     run: Callable[[Any], int]
+
+
+def complete_with(action: argparse.Action, names: Iterable[str]) -> None:
+    """Name values of an argument that a shell offers; others stay possible."""
+    vars(action)["names"] = tuple(names)
+
+
+def names_of(action: argparse.Action) -> tuple[str, ...]:
+    """Return the values of an argument that a shell offers."""
+    names: tuple[str, ...] = vars(action).get("names", ())
+    return names
 
 
 def natural(text: str) -> int:
@@ -117,6 +129,8 @@ def check_folder(path: Path) -> None:
         If it is not; what the user mistyped is not made.  If there is a pipe or a device of that
         name: it would be replaced.
     """
+    from fuseloom.program import regular_files
+
     if regular_files.is_special(path):
         raise DataError(f"cannot write {path}: it is no file", hint="name a regular file")
     if not regular_files.is_folder(path.parent):
@@ -125,6 +139,8 @@ def check_folder(path: Path) -> None:
 
 def print_json(kind: DocumentKind, content: Mapping[str, Any]) -> None:
     """Print a document of that kind."""
+    from fuseloom.results.document import document, plain, to_text
+
     print(to_text(document(kind, plain(content))))
 
 

@@ -14,6 +14,7 @@ from fuseloom.dataflow.compilation import CompiledRegion, passes_text
 from fuseloom.dataflow.fusion.pog import count_text
 from fuseloom.program.formats import format_text
 from fuseloom.results.document import DocumentKind
+from fuseloom.wording import counted
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
@@ -113,9 +114,10 @@ def _shown(region: CompiledRegion, what: str) -> str:
     order, nodes = ",".join(region.order), len(region.graph.nodes)
     again = ", ".join(f"{name} {times} times" for name, times in region.recomputed.items())
     return (
-        f"{region.name}: order {order} (of {count_text(region.legal_orders)}), {nodes} nodes"
+        f"{region.name}: order {order} (of {count_text(region.legal_orders)}), "
+        f"{counted(nodes, 'node')}"
         f"{f', computes {again}' if again else ''}"
     )
 
 
-COMPILE = Command("compile", "Compile a program and show what came of it.", _declare, _run)
+COMPILE = Command(_declare, _run)

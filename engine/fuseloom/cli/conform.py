@@ -9,6 +9,7 @@ from typing import Any
 
 from fuseloom.cli.command import Command, engine_option, json_option, print_json
 from fuseloom.results.document import DocumentKind
+from fuseloom.wording import counted
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
@@ -37,9 +38,9 @@ def _run(options: Any) -> int:
         print_json(DocumentKind.CONFORMANCE, {**content, "not_implemented": dict(lacking)})
     else:
         for name, count in sorted(lacking.items()):
-            print(f"not implemented: {name} (in {count} vectors)")
+            print(f"not implemented: {name} (in {counted(count, 'vector')})")
         print(f"{passed} passed, {len(failures)} failed")
     return int(bool(failures))
 
 
-CONFORM = Command("conform", "Replay reference vectors token by token.", _declare, _run)
+CONFORM = Command(_declare, _run)

@@ -11,6 +11,7 @@ from fuseloom.cli.command import Command, natural, positive, print_json
 from fuseloom.cli.networks import tree_of
 from fuseloom.errors import UsageError
 from fuseloom.results.document import DocumentKind
+from fuseloom.wording import agreeing, counted
 
 if TYPE_CHECKING:
     from fuseloom.contraction.kernels.data import Data
@@ -131,7 +132,7 @@ def _check_bound(bound: int | None, tree: ContractionTree) -> None:
     most = max((len(a.indices) for a in tree.intermediates), default=0)
     if bound is not None and bound > most:
         raise UsageError(
-            f"no intermediate has {bound} dimensions",
+            f"no intermediate has {counted(bound, 'dimension')}",
             hint=f"--bound {most} asks nothing, a smaller one asks for loops to be shared",
         )
 
@@ -263,14 +264,16 @@ def _print(
     for answer in found.answers:
         bounds = max(answer.bounds.values(), default=0)
         print(
-            f"at most {bounds} dimensions: {answer.verdict.value} ({answer.variables} variables, "
-            f"{answer.constraints} constraints, {answer.seconds * 1e3:.0f} ms)"
+            f"at most {counted(bounds, 'dimension')}: {answer.verdict.value} "
+            f"({counted(answer.variables, 'variable')}, "
+            f"{counted(answer.constraints, 'constraint')}, {answer.seconds * 1e3:.0f} ms)"
         )
         for blocker in answer.blockers:
             print(f"  {blocker}")
     whole = "" if found.complete else ", of more than were looked at"
-    same = f"; {found.alike} more solutions give one of these" if found.alike else ""
-    print(f"{len(order)} nests{whole}{same}")
+    give = agreeing(found.alike, "gives", "give")
+    same = f"; {counted(found.alike, 'more solution')} {give} one of these" if found.alike else ""
+    print(f"{counted(len(order), 'nest')}{whole}{same}")
     print(f"{'way':8} {'expected':>11} {'measured':>11} {'largest error':>14}  loops")
     for n in order[:SHOWN]:
         one, candidate = measured.get(n), found.candidates[n]
@@ -294,6 +297,4 @@ def _time(seconds: float) -> str:
     return f"{seconds * 1e9:,.3g} ns"
 
 
-CONTRACT = Command(
-    "contract", "Fuse a sparse tensor network, and run it on this machine's CPU.", _declare, _run
-)
+CONTRACT = Command(_declare, _run)

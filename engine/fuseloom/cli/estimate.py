@@ -14,6 +14,7 @@ from fuseloom.dataflow.cost.why import BASIS
 from fuseloom.program import StoredTensor
 from fuseloom.program.statistics import TensorStatistics
 from fuseloom.results.document import DocumentKind
+from fuseloom.wording import counted
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +56,7 @@ def _run(options: Any) -> int:
         return 0
     print(f"{given.heading}{result}")
     print(f"rests on {basis(result)}")
-    print(f"between {result.low:,.0f} and {result.high:,.0f} cycles (19 times out of 20)")
+    print(f"between {result.low:,.0f} and {counted(result.high, 'cycle')} (19 times out of 20)")
     if options.bound:
         print(bound(result))
     if options.explain:
@@ -78,7 +79,7 @@ def basis(result: Estimate) -> str:
 def bound(result: Estimate) -> str:
     """How many cycles no run takes fewer than, of all regions or of those where it is known."""
     if result.least is not None:
-        return f"no run takes fewer than {result.least:,.0f} cycles"
+        return f"no run takes fewer than {counted(result.least, 'cycle')}"
     some = [f"{r.name} {r.least:,.0f}" for r in result.regions if r.least is not None]
     known = f"; of {', '.join(some)}" if some else ""
     return f"no bound is known where a region is not executed whole{known}"
@@ -92,4 +93,4 @@ def _statistics(data: Mapping[str, StoredTensor]) -> dict[str, list[dict[str, An
     }
 
 
-ESTIMATE = Command("estimate", "Estimate cycles, FLOPs and bytes without a run.", _declare, _run)
+ESTIMATE = Command(_declare, _run)

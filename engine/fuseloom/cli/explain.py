@@ -19,6 +19,7 @@ from fuseloom.dataflow.sim.explain.perfetto import (
 from fuseloom.dataflow.sim.observe import Observe
 from fuseloom.program import regular_files
 from fuseloom.results.record import RegionRecord, RunRecord
+from fuseloom.wording import counted
 
 SHOWN = 8
 """Rows of each table for people; ``--json`` has more."""
@@ -71,15 +72,15 @@ def _region_lines(region: RegionRecord) -> list[str]:
     assert channels is not None
     known = f", known from cycle {path['start']:,}" if path["start"] else ""
     shown = path["summary"][:SHOWN]
-    lines = [f"{region.name}: {path['cycles']:,} cycles", f"critical path{known}:"]
+    lines = [f"{region.name}: {counted(path['cycles'], 'cycle')}", f"critical path{known}:"]
     lines += summary_table(shown)
     if path["summaries"] > SHOWN:
         rest = path["cycles"] - path["start"] - sum(row["cycles"] for row in shown)
-        lines.append(f"  and {path['summaries'] - SHOWN} more, {rest:,} cycles together")
+        lines.append(f"  and {path['summaries'] - SHOWN} more, {counted(rest, 'cycle')} together")
     if path["what_if"]:
         guess = path["what_if"][0]
         lines.append(
-            f"twice as fast, {guess['label']} would save at most {guess['gain']:,} cycles "
+            f"twice as fast, {guess['label']} would save at most {counted(guess['gain'], 'cycle')} "
             f"(at best {guess['cycles']:,})"
         )
     return [*lines, "fullest channels:", *channel_table(channels[:SHOWN])]

@@ -12,9 +12,10 @@ from fuseloom.cli.command import Command, positive, print_json
 from fuseloom.cli.inputs import CompiledInputs, inputs, program_options
 from fuseloom.cli.sweeps import is_sweep, sweep, sweep_options
 from fuseloom.cli.tables import orders_table
-from fuseloom.dataflow.fusion.pog import count_text
+from fuseloom.dataflow.fusion.pog import orders_text
 from fuseloom.exploration.sweep.sweep import LIMIT
 from fuseloom.results.document import DocumentKind
+from fuseloom.wording import counted
 
 GRAPHS = 40
 """Distinct graphs of a region, unless told otherwise."""
@@ -44,11 +45,9 @@ def _run(options: Any) -> int:
         return 0
     for region in found:
         number = len(region["graphs"])
-        shown = f"{number} distinct graphs" if number != 1 else "one graph"
+        shown = counted(number, "distinct graph") if number != 1 else "one graph"
         first = "" if region["complete"] else "the first "
-        print(
-            f"{region['name']}: {count_text(region['legal_orders'])} legal orders, {first}{shown}"
-        )
+        print(f"{region['name']}: {orders_text(region['legal_orders'])}, {first}{shown}")
         for line in orders_table(region["graphs"]):
             print(line)
     return 0
@@ -86,6 +85,4 @@ def _ranked(given: CompiledInputs, limit: int) -> list[dict[str, Any]]:
     return found
 
 
-EXPLORE = Command(
-    "explore", "Rank the dataflow orders of every region, or sweep over a space.", _declare, _run
-)
+EXPLORE = Command(_declare, _run)

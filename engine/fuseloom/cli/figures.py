@@ -10,7 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from fuseloom.cli.command import Command, check_folder, json_option, natural, print_json
+from fuseloom.cli.command import (
+    Command,
+    check_folder,
+    complete_with,
+    json_option,
+    natural,
+    print_json,
+)
 from fuseloom.errors import UsageError
 from fuseloom.experiments.claims import Claim, ClaimVerdict
 from fuseloom.experiments.recipe import AccountingMode, ExperimentSize
@@ -19,6 +26,10 @@ from fuseloom.program import regular_files
 from fuseloom.results.document import DocumentKind
 
 MOST_JOBS = 64
+IDS = (
+    *(f"table{number}" for number in range(1, 5)),
+    "1", "4b", "5", "9", "12", "13", "14", "15", "16a", "16b", "17", "18",
+)  # fmt: skip
 
 
 def _processes(text: str) -> int:
@@ -30,10 +41,11 @@ def _processes(text: str) -> int:
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+    ids = parser.add_argument(
         "ids", nargs="*", metavar="ID",
         help="table1 to table4, 1, 4b, 5, 9, 12, 13, 14, 15, 16a, 16b, 17, 18 (default: all)",
     )  # fmt: skip
+    complete_with(ids, IDS)
     parser.add_argument("--size", choices=[s.value for s in ExperimentSize],
         default=ExperimentSize.SMALL.value,
                         help="full: as published, more than an hour; small: minutes; smoke: "
@@ -167,6 +179,4 @@ def _progress(options: Any) -> Iterator[_Shown]:
         yield _Shown(progress)
 
 
-FIGURES = Command(
-    "figures", "Run the paper's tables and figures and compare the numbers.", _declare, _run
-)
+FIGURES = Command(_declare, _run)

@@ -27,6 +27,7 @@ from fuseloom.program import regular_files
 from fuseloom.program.arrays import operand_shapes, read_npz, store_operand
 from fuseloom.program.storage import StoredTensor
 from fuseloom.results.check import Check
+from fuseloom.wording import counted
 
 MAX_FILE = 64 << 20
 MAX_TOKENS = 1_000_000_000
@@ -136,8 +137,9 @@ def _text(path: Path) -> str:
 def _print(run: ImportedRun, check: Check | None) -> None:
     for repair in run.imported.repairs:
         print(f"{repair.heading}: {repair}")
-    print(f"{run.imported.graph.name}: {run.cycles:,} cycles, {run.tokens:,} tokens, "
-          f"{run.work.flops:,.0f} FLOPs, {run.work.bytes:,.0f} bytes")  # fmt: skip
+    print(f"{run.imported.graph.name}: {counted(run.cycles, 'cycle')}, "
+          f"{counted(run.tokens, 'token')}, "
+          f"{counted(run.work.flops, 'FLOP')}, {counted(run.work.bytes, 'byte')}")  # fmt: skip
     for tensor in run.imported.outputs:
         if tensor.name in run.problems:
             print(f"{tensor.name} is no tensor: {run.problems[tensor.name]}")
@@ -145,7 +147,7 @@ def _print(run: ImportedRun, check: Check | None) -> None:
         stored = run.outputs[tensor.name]
         coords, values = stored.to_coo()
         shape = "x".join(map(str, tensor.shape)) or "scalar"
-        print(f"{tensor.name}: {shape}, {len(values):,} values")
+        print(f"{tensor.name}: {shape}, {counted(len(values), 'value')}")
         for point, value in list(zip(coords.tolist(), values, strict=True))[:SHOWN]:
             print(f"  [{','.join(map(str, point))}] {value:g}")
         if len(values) > SHOWN:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 from typing import Any
 
-from fuseloom.cli.command import json_option, natural
+from fuseloom.cli.command import complete_with, json_option, natural
 from fuseloom.cli.edges import EdgeFiles, edge_options
 from fuseloom.cli.limits import MADE_UP_ELEMENTS
 from fuseloom.cli.machine import machine_for, machine_options, sized
@@ -38,6 +38,7 @@ from fuseloom.models.from_file import MlirModel
 from fuseloom.program import StoredTensor, check_data, parse, regular_files
 from fuseloom.program.arrays import operand_shapes, read_npz, store_operand
 from fuseloom.results.record import DataSource
+from fuseloom.wording import closest, counted
 
 MAX_FILE = 64 << 20
 MOST_MADE_UP = 1_000_000
@@ -108,13 +109,15 @@ def program_options(parser: argparse.ArgumentParser) -> None:
         help="of an MLIR file, by default those that no other calls; NAME:2 is that of the second "
         "piece between lines // -----",
     )
-    parser.add_argument("--model", help=f"ready-made model: {', '.join(MODELS)}")
+    model = parser.add_argument("--model", help=f"ready-made model: {', '.join(MODELS)}")
+    complete_with(model, MODELS)
     with_option(parser)
-    parser.add_argument(
+    data = parser.add_argument(
         "--data",
         help=f"data set: {', '.join(DATASETS)} (default: the first that is made for the model); "
         "or a file or folder with a graph that has features",
     )
+    complete_with(data, DATASETS)
     parser.add_argument(
         "--data-dir",
         type=Path,
@@ -134,7 +137,9 @@ def program_options(parser: argparse.ArgumentParser) -> None:
         "file (added, renumbered, rounded) is said on standard error",
     )
     edge_options(parser)
-    parser.add_argument("--preset", help="schedule preset of a model: unfused, partial, full")
+    presets = every_preset()
+    preset = parser.add_argument("--preset", help=f"schedule preset: {presets_text(presets)}")
+    complete_with(preset, presets)
     parser.add_argument("--schedule", type=Path, metavar="FILE", help="schedule file")
     parser.add_argument("--seed", type=natural, default=0, help="seed of random data (default: 0)")
     parser.add_argument(
@@ -145,6 +150,22 @@ def program_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     machine_options(parser)
     json_option(parser)
+
+
+def every_preset() -> dict[str, list[str]]:
+    """Return the presets of all models by name, with the models that have them."""
+    models: dict[str, list[str]] = {}
+    for model in MODELS:
+        for preset in load_model(model).presets:
+            models.setdefault(preset, []).append(model)
+    return models
+
+
+def presets_text(presets: Mapping[str, Sequence[str]]) -> str:
+    """Return the names of the presets, with the model of those that only one has."""
+    several = [preset for preset, owners in presets.items() if len(owners) > 1]
+    others = [f"{preset} ({owners[0]})" for preset, owners in presets.items() if len(owners) == 1]
+    return f"{', '.join(several + others)}; 'models' lists those of each model"
 
 
 def compilation(options: Any) -> CompiledInputs:
@@ -211,7 +232,10 @@ def _ordered(
     from fuseloom.dataflow.orders import best_orders
 
     if len(compiled.regions) > MOST_RANKED:
-        count = f"the program has {len(compiled.regions):,} regions, of more than {MOST_RANKED}"
+        count = (
+            f"the program has {counted(len(compiled.regions), 'region')}, of more than "
+            f"{MOST_RANKED}"
+        )
         _say(f"{count} the first orders are taken; fuse more, or name orders in the schedule")
         return compiled
     look_ups = LookUps.NONE if exported else LookUps.OPEN
@@ -410,6 +434,11 @@ def schedule_of(options: Any, model: Model) -> Schedule:
     if options.preset is None:
         return Schedule.parse(model.schedule if isinstance(model, MlirModel) else "")
     if options.preset not in model.presets:
-        known = ", ".join(model.presets) or "none"
-        raise ScheduleError(f"no preset is called {options.preset!r}", hint=f"presets: {known}")
+        names = list(model.presets)
+        close = closest([options.preset], names)
+        hint = f"presets: {', '.join(names) or 'none'}"
+        raise ScheduleError(
+            f"no preset is called {options.preset!r}",
+            hint=hint if close is None else f"did you mean {close!r}? {hint}",
+        )
     return Schedule.parse(model.presets[options.preset])

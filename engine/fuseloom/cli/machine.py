@@ -5,15 +5,18 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fuseloom.cli.command import Command, json_option, positive, print_json
-from fuseloom.dataflow.compilation import Compilation
+from fuseloom.cli.command import Command, complete_with, json_option, positive, print_json
 from fuseloom.dataflow.sim.machine import PRESETS, Machine
 from fuseloom.dataflow.sim.machine_text import MAX_SIZE, parse_machine, print_machine
 from fuseloom.errors import SimulationError
 from fuseloom.program import regular_files
+from fuseloom.program.formats import suggestion
 from fuseloom.results.document import DocumentKind
+
+if TYPE_CHECKING:
+    from fuseloom.dataflow.compilation import Compilation
 
 _HELP = f"preset ({', '.join(PRESETS)}) or TOML file, as the command 'machine' prints it"
 
@@ -32,7 +35,7 @@ def machine_of(name: str) -> Machine:
     if not regular_files.is_file(path):
         raise SimulationError(
             f"no machine is called {name!r}, and there is no such file",
-            hint=f"known: {', '.join(PRESETS)}",
+            hint=suggestion(name, list(PRESETS)),
         )
     text = regular_files.text(path, MAX_SIZE, what="machine", error=SimulationError)
     try:
@@ -43,11 +46,13 @@ def machine_of(name: str) -> Machine:
 
 def machine_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that :func:`machine_for` and :func:`sized` read."""
-    parser.add_argument("--machine", default="default", metavar="NAME|FILE", help=_HELP)
-    parser.add_argument(
+    machine = parser.add_argument("--machine", default="default", metavar="NAME|FILE", help=_HELP)
+    complete_with(machine, PRESETS)
+    capacity = parser.add_argument(
         "--capacity", type=_capacity, metavar="TOKENS",
         help="capacity of every channel, or 'sized' for capacities that no data can deadlock",
     )  # fmt: skip
+    complete_with(capacity, ["sized"])
 
 
 def _capacity(text: str) -> int | str:
@@ -74,7 +79,10 @@ def sized(options: Any, compiled: Compilation) -> Compilation:
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("machine", nargs="?", default="default", metavar="NAME|FILE", help=_HELP)
+    machine = parser.add_argument(
+        "machine", nargs="?", default="default", metavar="NAME|FILE", help=_HELP
+    )
+    complete_with(machine, PRESETS)
     json_option(parser)
 
 
@@ -88,6 +96,4 @@ def _run(options: Any) -> int:
     return 0
 
 
-MACHINE = Command(
-    "machine", "Print a machine as a file: what it has, or what to change.", _declare, _run
-)
+MACHINE = Command(_declare, _run)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from inspect import cleandoc
 from typing import Any
 
-from fuseloom.cli.command import Command, json_option, print_json
+from fuseloom.cli.command import Command, complete_with, json_option, print_json
 from fuseloom.errors import UsageError
 from fuseloom.models import MODELS as READY
 from fuseloom.models import PARAMETERS, Parameter, fitting, load_model
@@ -53,7 +53,8 @@ def given_options(options: Any) -> dict[str, str]:
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", nargs="?", metavar="MODEL", help="only this one")
+    model = parser.add_argument("model", nargs="?", metavar="MODEL", help="only this one")
+    complete_with(model, READY)
     json_option(parser)
 
 
@@ -99,4 +100,4 @@ def _row(parameter: Parameter) -> list[str]:
     return [parameter.name, number_text(parameter.default), parameter.bounds, told]
 
 
-MODELS = Command("models", "List the ready-made models and what they take.", _declare, _run)
+MODELS = Command(_declare, _run)

@@ -5,9 +5,6 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from rich.console import Console
-from rich.progress import Progress
-
 from fuseloom.cli.explain import explanation, observation, write_trace
 from fuseloom.cli.inputs import CompiledInputs
 from fuseloom.cli.keeping import Keeping
@@ -17,6 +14,7 @@ from fuseloom.dataflow.sim.explain.data import Detail
 from fuseloom.dataflow.sim.program_runs import Run, simulate
 from fuseloom.dataflow.sim.records import program_record, traced_regions
 from fuseloom.dataflow.sim.reports import Limits
+from fuseloom.errors import DeadlockError
 from fuseloom.program.formats import LevelFormat, format_text
 from fuseloom.program.types import Program
 from fuseloom.results.record import RunRecord
@@ -88,19 +86,32 @@ def conversions(program: Program) -> list[str]:
 
 
 def _simulated(options: Any, given: CompiledInputs, limits: Limits) -> Run:
+    from rich.console import Console
+    from rich.progress import Progress
+
     observe = observation(options)
-    with Progress(console=Console(stderr=True), transient=True, disable=options.json) as bar:
+    console = Console(stderr=True)
+    hidden = options.json or not console.is_terminal
+    with Progress(console=console, transient=True, disable=hidden) as bar:
         task = bar.add_task("simulating", total=1.0)
 
         def report(share: float, text: str) -> None:
             bar.update(task, completed=share, description=text)
 
-        return simulate(
-            given.compilation,
-            given.data,
-            given.machine,
-            engine=options.engine,
-            observe=observe,
-            progress=report,
-            limits=limits,
-        )
+        try:
+            return simulate(
+                given.compilation,
+                given.data,
+                given.machine,
+                engine=options.engine,
+                observe=observe,
+                progress=report,
+                limits=limits,
+            )
+        except DeadlockError as problem:
+            if options.capacity == "sized" or not problem.full:
+                raise
+            hint = "--capacity sized computes capacities that no data can deadlock"
+            raise DeadlockError(
+                problem.message, hint=f"{hint}; or {problem.hint}", full=problem.full
+            ) from None

@@ -12,12 +12,14 @@ from typing import Any
 from fuseloom.cli.command import Command, age, json_option, natural, print_json, print_nowhere
 from fuseloom.cli.limits import size
 from fuseloom.cli.tables import memory_table, run_table
-from fuseloom.errors import RecordError, UsageError
+from fuseloom.errors import RecordError, UsageError, shortened
 from fuseloom.exploration.store import RunStore, State, StoredRun
 from fuseloom.exploration.store.location import VARIABLE
 from fuseloom.exploration.store.table import export_runs, read_runs
 from fuseloom.results.document import DocumentKind
 from fuseloom.results.text_table import Align, TextColumn, text_table
+from fuseloom.terminal import table_width, tables_within
+from fuseloom.wording import counted
 
 SHOWN = 20
 """Runs of a list, unless told otherwise."""
@@ -33,7 +35,7 @@ _COLUMNS = (
     TextColumn("cycles", 14),
     TextColumn("estimated", 14),
     TextColumn("seconds", 8),
-    TextColumn("schedule, or the reason", 0, Align.LEFT),
+    TextColumn("schedule, or the reason", 0, Align.LEFT, wrap=False),
 )
 
 
@@ -106,18 +108,25 @@ def _list(options: Any, store: RunStore) -> int:
             return 0
         _print_lines(_lines(runs))
         if total > len(runs):
-            print(f"showing {len(runs):,} of {total:,} runs")
+            print(f"showing {len(runs):,} of {counted(total, 'run')}")
         return 0
+    width = table_width()
     try:
-        _print_lines(_lines(reversed(runs)))
-        while True:
-            for run in store.since(change, states):
-                change = run.change
-                _print_lines(_lines([run], header=False))
-            time.sleep(PERIOD)
+        with tables_within(None):  # later rows have columns of the same widths
+            _print_lines(_cut(_lines(reversed(runs)), width))
+            while True:
+                for run in store.since(change, states):
+                    change = run.change
+                    _print_lines(_cut(_lines([run], header=False), width))
+                time.sleep(PERIOD)
     except BrokenPipeError:  # who reads has had enough, such as head
         print_nowhere()
         return 0
+
+
+def _cut(lines: Iterable[str], width: int | None) -> Iterable[str]:
+    """Yield lines that are no wider than the terminal."""
+    return lines if width is None else (shortened(line, width) for line in lines)
 
 
 def _print_lines(lines: Iterable[str]) -> None:
@@ -144,7 +153,7 @@ def _row(run: StoredRun) -> list[str]:
         "" if run.cycles is None else f"{run.cycles:,}",
         "" if run.label.estimated is None else f"{run.label.estimated:,.0f}",
         "" if run.seconds is None else f"{run.seconds:,.2f}",
-        _plain(about, 60),
+        _plain(about, 60 if table_width() is None else 500),
     ]
 
 
@@ -174,7 +183,7 @@ def _told(run: StoredRun) -> Iterator[str]:
         ("machine", f"{label.machine} ({identity.machine})"),
         ("engine", f"{identity.engine}, {identity.numerics}"),
         ("settings", ", ".join(f"{k} {v}" for k, v in sorted(identity.settings.items()))),
-        ("estimated", "" if label.estimated is None else f"{label.estimated:,.0f} cycles"),
+        ("estimated", "" if label.estimated is None else f"{counted(label.estimated, 'cycle')}"),
         ("attempts", f"{run.attempts:,}" if run.attempts > 1 else ""),
         ("held by", "" if run.holder is None else str(run.holder)),
         ("schedule", identity.schedule.replace("\n", "; ")),
@@ -198,14 +207,16 @@ def _export(options: Any, store: RunStore) -> int:
     states = [State(name) for name in options.state]
     finished = states or [state for state in State if state is not State.LEASED]
     count = export_runs(store.whole(finished), options.file)
-    return _done(options, store, "export", count, f"{count:,} runs are in {options.file}")
+    return _done(
+        options, store, "export", count, f"{counted(count, 'run')} written to {options.file}"
+    )
 
 
 def _import(options: Any, store: RunStore) -> int:
     runs = read_runs(options.file)
     count = store.put_all(runs)
     skipped = len(runs) - count
-    told = f"{count:,} runs added"
+    told = f"{counted(count, 'run')} added"
     if skipped:
         told += f"; {skipped:,} were there already and stay as they are"
     return _done(options, store, "import", count, told, skipped=skipped)
@@ -218,7 +229,7 @@ def _gc(options: Any, store: RunStore) -> int:
         )
     gone = store.collect(options.older_than, options.larger_than, dry_run=options.dry_run)
     verb = "would go" if options.dry_run else "thrown away"
-    told = f"{gone.runs:,} runs {verb} ({gone.bytes / 2**20:,.1f} MiB)"
+    told = f"{counted(gone.runs, 'run')} {verb} ({gone.bytes / 2**20:,.1f} MiB)"
     return _done(options, store, "gc", gone.runs, told, size_=gone.bytes)
 
 
@@ -249,9 +260,4 @@ def _done(
     return 0
 
 
-RUNS = Command(
-    "runs",
-    "List, show, export, import and throw away the runs that were kept.",
-    _declare,
-    _run,
-)
+RUNS = Command(_declare, _run)

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from fuseloom import interpreter
-from fuseloom.cli.command import Command, positive
+from fuseloom.cli.command import Command, complete_with, positive
 from fuseloom.errors import FuseloomError
 
 BUDGETS = {
@@ -35,8 +35,42 @@ BUDGETS = {
 """What ``--max-NAME`` limits; the defaults come from the machine."""
 
 
+def port(text: str) -> int:
+    """Return the number of a port.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        If there is no such port.
+    """
+    if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:6]) <= 65535:
+        raise argparse.ArgumentTypeError(f"{text[:20]!r} is no port; give one from 1 to 65535")
+    return int(text)
+
+
+PAGES = ("explorer", "figures", "networks")
+"""The pages that a server may have; the explorer is always one of them."""
+
+
+def pages(text: str) -> tuple[str, ...]:
+    """Return the names of pages.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        If one is none.
+    """
+    names = tuple(name.strip() for name in text.split(","))
+    for name in names:
+        if name not in PAGES:
+            raise argparse.ArgumentTypeError(
+                f"{name[:40]!r} is no page; there are {', '.join(PAGES)}"
+            )
+    return names
+
+
 def _declare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--port", type=positive, default=5006, help="default: %(default)s")
+    parser.add_argument("--port", type=port, default=5006, help="default: %(default)s")
     parser.add_argument(
         "--address", default="127.0.0.1", help="where to listen; default: this machine only"
     )
@@ -57,6 +91,12 @@ def _declare(parser: argparse.ArgumentParser) -> None:
         help="keep the runs of all visitors in the run store (see the command 'runs'), and show "
         "each page those of its own program, data and machine",
     )  # fmt: skip
+    choice = parser.add_argument(
+        "--pages", type=pages, metavar="NAME,...",
+        help=f"pages to serve: {', '.join(PAGES)} (default: all where only this machine can "
+        "connect, else the explorer alone; the others start processes that no budget limits)",
+    )  # fmt: skip
+    complete_with(choice, PAGES)
     parser.add_argument("--log-json", action="store_true", help="one JSON object per line")
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
     for name, text in BUDGETS.items():
@@ -70,6 +110,8 @@ def arguments_of(options: Any) -> list[str]:
         given += ["--allow-origin", origin]
     if options.token_file:
         given += ["--token-file", options.token_file]
+    if options.pages:
+        given += ["--pages", ",".join(options.pages)]
     for flag in ("open_to_network", "keep_runs", "log_json", "no_browser"):
         if getattr(options, flag):
             given.append(f"--{flag.replace('_', '-')}")
@@ -84,7 +126,7 @@ def _run(options: Any) -> int:
     if find_spec("fuseloom_workbench") is None:
         raise FuseloomError("the workbench is not installed", hint="pip install fuseloom")
     command = interpreter.command("-m", "fuseloom_workbench.serving", *arguments_of(options))
-    os.execv(sys.executable, command)
+    os.execve(sys.executable, command, interpreter.environment())
 
 
-SERVE = Command("serve", "Serve the workbench.", _declare, _run)
+SERVE = Command(_declare, _run)

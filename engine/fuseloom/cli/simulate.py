@@ -63,4 +63,4 @@ def _run(options: Any) -> int:
     return simulate_program(options, inputs(options))
 
 
-SIMULATE = Command("simulate", "Simulate a program and check it.", _declare, _run)
+SIMULATE = Command(_declare, _run)

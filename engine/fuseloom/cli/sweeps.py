@@ -7,9 +7,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
 from fuseloom.cli.command import natural, positive, print_json, seconds
 from fuseloom.cli.inputs import MAX_FILE, model_of, problem
 from fuseloom.cli.limits import add_limits, limits_of
@@ -23,6 +20,7 @@ from fuseloom.exploration.sweep import Base, Explored, ProgramWithData, Space, S
 from fuseloom.exploration.sweep.sweep import LIMIT
 from fuseloom.program import regular_files
 from fuseloom.results.document import DocumentKind
+from fuseloom.wording import counted
 
 ROOM = 1 << 30
 """Bytes that a worker process may take beside what the simulator counts."""
@@ -86,6 +84,15 @@ def _axis(text: str) -> tuple[str, list[str]]:
 
 def sweep(options: Any) -> int:
     """Do a sweep and print what came of it; 1 if a result is wrong."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
     if options.scheduler is not None and options.jobs is not None:
         raise UsageError("give --jobs or --scheduler, not both")
     if options.no_estimate and options.simulate is not True:
@@ -100,7 +107,7 @@ def sweep(options: Any) -> int:
         line = bar.add_task("planning", total=space.size if space.counted else None)
 
         def tell(status: Status) -> None:
-            best = "" if status.best is None else f"best {status.best:,.0f} cycles; "
+            best = "" if status.best is None else f"best {counted(status.best, 'cycle')}; "
             bar.update(
                 line, completed=status.done, total=status.total, description=best + status.text
             )
@@ -132,7 +139,7 @@ def _print(options: Any, found: Explored) -> None:
         print(line)
     told = ", ".join(f"{count:,} {state}" for state, count in sorted(found.new.items()))
     kept = f"new runs: {told}" if told else "all runs were there already"
-    print(f"{len(found):,} configurations; {kept}; kept in {found.store}")
+    print(f"{counted(len(found), 'configuration')}; {kept}; kept in {found.store}")
     if not found.complete:
         limit = options.limit or LIMIT
         print(

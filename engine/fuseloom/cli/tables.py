@@ -7,6 +7,7 @@ from typing import Any
 
 from fuseloom.results.record import RegionRecord, RunRecord
 from fuseloom.results.text_table import Align, TextColumn, text_table, totals_table
+from fuseloom.wording import agreeing, counted
 
 _MEMORY = (
     TextColumn("memory", 24, Align.LEFT),
@@ -92,8 +93,8 @@ def orders_table(graphs: Iterable[Mapping[str, Any]]) -> list[str]:
             "*" if graph["chosen"] else " ",
             "→".join(graph["order"]),
             f"{graph['orders']:,}",
-            "orders",
-            graph["reason"] or f"{graph['cycles']:,.0f} cycles",
+            agreeing(graph["orders"], "order", "orders"),
+            graph["reason"] or f"{counted(graph['cycles'], 'cycle')}",
         )
         for graph in graphs
     ]

@@ -32,4 +32,4 @@ def _declare(parser: argparse.ArgumentParser) -> None:
     json_option(parser)
 
 
-WARMUP = Command("warmup", "Compile the simulator's kernels into the cache.", _declare, _run)
+WARMUP = Command(_declare, _run)

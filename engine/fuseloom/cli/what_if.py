@@ -8,8 +8,9 @@ from typing import Any
 
 from fuseloom.cli.command import Command, positive, print_json
 from fuseloom.cli.inputs import CompiledInputs, inputs, program_options
-from fuseloom.errors import DataError
+from fuseloom.errors import DataError, UsageError
 from fuseloom.results.document import DocumentKind
+from fuseloom.wording import counted
 
 MOST_VALUES = 100
 """Values that one option may list: each is an estimate."""
@@ -17,6 +18,8 @@ _PAIR = re.compile(r"([A-Za-z_][A-Za-z0-9_']*)=(.+)")
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = EXAMPLES
     program_options(parser)
     parser.add_argument(
         "--capacities", type=_numbers, default=(), metavar="N,...",
@@ -48,7 +51,7 @@ def _declare(parser: argparse.ArgumentParser) -> None:
 def _numbers(text: str) -> tuple[int, ...]:
     parts = text.split(",")
     if len(parts) > MOST_VALUES:
-        raise argparse.ArgumentTypeError(f"{len(parts):,} values, at most {MOST_VALUES}")
+        raise argparse.ArgumentTypeError(f"{counted(len(parts), 'value')}, at most {MOST_VALUES}")
     return tuple(positive(part) for part in parts)
 
 
@@ -59,7 +62,23 @@ def _several(text: str) -> tuple[tuple[str, int], ...]:
     return tuple((pair[1], number) for number in _numbers(pair[2]))
 
 
+EXAMPLES = """examples:
+  fuseloom what-if --model gcn --preset partial --capacities 2,8,64
+  fuseloom what-if --model gcn --preset partial --lanes i=2,4 --lanes k=2
+  fuseloom what-if --model gcn --machine hbm2 --set load_latency=20,80
+  fuseloom what-if --model gcn --preset partial --pareto"""
+
+
 def _run(options: Any) -> int:
+    if not (options.capacities or options.lanes or options.set or options.pareto):
+        if options.any_data:
+            raise DataError("--any-data goes with --pareto")
+        raise UsageError(
+            "what-if estimates a program under changes, and none is given: --capacities (of "
+            "channels), --lanes, --set (sizes of the machine) or --pareto (the best channels)",
+            hint="fuseloom what-if --model gcn --preset partial --capacities 2,64 --lanes i=2,4; "
+            "fuseloom what-if --help has more examples",
+        )
     given = inputs(options)
     if options.pareto:
         return _pareto(options, given)
@@ -103,6 +122,4 @@ def _print_json(given: CompiledInputs, content: dict[str, Any]) -> None:
     print_json(DocumentKind.WHAT_IF, {"name": name, "data": source, **content})
 
 
-WHAT_IF = Command(
-    "what-if", "Estimate other channels, latencies and lanes, without a run.", _declare, _run
-)
+WHAT_IF = Command(_declare, _run)

@@ -9,6 +9,7 @@ from typing import Any
 from fuseloom.contraction.tree import ContractionTree
 from fuseloom.errors import ProgramError
 from fuseloom.program import Access, Op, Program, parse
+from fuseloom.wording import counted
 
 LETTERS = "ABCDEFGHIJKLMNOPQSTUVWXYZ"
 MOST_OPERANDS = 24
@@ -98,7 +99,7 @@ def from_einsum(
         )
     called = list(names or LETTERS[: len(operands)])
     if len(called) != len(operands):
-        raise ProgramError(f"{len(operands)} operands have {len(called)} names")
+        raise ProgramError(f"{counted(len(operands), 'operand')} have {len(called)} names")
     lines = ["program network"]
     for name, indices in zip(called, operands, strict=True):
         sizes = "x".join(str(extents[x]) for x in indices)
@@ -175,7 +176,7 @@ def binary(program: Program, path: Path | str | None = None) -> ContractionTree:
         chosen = sorted(set(pair))
         if len(pair) != 2 or len(chosen) != 2 or chosen[0] < 0 or chosen[1] >= len(left):
             raise ProgramError(
-                f"{tuple(pair)} names no two of the {len(left)} operands that are left",
+                f"{tuple(pair)} names no two of the {counted(len(left), 'operand')} that are left",
                 hint="pairs of different numbers, counted from 0; each result goes to the end",
             )
         first, second = (left[k] for k in pair)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from fuseloom.contraction.tree import ContractionTree
 from fuseloom.errors import DataError
+from fuseloom.wording import counted
 
 MOST = 50_000_000
 """Elements of a tensor."""
@@ -61,7 +62,8 @@ def scattered(
         count = max(1, round(densities[access.tensor] * every))
         if count > MOST:
             raise DataError(
-                f"{access.tensor} would have {count:,} elements, at most {MOST:,} are made",
+                f"{access.tensor} would have {counted(count, 'element')}, at most {MOST:,} "
+                "are made",
                 hint="take a smaller density, or smaller extents",
             )
         if every <= 4 * count or every < 1_000_000:

@@ -20,6 +20,7 @@ from fuseloom.contraction.solution import Solution
 from fuseloom.contraction.solving.solve import Question, Satisfiability, SolverResult
 from fuseloom.errors import ProgramError
 from fuseloom.program import LevelFormat
+from fuseloom.wording import counted, described
 
 MOST = 600
 """How many solutions are looked at, of the least bound that has any and of the next."""
@@ -56,6 +57,9 @@ class Candidate:
     predicted: NestWork
     first: bool = False
 
+    def __repr__(self) -> str:
+        return described(self, f"{self.scheme.value}: {self.predicted.nanoseconds:,.0f} ns expected")
+
 
 @dataclass(frozen=True)
 class RankedCandidates:
@@ -76,6 +80,12 @@ class RankedCandidates:
     candidates: tuple[Candidate, ...]
     complete: bool
     alike: int = 0
+
+    def __repr__(self) -> str:
+        return described(
+            self,
+            f"{counted(len(self.candidates), 'candidate')}, {counted(self.alike, 'more solution')}",
+        )
 
     @cached_property
     def bound(self) -> int:

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from fuseloom.errors import ProgramError
 from fuseloom.program import Access, Op, Program, Statement
+from fuseloom.wording import counted, described
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,13 @@ class ContractionTree:
     contractions: tuple[Contraction, ...]
     extents: Mapping[str, int]
     program: Program = field(repr=False)
+
+    def __repr__(self) -> str:
+        return described(
+            self,
+            f"of {counted(len(self.contractions), 'contraction')}: "
+            f"{', '.join(f'{name} {size:,}' for name, size in self.extents.items())}",
+        )
 
     @classmethod
     def of(cls, program: Program) -> ContractionTree:
@@ -159,7 +167,7 @@ def _check(program: Program, s: Statement, read: Mapping[str, int]) -> None:
         )
     if len(s.operands) > 2:
         raise ProgramError(
-            f"{s.out} is a product of {len(s.operands)} tensors at once",
+            f"{s.out} is a product of {counted(len(s.operands), 'tensor')} at once",
             hint="name its tree, as binary(program, '((A B) C)') does",
             line=s.line,
             column=s.column,

@@ -33,6 +33,7 @@ from fuseloom.program.formats import Format, LevelFormat
 from fuseloom.program.late_fields import LateFields
 from fuseloom.program.types import Program
 from fuseloom.results.text_table import Align, TextColumn, text_table
+from fuseloom.wording import counted, described
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,13 @@ class CompiledRegion(LateFields):
     table: FusionTable
     graph: Graph
     changes: tuple[PassChange, ...] = field(default_factory=tuple)
+
+    def __repr__(self) -> str:
+        return described(
+            self,
+            f"{self.name}: "
+            f"{counted(len(self.region.statements), 'statement')}, order {','.join(self.order)}",
+        )
 
     @property
     def name(self) -> str:
@@ -137,6 +145,13 @@ class Compilation:
     regions: tuple[CompiledRegion, ...]
     source: Program | None = None
     stores: tuple[Store, ...] = ()
+
+    def __repr__(self) -> str:
+        return described(
+            self,
+            f"of {self.program.name}: {counted(len(self.regions), 'region')}, "
+            f"schedule {str(self.schedule) or 'every statement alone'}",
+        )
 
     @cached_property
     def dense_levels(self) -> Mapping[str, Format]:

@@ -23,7 +23,7 @@ from fuseloom.dataflow.fusion.fuse import (
     fused_where_possible,
     less_shared,
 )
-from fuseloom.dataflow.fusion.pog import MOST_COUNTED, count_text
+from fuseloom.dataflow.fusion.pog import MOST_COUNTED, orders_text
 from fuseloom.dataflow.fusion.prepare import prepare
 from fuseloom.dataflow.fusion.region import FusedRegion
 from fuseloom.dataflow.fusion.schedule import Schedule
@@ -36,6 +36,7 @@ from fuseloom.dataflow.table.cuts import TooManyCutsError
 from fuseloom.errors import FuseloomError, InternalError, LoweringError, OrderError, ScheduleError
 from fuseloom.program.printer import print_program
 from fuseloom.program.types import Program, Statement
+from fuseloom.wording import counted
 
 MAX_ORDERS_TRIED = 2_000
 PART_TRIES = 200
@@ -93,13 +94,13 @@ def compile_region(
             search.refuse(reason_for(region, candidate))
     if reason is None:
         raise LoweringError(
-            f"region {region.name}: no legal order found in {search.steps:,} steps",
+            f"region {region.name}: no legal order found in {counted(search.steps, 'step')}",
             hint="fuse fewer statements, or name an order",
         )
     count = region.pog.count_within(MOST_COUNTED)
-    which = f"its {count or 0:,} legal orders" if count != 1 else "its legal orders (one)"
+    which = f"its {orders_text(count)}" if count != 1 else "its legal orders (one)"
     if count is None or overcut or not search.exhausted:
-        which = f"the {tried:,} kinds tried of {count_text(count)} legal orders"
+        which = f"the {counted(tried, 'kind')} tried of {orders_text(count)}"
     raise LoweringError(
         f"region {region.name}: none of {which} can be built; "
         f"the first fails with: {reason.message}",
@@ -300,7 +301,7 @@ def _largest(
 
     def first(count: int) -> CompiledRegion:
         if count >= known:
-            raise LoweringError(f"the first {known} statements make no region")
+            raise LoweringError(f"the first {counted(known, 'statement')} make no region")
         made = fuse_statements(program, schedule, statements[:count])
         if len(made) > 1:
             raise LoweringError(f"region {made[0].name} ends before {statements[count - 1].out}")

@@ -43,6 +43,7 @@ from fuseloom.program.storage import StoredTensor
 from fuseloom.program.types import Program, Statement
 from fuseloom.results.method import Budget, Cost, Deferred, Floats, Part, Refusal, name_of
 from fuseloom.results.order_ideals import MOST_IDEALS, OrderIdeals, Units
+from fuseloom.wording import counted
 
 MOST_UNITS = 2_000
 """Statements of a program whose regions are searched: there are millions of them then."""
@@ -116,7 +117,7 @@ class Dataflow:
         self.statements = self.program.live
         if len(self.statements) > MOST_UNITS:
             raise ProgramError(
-                f"{len(self.statements):,} statements are too many to search",
+                f"{counted(len(self.statements), 'statement')} are too many to search",
                 hint=f"up to {MOST_UNITS:,}; fuse by a schedule, or search a part of the program",
             )
         self.machine = machine or Machine.default()

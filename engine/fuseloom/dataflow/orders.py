@@ -16,13 +16,14 @@ from fuseloom.dataflow.cost import EstimateMode
 from fuseloom.dataflow.cost.estimate import EstimateContext, estimate_region
 from fuseloom.dataflow.cost.numbers import RegionEstimate
 from fuseloom.dataflow.fusion.classes import NestClass, nest_classes
-from fuseloom.dataflow.fusion.pog import count_text
+from fuseloom.dataflow.fusion.pog import count_text, orders_text
 from fuseloom.dataflow.fusion.region import FusedRegion
 from fuseloom.dataflow.look_ups import NODE, LookUps, with_look_ups
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.stores import with_dense_levels
 from fuseloom.display import bar, shown, table, tag
 from fuseloom.errors import FuseloomError, OrderError
+from fuseloom.wording import counted, described
 
 EFFORT = 1e7
 """Elements that ranking may execute: about a second."""
@@ -45,6 +46,11 @@ class RankedOrder:
     stands_for: NestClass
     cycles: float
     reason: str = ""
+
+    def __repr__(self) -> str:
+        return described(
+            self, f"{','.join(self.order)}: {self.reason or counted(self.cycles, 'cycle')}"
+        )
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -98,14 +104,20 @@ class Ranking:
     legal: int | None
     graphs: tuple[RankedOrder, ...]
 
+    def __repr__(self) -> str:
+        return described(
+            self,
+            f"of {self.region}: {orders_text(self.legal)}, {counted(len(self.graphs), 'graph')}",
+        )
+
     def __str__(self) -> str:
         lines = (
-            f"{'→'.join(x.order)}: {x.cycles:,.0f} cycles"
+            f"{'→'.join(x.order)}: {counted(x.cycles, 'cycle')}"
             if not x.reason
             else f"{'→'.join(x.order)}: {x.reason}"
             for x in self.graphs
         )
-        return "\n".join([f"{self.region}: {count_text(self.legal)} legal orders", *lines])
+        return "\n".join([f"{self.region}: {orders_text(self.legal)}", *lines])
 
     def _repr_html_(self) -> str:
         built = [x.cycles for x in self.graphs if not x.reason]
@@ -184,6 +196,13 @@ class BestOrders:
 
     compilation: Compilation
     cut_short: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        regions = counted(len(self.compilation.regions), "region")
+        return described(
+            self,
+            f"of {self.compilation.program.name}: {regions}, {len(self.cut_short):,} cut short",
+        )
 
     def _repr_html_(self) -> str:
         return self.compilation._repr_html_()

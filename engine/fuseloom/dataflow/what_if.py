@@ -22,6 +22,7 @@ from fuseloom.errors import DataError, FuseloomError
 from fuseloom.program.formats import suggestion
 from fuseloom.program.inputs import check_data
 from fuseloom.results.text_table import Align, TextColumn, text_table
+from fuseloom.wording import counted, described
 
 CAPACITIES = tuple(2**k for k in range(1, 13))
 """Tokens that channels are given where nobody says how many."""
@@ -57,6 +58,13 @@ class Variant:
     machine: Machine
     reason: str = ""
 
+    def __repr__(self) -> str:
+        return described(
+            self,
+            f"{self.change}: "
+            f"{'not possible' if self.cycles is None else counted(self.cycles, 'cycle')}",
+        )
+
     @property
     def cycles(self) -> float | None:
         """Expected clock cycles."""
@@ -89,6 +97,9 @@ class WhatIf:
 
     base: Variant
     variants: tuple[Variant, ...]
+
+    def __repr__(self) -> str:
+        return described(self, f"{self.base!r}, {counted(len(self.variants), 'change')}")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -171,7 +182,7 @@ def what_if(
     for name, value in settings:
         variants.append(of(f"{name} {value:,}", compilation, with_size(machine, name, value)))
     for index, factor in lanes:
-        change = f"{index} by {factor} lanes"
+        change = f"{index} by {counted(factor, 'lane')}"
         try:
             variants.append(of(change, _in_lanes(compilation, index, factor), machine))
         except DataError:
@@ -284,7 +295,7 @@ def _in_lanes(compilation: Compilation, index: str, factor: int) -> Compilation:
     if index not in every:
         raise DataError(f"no region has an index {index!r}", hint=f"indices: {', '.join(every)}")
     if factor < 1:
-        raise DataError(f"{factor} lanes are too few", hint="at least 1")
+        raise DataError(f"{counted(factor, 'lane')} are too few", hint="at least 1")
     return replace(
         compilation,
         regions=tuple(_dealt(region, index, factor) for region in compilation.regions),

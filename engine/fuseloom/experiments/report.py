@@ -14,6 +14,7 @@ from fuseloom.experiments.driver import Figure
 from fuseloom.experiments.recipe import AccountingMode, ExperimentSize
 from fuseloom.exploration.store.identity import engine_version
 from fuseloom.results.text_table import Align, TextColumn, text_table
+from fuseloom.wording import agreeing, counted
 
 COLUMNS = (
     TextColumn("claim", align=Align.LEFT),
@@ -49,14 +50,25 @@ def text_report(claims: Sequence[Claim]) -> list[str]:
         told = claim.reason or (claim.published.why if not claim.ok else "")
         if told:
             lines.append(f"{claim.published.id}: {' '.join(told.split())}")
-    return [*lines, counted(claims)]
+    return [*lines, verdicts(claims)]
 
 
-def counted(claims: Iterable[Claim]) -> str:
-    """How many claims there are of each verdict."""
-    found = [claim.verdict for claim in claims]
-    parts = [f"{found.count(v)} {v.value}" for v in ClaimVerdict if v in found]
-    return f"{len(found)} claims: {', '.join(parts)}" if found else "no claims at this size"
+def verdicts(claims: Iterable[Claim]) -> str:
+    """Return the number of the claims, and of those of each verdict."""
+    every = [claim.verdict for claim in claims]
+    if not every:
+        return "no claims at this size"
+    counts = {verdict: every.count(verdict) for verdict in ClaimVerdict}
+    texts = {
+        ClaimVerdict.HOLDS: agreeing(counts[ClaimVerdict.HOLDS], "holds", "hold"),
+        ClaimVerdict.EXPLAINED: agreeing(
+            counts[ClaimVerdict.EXPLAINED], "differs, explained", "differ, each explained"
+        ),
+        ClaimVerdict.DIFFERS: agreeing(counts[ClaimVerdict.DIFFERS], "differs", "differ"),
+        ClaimVerdict.MISSING: agreeing(counts[ClaimVerdict.MISSING], "is missing", "are missing"),
+    }
+    parts = [f"{count:,} {texts[verdict]}" for verdict, count in counts.items() if count]
+    return f"{counted(len(every), 'claim')}: {'; '.join(parts)}"
 
 
 def markdown_table(claims: Sequence[Claim]) -> list[str]:
@@ -119,16 +131,18 @@ def page(
         "",
         f"Made by `fuseloom figures --size {size.value} --mode {mode.value} --report "
         "docs/reproduction.md`; nothing on this page is typed in. "
-        f"{counted(claims)}.",
+        f"{verdicts(claims)}.",
         "",
-        f"* {len(runs):,} runs and {len(every) - len(runs):,} estimates took {cpu / 60:,.0f} "
+        f"* {counted(len(runs), 'run')} and {counted(len(every) - len(runs), 'estimate')} took "
+        f"{cpu / 60:,.0f} "
         f"minutes of CPU time and {peak / 1e9:.1f} GB at most; this page itself took "
-        f"{seconds:,.0f} seconds, with what was done before. Seconds in the tables are wall time "
+        f"{counted(seconds, 'second')}, with what was done before. Seconds in the tables are "
+        "wall time "
         "on a machine that did other work, too; a run that several claims need counts for each.",
         "* Every run's results were compared with the dense reference, on large data for some "
         f"rows{apart}; {wrong} were wrong.",
         f"* Engine {engine_version()}{_commit()}, Python {platform.python_version()}, "
-        f"{os.cpu_count()} cores.",
+        f"{counted(os.cpu_count() or 1, 'core')}.",
         "* `estimated` stands where a run is beyond the budget, and `--heavy` does it; `stand-in "
         "data` where a graph was made at random with the published one's nodes, edges and two-hop "
         "paths.",

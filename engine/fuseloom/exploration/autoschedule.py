@@ -27,6 +27,7 @@ from fuseloom.exploration.rivals import presets_of, stored_dense
 from fuseloom.exploration.search import Progress, Search
 from fuseloom.program.types import Program
 from fuseloom.results.method import Budget, Cost, Part, every
+from fuseloom.wording import agreeing, counted, described
 
 NEAR = 0.02
 """Share by which estimates of what is worth a run may be above the best."""
@@ -86,7 +87,9 @@ class SpaceSize:
     def __str__(self) -> str:
         many = self.schedules
         number = f"{many:,}" if many < 10**15 else f"{many:.3e}"
-        return f"{'' if self.exact else 'at least '}{number} schedules"
+        return (
+            f"{'' if self.exact else 'at least '}{number} {agreeing(many, 'schedule', 'schedules')}"
+        )
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,12 @@ class Autoscheduled(Shows, html="fuseloom.exploration.display:autoscheduled_html
     best: Best = field(repr=False)
     method: Dataflow = field(repr=False)
     choices: tuple[Choice, ...] | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        return described(
+            self,
+            f"{counted(self.cycles, 'cycle')}, gap {self.certificate.gap:.1%}: {self.schedule}",
+        )
 
     def why(self, schedule: str) -> str:
         """Why not this one: the rule, bound or rival that removed a schedule.
@@ -254,7 +263,9 @@ def autoschedule(
         choices = tuple(_choices(method, best, budget, began + time_limit, progress))
     proof = together([one.certificate for one in found])
     if stores:
-        more = f"formats of more than {stores} tensors, or others than declared and dense"
+        more = (
+            f"formats of more than {counted(stores, 'tensor')}, or others than declared and dense"
+        )
         told = {FORMATS: more}
         proof = replace(proof, unsearched=tuple(told.get(text, text) for text in proof.unsearched))
     return _judged(program, method, best, proof, space, choices, presets or {}, budget)
@@ -284,7 +295,8 @@ def _judged(
         other = judge(rival.built)
         if (other.cycles, other.work.bytes) < (run.cycles, run.work.bytes):
             told.append(
-                f"{rival.name}: {other.cycles:,} cycles and {other.work.bytes:,} bytes instead of "
+                f"{rival.name}: {counted(other.cycles, 'cycle')} and "
+                f"{counted(other.work.bytes, 'byte')} instead of "
                 f"{run.cycles:,} and {run.work.bytes:,}"
             )
             schedule, run = str(rival.made.resolved), other
@@ -354,11 +366,11 @@ def _check(
     lanes: int, on_chip: float | None, copies: int, stores: int, gap: float, time_limit: float
 ) -> None:
     if not 1 <= lanes <= MOST_LANES:
-        raise FuseloomError(f"a budget of {lanes:,} lanes", hint=f"from 1 to {MOST_LANES}")
+        raise FuseloomError(f"a budget of {counted(lanes, 'lane')}", hint=f"from 1 to {MOST_LANES}")
     if on_chip is not None and not on_chip >= 0:
-        raise FuseloomError(f"a budget of {on_chip} bytes on chip", hint="0 or more")
+        raise FuseloomError(f"a budget of {counted(on_chip, 'byte')} on chip", hint="0 or more")
     if not 0 <= copies <= 4:
-        raise FuseloomError(f"a budget of {copies} copies", hint="from 0 to 4")
+        raise FuseloomError(f"a budget of {counted(copies, 'copy', 'copies')}", hint="from 0 to 4")
     if stores < 0:
         raise FuseloomError(f"a budget of {stores} stores", hint="0 or more")
     if not 0 <= gap < 1:

@@ -195,7 +195,7 @@ def by_tpe(method: Method, budget: Budget, runs: int, seed: int = 0) -> DrawnSch
         import optuna
     except ImportError:
         raise FuseloomError(
-            "Optuna is not installed", hint='pip install "fuseloom[optuna]"'
+            "Optuna is not installed", hint="pip install 'fuseloom[optuna]'"
         ) from None
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed))

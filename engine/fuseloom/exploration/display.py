@@ -5,6 +5,7 @@ from __future__ import annotations
 from fuseloom.display import Content, Drawing, Markup, bar, shown, table, tag
 from fuseloom.exploration.autoschedule import Autoscheduled, Choice
 from fuseloom.exploration.certificate import Certificate
+from fuseloom.wording import counted
 
 WIDE, HIGH = 560.0, 62.0
 """Pixels of the picture of a bound."""
@@ -13,7 +14,7 @@ _LEFT = 10.0
 
 def certificate_drawing(proof: Certificate) -> Drawing:
     """Cycles from 0 to those found: below the bound no schedule is, above it one may be."""
-    found, low = f"found: {proof.cycles:,.0f} cycles", f"bound: {proof.bound:,.0f}"
+    found, low = f"found: {counted(proof.cycles, 'cycle')}", f"bound: {proof.bound:,.0f}"
     scale = (WIDE - 2 * _LEFT) / max(proof.cycles, 1.0)
     edge, end = _LEFT + proof.bound * scale, _LEFT + proof.cycles * scale
     pieces = [
@@ -27,7 +28,7 @@ def certificate_drawing(proof: Certificate) -> Drawing:
         tag("text", "no schedule of the space", x=_LEFT + 8, y=36.0, class_="quiet")
         if edge - _LEFT > 170 else Markup(""),
     ]  # fmt: skip
-    title = f"Nothing takes fewer than {proof.bound:,.0f} cycles; {found}"
+    title = f"Nothing takes fewer than {counted(proof.bound, 'cycle')}; {found}"
     return Drawing(title, title, WIDE, HIGH, Markup("".join(pieces)))
 
 
@@ -65,7 +66,7 @@ def autoscheduled_html(found: Autoscheduled) -> Markup:
     """The schedule, its proof, why it is as it is, and what else is on the front."""
     lines = "\n".join(found.schedule.split("; ")) or "every statement by itself"
     parts: list[Content] = [
-        tag("h4", f"{found.cycles:,} cycles, of {found.space}"),
+        tag("h4", f"{counted(found.cycles, 'cycle')}, of {found.space}"),
         tag("pre", lines),
         *_proof(found.certificate),
         tag("ul", (tag("li", reason) for reason in found.reasons)),

@@ -15,6 +15,7 @@ from fuseloom.errors import FuseloomError
 from fuseloom.exploration.found import Best
 from fuseloom.exploration.verdict import ScheduleFate, ScheduleVerdict, judged, outside, refused
 from fuseloom.results.method import Budget, Part, name_of
+from fuseloom.wording import counted
 
 
 def reasons(method: Dataflow, best: Best) -> list[str]:
@@ -24,12 +25,12 @@ def reasons(method: Dataflow, best: Best) -> list[str]:
     for part in parts:
         rivals = best.rivals(part.units)
         alone = _alone(best, part)
-        text = f"{part.text}: {part.expected.cycles:,.0f} cycles expected"
+        text = f"{part.text}: {counted(part.expected.cycles, 'cycle')} expected"
         if alone is not None:
             text += f"; its {len(part.units)} statements one by one take {alone:,.0f}"
         others = [rival.expected.cycles for rival in rivals if rival is not part]
         if others:
-            text += f"; the next of {len(rivals)} candidates takes {min(others):,.0f}"
+            text += f"; the next of {counted(len(rivals), 'way')} takes {min(others):,.0f}"
         told.append(text)
     told += [_cut(method, best, left, right) for left, right in _neighbours(method, best.parts)]
     return told
@@ -61,7 +62,7 @@ def _cut(method: Dataflow, best: Best, left: Part, right: Part) -> str:
     cut = f"cut before {name_of(method.units, right.units[:1])}: {name}"
     if rivals := best.rivals(units):
         return (
-            f"{cut} as one region takes {rivals[0].expected.cycles:,.0f} cycles instead of "
+            f"{cut} as one region takes {counted(rivals[0].expected.cycles, 'cycle')} instead of "
             f"{both:,.0f}, under the best order looked at"
         )
     span = next((s for s in best.spans if s.units == units), None)

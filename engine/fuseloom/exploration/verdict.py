@@ -13,6 +13,7 @@ from fuseloom.dataflow.fusion.directives import Permute, Span
 from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.method import KEPT
 from fuseloom.results.method import Budget
+from fuseloom.wording import counted
 
 
 class ScheduleFate(Enum):
@@ -81,14 +82,14 @@ def judged(
     took = expected.cycles if cycles is None else cycles
     takes = "is expected to take" if cycles is None else "takes"
     told = {
-        ScheduleFate.BOUNDED: f"no run takes fewer than {least:,.0f} cycles, "
+        ScheduleFate.BOUNDED: f"no run takes fewer than {counted(least, 'cycle')}, "
         f"and the best takes {best:,.0f}{where}",
-        ScheduleFate.SLOWER: f"it takes {took:,.0f} cycles, the best {best:,.0f}{where}",
-        ScheduleFate.EQUAL: f"it {takes} {took:,.0f} cycles, too",
-        ScheduleFate.BETTER: f"{took:,.0f} cycles instead of {best:,.0f}",
-        ScheduleFate.ESTIMATED: f"it is expected to take {took:,.0f} cycles, the best takes "
+        ScheduleFate.SLOWER: f"it takes {counted(took, 'cycle')}, the best {best:,.0f}{where}",
+        ScheduleFate.EQUAL: f"it {takes} {counted(took, 'cycle')}, too",
+        ScheduleFate.BETTER: f"{counted(took, 'cycle')} instead of {best:,.0f}",
+        ScheduleFate.ESTIMATED: f"it is expected to take {counted(took, 'cycle')}, the best takes "
         f"{best:,.0f}; at least {least:,.0f} are sure{where}",
-        ScheduleFate.HOPED: f"it is expected to take {took:,.0f} cycles, the best takes "
+        ScheduleFate.HOPED: f"it is expected to take {counted(took, 'cycle')}, the best takes "
         f"{best:,.0f}; only its run can tell",
     }[fate]
     mark = " than the best" if fate in (ScheduleFate.ESTIMATED, ScheduleFate.HOPED) else ""
@@ -148,7 +149,7 @@ def _outside(compiled: Compilation, base: Schedule, budget: Budget) -> Iterator[
         spread = ", ".join(f"{index} by {number}" for index, number in lanes)
         if most > budget.lanes:
             yield (
-                f"{most} lanes (parallel {region.name}: {spread}); "
+                f"{counted(most, 'lane')} (parallel {region.name}: {spread}); "
                 f"it has regions of at most {budget.lanes}"
             )
         elif len(lanes) > 1:
@@ -158,4 +159,4 @@ def _outside(compiled: Compilation, base: Schedule, budget: Budget) -> Iterator[
             copies[setting.region] += 1
     for number in copies.values():
         if number > budget.copies:
-            yield f"{number} inputs stored a second time; it has at most {budget.copies}"
+            yield f"{counted(number, 'input')} stored a second time; it has at most {budget.copies}"

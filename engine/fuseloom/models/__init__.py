@@ -29,6 +29,7 @@ from fuseloom.models.nested import nested, nested_karate
 from fuseloom.models.parameters import FILE, PARAMETERS, Parameter, arguments, check_fit, checked
 from fuseloom.program import StoredTensor, regular_files
 from fuseloom.program.formats import suggestion
+from fuseloom.wording import counted, described
 
 __all__ = [
     "DATASETS",
@@ -105,6 +106,11 @@ class Loaded:
     standin: bool = False
     options: Options = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return described(
+            self, f"{self.model.program.name}: {self.label}, {counted(len(self.data), 'tensor')}"
+        )
 
 
 def _karate(model: Model, seed: int, options: Options) -> dict[str, StoredTensor]:

@@ -11,6 +11,7 @@ from fuseloom.models.drawing import check_made_up, normal, stored, thin
 from fuseloom.models.gcn import gcn
 from fuseloom.models.model import Model
 from fuseloom.program import StoredTensor, Tensor, made_tensor
+from fuseloom.wording import counted
 
 WEIGHT_DENSITY = 0.5
 RANDOM_DENSITY = 0.3
@@ -75,7 +76,7 @@ def bigbird(tokens: int, block: int, seed: int = 0) -> npt.NDArray[np.bool_]:
     """
     if block < 1 or tokens % block:
         raise DataError(
-            f"blocks of {block} do not divide {tokens} tokens",
+            f"blocks of {block} do not divide {counted(tokens, 'token')}",
             hint="choose a divisor of the sequence length",
         )
     count = tokens // block

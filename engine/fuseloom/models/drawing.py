@@ -13,6 +13,7 @@ import scipy.sparse
 from fuseloom.errors import DataError
 from fuseloom.program import StoredTensor, Tensor
 from fuseloom.program.limits import MAX_REFERENCE_ELEMENTS
+from fuseloom.wording import counted
 
 Floats = npt.NDArray[np.float32]
 
@@ -41,14 +42,15 @@ def check_made_up(tensors: Iterable[Tensor], most: int = MOST_MADE_UP) -> None:
         elements = prod(tensor.shape)
         if elements > each:
             raise DataError(
-                f"{tensor.name} has {elements:,} elements, too many to make up at random "
+                f"{tensor.name} has {counted(elements, 'element')}, too many to make up at random "
                 f"(limit {each:,})",
                 hint="give the tensors' data, or declare smaller dimensions",
             )
         total += elements
     if total > most:
         raise DataError(
-            f"the inputs have {total:,} elements, too many to make up at random (limit {most:,})",
+            f"the inputs have {counted(total, 'element')}, too many to make up at random (limit "
+            f"{most:,})",
             hint="give the tensors' data, or declare smaller dimensions",
         )
 

@@ -20,6 +20,7 @@ from types import MappingProxyType
 from fuseloom.errors import ProgramError
 from fuseloom.models.model import Kernel, Model
 from fuseloom.program import parse
+from fuseloom.wording import counted
 
 EPSILON = 1e-5
 
@@ -51,11 +52,12 @@ def gpt3(
     """
     if decoders < 1 or heads < 1:
         raise ProgramError(
-            f"{decoders} decoders with {heads} heads", hint="there is at least one of each"
+            f"{counted(decoders, 'decoder')} with {counted(heads, 'head')}",
+            hint="there is at least one of each",
         )
     if width % heads:
         raise ProgramError(
-            f"{heads} heads do not divide a model width of {width}",
+            f"{counted(heads, 'head')} do not divide a model width of {width}",
             hint="each head takes an equal part of the width",
         )
     sizes = _Sizes(tokens, width, heads, inner)

@@ -8,6 +8,7 @@ from importlib.resources import files
 from types import MappingProxyType
 
 from fuseloom.program import Program, parse
+from fuseloom.wording import counted, described
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,14 @@ class Model:
     kernels: tuple[Kernel, ...]
     presets: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     masks: frozenset[str] = frozenset()
+
+    def __repr__(self) -> str:
+        return described(
+            self,
+            f"{self.program.name}: "
+            f"{counted(len(self.program.statements), 'statement')}, presets "
+            f"{', '.join(self.presets) or 'none'}",
+        )
 
 
 def instantiate(template: str, **parameters: str | int | float) -> Program:

@@ -30,6 +30,7 @@ from fuseloom.program.limits import (
 )
 from fuseloom.program.storage import StoredTensor
 from fuseloom.program.types import Tensor
+from fuseloom.wording import counted
 
 Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
 
@@ -51,12 +52,13 @@ def read_npz(path: str | Path) -> dict[str, npt.NDArray[Any]]:
             size = sum(entry.file_size for entry in archive.infolist())
             if size > MAX_STORED_BYTES:
                 raise DataError(
-                    f"{path} unpacks to {size:,} bytes, the limit is {MAX_STORED_BYTES:,} bytes",
+                    f"{path} unpacks to {counted(size, 'byte')}, the limit is "
+                    f"{MAX_STORED_BYTES:,} bytes",
                     hint="use smaller tensors",
                 )
             if size > max(FREE_ARRAYS, MAX_RATIO * packed):
                 raise DataError(
-                    f"{path} has {packed:,} bytes and unpacks to {size:,}",
+                    f"{path} has {counted(packed, 'byte')} and unpacks to {size:,}",
                     hint=f"a packed file may hold {MAX_RATIO} times its size; write it with "
                     "numpy.savez, which does not pack",
                 )
@@ -96,7 +98,7 @@ def _check_header(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> None:
     if any(size < 0 for size in shape) or prod(shape) * dtype.itemsize != held:
         raise ValueError(
             f"the header of {entry.filename} claims shape {shape} of {dtype}, "
-            f"the file holds {held:,} bytes"
+            f"the file holds {counted(held, 'byte')}"
         )
 
 

@@ -41,6 +41,7 @@ from fuseloom.program.syntax import (
 )
 from fuseloom.program.types import ELEMENTARY, Op
 from fuseloom.program.unexpected import explained, refuse
+from fuseloom.wording import counted
 
 FUNCTIONS = {op.value: op for op in (*ELEMENTARY, Op.RESHAPE)}
 REDUCTIONS = {"max": Op.MAX, "min": Op.MAX, "sum": Op.SUM}
@@ -58,7 +59,8 @@ def parse_syntax(text: str) -> ProgramSyntax:
     """
     if len(text) > MAX_TEXT_CHARS:
         raise ParseError(
-            f"the program text has {len(text):,} characters, the limit is {MAX_TEXT_CHARS:,}",
+            f"the program text has {counted(len(text), 'character')}, the limit is "
+            f"{MAX_TEXT_CHARS:,}",
             hint="data belong in tensors, not in the program text",
             line=1,
         )
@@ -83,7 +85,7 @@ def _check_count(text: str) -> None:
     ]
     if len(assign) > MAX_STATEMENTS:
         raise ParseError(
-            f"the program has {len(assign):,} statements, the limit is {MAX_STATEMENTS:,}",
+            f"the program has {counted(len(assign), 'statement')}, the limit is {MAX_STATEMENTS:,}",
             hint="split the program",
             line=assign[MAX_STATEMENTS],
         )
@@ -387,7 +389,7 @@ class _SyntaxTreeBuilder(Transformer[Token, Any]):
         op = GATHERS[str(name)]
         if len(brackets or ()) != (op is Op.CONCAT):
             raise refuse(
-                f"{name} names {len(brackets or ())} indices in brackets",
+                f"{name} names {counted(len(brackets or ()), 'index', 'indices')} in brackets",
                 _GATHER_HINTS[str(name)],
                 place,
             )

@@ -23,6 +23,7 @@ from fuseloom.program.levels import (
 )
 from fuseloom.program.tile_arrays import block_problem
 from fuseloom.program.types import Tensor
+from fuseloom.wording import counted
 
 
 def as_float32(tensor: Tensor, array: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
@@ -101,7 +102,7 @@ def check_segments(
     if seg.shape != (count + 1,) or crd.ndim != 1:
         raise DataError(
             f"{where}: seg has shape {shape_text(seg.shape)}, "
-            f"the level above has {count:,} positions",
+            f"the level above has {counted(count, 'position')}",
             hint=f"seg has one entry more, {count + 1:,}; crd has one axis",
         )
     if seg[0] != 0:
@@ -115,7 +116,7 @@ def check_segments(
         )
     if seg[-1] != len(crd):
         raise DataError(
-            f"{where}: seg ends at {seg[-1]}, crd has {len(crd)} entries",
+            f"{where}: seg ends at {seg[-1]}, crd has {counted(len(crd), 'entry', 'entries')}",
             hint="the last entry of seg is the length of crd",
         )
     _check_range(tensor, depth, crd)
@@ -146,7 +147,7 @@ def check_singletons(tensor: Tensor, depth: int, count: int, run: Sequence[Singl
         if level.crd.shape != (count,):
             raise DataError(
                 f"{level_text(tensor, at)}: crd has shape {shape_text(level.crd.shape)}, "
-                f"the level above has {count:,} positions",
+                f"the level above has {counted(count, 'position')}",
                 hint="a singleton level keeps exactly one coordinate per position above",
             )
         _check_range(tensor, at, level.crd)
@@ -190,7 +191,8 @@ def check_storage(tensor: Tensor, levels: Sequence[Level], values: npt.NDArray[n
         )
     if values.shape != (count, *tile):
         raise DataError(
-            f"tensor {tensor.name} stores {count:,} positions, but {values.shape[0]:,} values",
+            f"tensor {tensor.name} stores {counted(count, 'position')}, but "
+            f"{counted(values.shape[0], 'value')}",
             hint="give one value per position of the last level",
         )
     bad = np.argwhere(~np.isfinite(values))

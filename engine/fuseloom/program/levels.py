@@ -15,6 +15,7 @@ from fuseloom.program.formats import LevelFormat
 from fuseloom.program.limits import MAX_STORED_BYTES
 from fuseloom.program.tile_arrays import grid_shape
 from fuseloom.program.types import Tensor
+from fuseloom.wording import counted
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 WORD_BYTES = 4
@@ -108,7 +109,7 @@ def _check_one_each(tensor: Tensor, depth: int, held: Ints) -> None:
     if len(bad):
         raise DataError(
             f"{level_text(tensor, depth)}: position {bad[0]} of the dense level above has "
-            f"{held[bad[0]]:,} elements, a singleton level keeps exactly one",
+            f"{counted(held[bad[0]], 'element')}, a singleton level keeps exactly one",
             hint="declare the level compressed, or store explicit zeros with from_coo",
         )
 
@@ -216,7 +217,7 @@ def level_text(tensor: Tensor, depth: int) -> str:
 def check_size(tensor: Tensor, words: int) -> None:
     if words * WORD_BYTES > MAX_STORED_BYTES:
         raise DataError(
-            f"storing {tensor.name} takes at least {words * WORD_BYTES:,} bytes, "
+            f"storing {tensor.name} takes at least {counted(words * WORD_BYTES, 'byte')}, "
             f"the limit is {MAX_STORED_BYTES:,} bytes",
             hint="declare its large levels compressed, or use a smaller tensor",
         )

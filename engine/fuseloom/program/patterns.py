@@ -10,6 +10,7 @@ import numpy.typing as npt
 from fuseloom.display import Drawing, Markup, tag
 from fuseloom.errors import DataError
 from fuseloom.program.storage import StoredTensor
+from fuseloom.wording import counted
 
 MOST = 256
 """Rows and columns that can be drawn."""
@@ -51,7 +52,7 @@ def pattern(tensor: StoredTensor) -> Drawing:
     side = max(LEAST, SIDE / max(shape))
     rows, columns = shape
     stored, empty = int(there.sum()), int(zero.sum())
-    text = f"{tensor.tensor.name}: {stored:,} of {rows * columns:,} elements stored"
+    text = f"{tensor.tensor.name}: {stored:,} of {counted(rows * columns, 'element')} stored"
     text += f", {empty:,} of them 0" if empty else ""
     pieces = [
         tag("text", text, x=0.0, y=13.0, class_="quiet"),

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from fuseloom.errors import DataError, FuseloomError
+from fuseloom.wording import counted
 
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
@@ -166,4 +167,4 @@ def _mode(path: str | Path) -> int:
 
 
 def _size(count: int) -> str:
-    return f"{count >> 20} MiB" if count >= 1 << 20 else f"{count:,} bytes"
+    return f"{count >> 20} MiB" if count >= 1 << 20 else f"{counted(count, 'byte')}"

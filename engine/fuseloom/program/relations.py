@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from fuseloom.errors import ProgramError
 from fuseloom.program.limits import MAX_DIMENSION, MAX_REFERENCE_ELEMENTS
+from fuseloom.wording import counted
 
 Ints = npt.NDArray[np.int64]
 MAX_NUMBER = MAX_DIMENSION
@@ -141,7 +142,8 @@ def check_relation(name: str, relation: Relation, shape: tuple[int, ...]) -> Non
         )
     if relation.elements(shape) > MOST:
         raise ProgramError(
-            f"{name} says where an index lies over {relation.elements(shape):,} coordinates of "
+            f"{name} says where an index lies over "
+            f"{counted(relation.elements(shape), 'coordinate')} of "
             f"others; the limit is {MOST:,}",
             hint="read the tensor in smaller parts",
         )

@@ -13,6 +13,7 @@ from fuseloom.errors import DataError
 from fuseloom.program.levels import Ints
 from fuseloom.program.storage import StoredTensor
 from fuseloom.program.types import Tensor
+from fuseloom.wording import counted
 
 
 def reshaped(given: StoredTensor, tensor: Tensor) -> StoredTensor:
@@ -39,7 +40,7 @@ def reshaped(given: StoredTensor, tensor: Tensor) -> StoredTensor:
     places = prod(given.tensor.shape)
     if places != prod(tensor.shape):
         raise DataError(
-            f"{given.tensor.name} has {places:,} places, which do not fill {tensor.name}",
+            f"{given.tensor.name} has {counted(places, 'place')}, which do not fill {tensor.name}",
             hint="a reshape keeps the number of places",
         )
     coords, values = given.to_coo()

@@ -15,6 +15,7 @@ from fuseloom.errors import DataError
 from fuseloom.program.limits import MAX_REFERENCE_ELEMENTS
 from fuseloom.program.storage import StoredTensor
 from fuseloom.program.types import Access, Op, Statement
+from fuseloom.wording import counted
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -146,7 +147,7 @@ def check_space(what: str, shape: tuple[int, ...]) -> None:
     """
     if prod(shape) > MAX_REFERENCE_ELEMENTS:
         raise DataError(
-            f"{what} has {prod(shape):,} elements, the dense reference holds at most "
+            f"{what} has {counted(prod(shape), 'element')}, the dense reference holds at most "
             f"{MAX_REFERENCE_ELEMENTS:,}",
             hint="check the result on a smaller instance of the program",
         )

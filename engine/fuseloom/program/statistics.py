@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from fuseloom.program.levels import CompressedLevel, Ints, Level, stored_shape
 from fuseloom.program.storage import StoredTensor
+from fuseloom.wording import counted, described
 
 Floats = npt.NDArray[np.float64]
 
@@ -113,6 +114,9 @@ class TensorStatistics:
     """
 
     levels: tuple[LevelStatistics, ...]
+
+    def __repr__(self) -> str:
+        return described(self, f"{counted(len(self.levels), 'level')}")
 
     @classmethod
     def of(cls, stored: StoredTensor) -> TensorStatistics:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from fuseloom.errors import DataError
 from fuseloom.program.compressed_matrices import is_sound, levels_of_matrix
-from fuseloom.program.formats import Format, LevelFormat
+from fuseloom.program.formats import Format, LevelFormat, format_text
 from fuseloom.program.level_checks import (
     as_float32,
     as_integers,
@@ -51,6 +51,7 @@ from fuseloom.program.tile_arrays import (
     to_tiles,
 )
 from fuseloom.program.types import Tensor
+from fuseloom.wording import counted, described
 
 _ARRAYS = {LevelFormat.DENSE: 0, LevelFormat.COMPRESSED: 2, LevelFormat.SINGLETON: 1}
 _LEVELS_HINT = "give (seg, crd) per compressed level, crd per singleton and None per dense level"
@@ -88,6 +89,13 @@ class StoredTensor:
     tensor: Tensor
     levels: tuple[Level, ...]
     values: npt.NDArray[np.float32]
+
+    def __repr__(self) -> str:
+        return described(
+            self,
+            f"{self.tensor.name}: {shape_text(self.tensor.shape)} "
+            f"{format_text(self.tensor.format)}, {counted(self.nnz, 'stored element')}",
+        )
 
     @classmethod
     def from_dense(
@@ -232,7 +240,7 @@ class StoredTensor:
         check_format(tensor)
         if len(levels) != tensor.rank:
             raise DataError(
-                f"tensor {tensor.name} has {tensor.rank} levels, found {len(levels)}",
+                f"tensor {tensor.name} has {counted(tensor.rank, 'level')}, found {len(levels)}",
                 hint=_LEVELS_HINT,
             )
         built: list[Level] = []
@@ -320,7 +328,7 @@ class StoredTensor:
         if sorted(order) != list(range(self.tensor.rank)):
             raise DataError(
                 f"mode order {','.join(map(str, order))} is not a permutation of the "
-                f"{self.tensor.rank} dimensions of {self.tensor.name}",
+                f"{counted(self.tensor.rank, 'dimension')} of {self.tensor.name}",
                 hint="name each dimension once",
             )
         if order == self.tensor.format.mode_order:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from fuseloom.program.limits import MAX_BLOCK
 from fuseloom.program.types import Tensor
+from fuseloom.wording import counted
 
 
 def block_problem(tensor: Tensor) -> tuple[str, str] | None:
@@ -25,7 +26,7 @@ def block_problem(tensor: Tensor) -> tuple[str, str] | None:
         )
     if len(fmt.blocked) > 2:
         return (
-            f"{tensor.name} is blocked over {len(fmt.blocked)} dimensions",
+            f"{tensor.name} is blocked over {counted(len(fmt.blocked), 'dimension')}",
             "a block is a square or, over one dimension, a vector",
         )
     bad = [axis for axis in fmt.blocked if not 0 <= axis < tensor.rank]

@@ -11,6 +11,7 @@ from fuseloom.display.drawing import width_of
 from fuseloom.errors import DataError
 from fuseloom.program.levels import CompressedLevel, DenseLevel, Level
 from fuseloom.program.storage import StoredTensor
+from fuseloom.wording import counted
 
 MOST = 400
 """Boxes that are drawn of a tree."""
@@ -77,7 +78,8 @@ def fiber_tree(
     names = list(indices) or [f"level {k}" for k in range(len(tensor.levels))]
     if len(names) != len(tensor.levels):
         raise DataError(
-            f"{tensor.tensor.name} has {len(tensor.levels)} levels, {len(names)} names were given"
+            f"{tensor.tensor.name} has {counted(len(tensor.levels), 'level')}, {len(names)} "
+            "names were given"
         )
     budget = [MOST]
     root = _below(tensor, 0, 0, budget)
@@ -97,7 +99,8 @@ def fiber_tree(
     pieces.append(tag("text", f"{name}, {tensor.nnz:,} stored", x=left, y=16))
     size = " × ".join(map(str, tensor.tensor.shape)) or "a number"
     return Drawing(
-        f"Fibers of {name}, {size}, {tensor.nnz:,} stored elements, in levels {', '.join(heads)}",
+        f"Fibers of {name}, {size}, {counted(tensor.nnz, 'stored element')}, in levels "
+        f"{', '.join(heads)}",
         _text(name, heads, root),
         left + max(root.width, width_of(name) + 90) + 4,
         TOP + len(tensor.levels) * ROW + HIGH + 6,

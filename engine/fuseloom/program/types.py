@@ -13,6 +13,7 @@ from fuseloom.display.shows import Shows
 from fuseloom.errors import ProgramError
 from fuseloom.program.formats import Format
 from fuseloom.program.relations import Relation
+from fuseloom.wording import counted, described
 
 
 @dataclass(frozen=True)
@@ -200,6 +201,13 @@ class Program(Shows, html="fuseloom.program.display:program_html"):
     statements: tuple[Statement, ...]
     outputs: tuple[str, ...]
     broadcast_add: BroadcastAdd = BroadcastAdd.SPARSE
+
+    def __repr__(self) -> str:
+        return described(
+            self,
+            f"{self.name}: {counted(len(self.tensors), 'tensor')}, "
+            f"{counted(len(self.statements), 'statement')}",
+        )
 
     def __str__(self) -> str:
         """The program's text, which :func:`fuseloom.program.parser.parse` reads back."""

@@ -24,6 +24,7 @@ from fuseloom.program.relations import check_relation
 from fuseloom.program.syntax import SourcePlace
 from fuseloom.program.tile_arrays import block_problem
 from fuseloom.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
+from fuseloom.wording import counted
 
 RESERVED = frozenset({"program", "option", "output", "min"}) | {
     op.value for op in Op if op.value.isalpha() and not op.takes_constant
@@ -119,7 +120,8 @@ class Checker:
             )
         if len(self.statements) > MAX_STATEMENTS:
             raise self._error(
-                f"the program has {len(self.statements):,} statements of one operation each, "
+                f"the program has {counted(len(self.statements), 'statement')} of one operation "
+                "each, "
                 f"the limit is {MAX_STATEMENTS:,}",
                 "split the program",
                 ("access", MAX_STATEMENTS, 0),
@@ -135,7 +137,7 @@ class Checker:
     def _check_name(self, what: str, name: str, *keys: tuple[str | int, ...]) -> None:
         if len(name) > MAX_NAME_CHARS:
             raise self._error(
-                f"the name {name[:20]}... has {len(name):,} characters",
+                f"the name {name[:20]}... has {counted(len(name), 'character')}",
                 f"the limit is {MAX_NAME_CHARS}",
                 *keys,
             )
@@ -174,7 +176,8 @@ class Checker:
     def _check_shape(self, tensor: Tensor, *keys: tuple[str | int, ...]) -> None:
         if tensor.rank > MAX_RANK:
             raise self._error(
-                f"tensor {tensor.name} has {tensor.rank} dimensions, the limit is {MAX_RANK}",
+                f"tensor {tensor.name} has {counted(tensor.rank, 'dimension')}, the limit is "
+                f"{MAX_RANK}",
                 "merge dimensions",
                 *keys,
             )
@@ -207,7 +210,7 @@ class Checker:
         if sorted(order) != list(range(tensor.rank)):
             raise self._error(
                 f"the mode order {','.join(map(str, order))} of {tensor.name} is not a "
-                f"permutation of its {tensor.rank} dimensions",
+                f"permutation of its {counted(tensor.rank, 'dimension')}",
                 f"name each of {','.join(map(str, range(tensor.rank)))} once",
                 ("tensor", n, "order"),
                 at_format,
@@ -423,7 +426,7 @@ class Checker:
         given = self.tensors[s.operands[0].tensor]
         if math.prod(declared.shape) != math.prod(given.shape):
             raise self._error(
-                f"{given.name} has {math.prod(given.shape):,} places, {declared.name} has "
+                f"{given.name} has {counted(math.prod(given.shape), 'place')}, {declared.name} has "
                 f"{math.prod(declared.shape):,}",
                 "a reshape keeps the number of places",
                 at,

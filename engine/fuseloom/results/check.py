@@ -13,6 +13,7 @@ from fuseloom.display.shows import Shows
 from fuseloom.errors import RecordError
 from fuseloom.results.document import finite
 from fuseloom.results.fields import Fields
+from fuseloom.wording import agreeing, counted
 
 TOLERANCE = 1e-5
 """Largest relative error of a float32 result that counts as equal to given values."""
@@ -105,13 +106,15 @@ class Check(Shows, html="fuseloom.results.display:check_shown"):
         if self.share is not None:
             told += f", {self.share:.0%} of what rounding allows"
         if self.undetermined:
-            told += f"; {self.undetermined:,} elements have no certain digit in float32"
+            have = agreeing(self.undetermined, "has", "have")
+            told += f"; {counted(self.undetermined, 'element')} {have} no certain digit in float32"
         if self.rows is None:
             return f"matches {self.against.value} ({told})"
         if not self.compared:
             return "not compared"
         return (
-            f"matches {self.against.value} in {self.rows[0]:,} of {self.rows[1]:,} rows, drawn at "
+            f"matches {self.against.value} in {self.rows[0]:,} of "
+            f"{counted(self.rows[1], 'row')}, drawn at "
             f"random ({told})"
         )
 
@@ -146,7 +149,7 @@ class Check(Shows, html="fuseloom.results.display:check_shown"):
         error = given.optional("max_rel_error", given.number)
         rows = given.optional("rows", given.sizes)
         if rows is not None and len(rows) != 2:
-            raise RecordError(f"{where}.rows has {len(rows)} numbers, not 2")
+            raise RecordError(f"{where}.rows has {counted(len(rows), 'number')}, not 2")
         made = cls(
             float("inf") if error is None else error,
             given.optional("pattern_equal", given.flag),

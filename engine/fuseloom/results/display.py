@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from fuseloom.display import Markup, shown, table, tag
 from fuseloom.results.check import Check
 from fuseloom.results.record import RunRecord
+from fuseloom.wording import counted
 
 
 def check_html(check: Check | None) -> Markup:
@@ -51,7 +52,9 @@ def record_html(record: RunRecord) -> Markup:
     regions = [(r.name, r.cycles, r.flops, r.bytes) for r in record.regions]
     return shown(
         tag(
-            "h4", f"{record.name}{data}: {record.cycles:,} cycles on machine {record.machine.name}"
+            "h4",
+            f"{record.name}{data}: {counted(record.cycles, 'cycle')} on machine "
+            f"{record.machine.name}",
         ),
         figures_html(regions, (record.cycles, record.flops, record.bytes)),
         check_html(record.check),

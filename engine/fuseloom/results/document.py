@@ -38,6 +38,8 @@ class DocumentKind(Enum):
     WARMUP = "warmup"
     CONFORMANCE = "conformance"
     CONTRACTION = "contraction"
+    DOCTOR = "doctor"
+    NOTEBOOKS = "notebooks"
     ERROR = "error"
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from fuseloom.results.text_table import totals_table
+from fuseloom.wording import counted, described
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,14 @@ class EstimateTotals(Generic[R_co]):
     """Expected figures of a program: its regions, run one after another."""
 
     regions: tuple[R_co, ...]
+
+    def __repr__(self) -> str:
+        return described(
+            self,
+            f"of {counted(len(self.regions), 'region')}: "
+            f"{counted(self.cycles, 'cycle')}, {counted(self.flops, 'FLOP')}, "
+            f"{counted(self.bytes, 'byte')}",
+        )
 
     @property
     def cycles(self) -> float:

@@ -16,6 +16,7 @@ from fuseloom.display.shows import Shows
 from fuseloom.results.check import Check
 from fuseloom.results.document import DocumentKind, content_of, document, from_text, plain, to_text
 from fuseloom.results.fields import Fields
+from fuseloom.wording import counted, described
 
 Plain = Mapping[str, Any]
 """A JSON object."""
@@ -116,6 +117,11 @@ class RegionRecord:
     path: Plain | None = field(default=None, repr=False)
     channels: tuple[Plain, ...] | None = field(default=None, repr=False)
 
+    def __repr__(self) -> str:
+        return described(
+            self, f"{self.name}: {counted(self.cycles, 'cycle')}, order {','.join(self.order)}"
+        )
+
     @cached_property
     def rows(self) -> Mapping[int, Plain]:
         """What each node did, by its number."""
@@ -175,6 +181,14 @@ class RunRecord(Shows, html="fuseloom.results.display:record_html"):
     seconds: float
     repairs: tuple[Plain, ...] = ()
     outputs: Mapping[str, Plain] | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        return described(
+            self,
+            f"of {self.name} on {self.machine.name}: "
+            f"{counted(len(self.regions), 'region')}, {counted(self.cycles, 'cycle')}; "
+            f"{self.check or 'not checked'}",
+        )
 
     @property
     def ok(self) -> bool:

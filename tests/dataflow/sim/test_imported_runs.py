@@ -65,12 +65,12 @@ def test_levels_that_make_no_tensor_fail_or_are_noted() -> None:
         B.tensor, [([0, 3], [0, 1, 2]), ([0, 0, 2, 2], [0, 2])], [5, 6]
     )
     broken = replace(IMPORTED, graph=doubled(drop=False))
-    with pytest.raises(SimulationError, match="1 fibers for 3 coordinates"):
+    with pytest.raises(SimulationError, match="1 fiber for 3 coordinates"):
         run_imported(broken, {"B": stored}, engine="interpreter")
     made = run_imported(broken, {"B": stored}, engine="interpreter", lenient=True)
     assert made.outputs == {}
     assert list(made.problems) == ["X"]
-    with pytest.raises(SimulationError, match="X is no tensor: level 1 of X has 1 fibers"):
+    with pytest.raises(SimulationError, match="X is no tensor: level 1 of X has 1 fiber"):
         made.check(np.zeros((3, 3)))
 
 

@@ -30,4 +30,7 @@ def test_a_name_is_no_part_of_the_fingerprint() -> None:
 def test_a_name_that_is_none() -> None:
     with pytest.raises(SimulationError, match="no machine is called 'comet'") as error:
         read_machine("comet")
+    assert error.value.hint == "did you mean 'comal'?"
+    with pytest.raises(SimulationError, match="no machine is called 'abacus'") as error:
+        read_machine("abacus")
     assert "hbm2" in str(error.value.hint)

@@ -32,7 +32,7 @@ def test_stored_rows_without_elements_are_dropped() -> None:
     written.verify()
     assert written.levels[0].crd.tolist() == [1]
     assert written.to_dense().tolist() == [[0, 0, 0], [10, 0, 12], [0, 0, 0]]
-    with pytest.raises(SimulationError, match="level 1 of X has 1 fibers for 3 coordinates"):
+    with pytest.raises(SimulationError, match="level 1 of X has 1 fiber for 3 coordinates"):
         output_tensor(run(doubled(drop=False), stored), X)
 
 

@@ -11,7 +11,7 @@ import pytest
 import fuseloom as fl
 from fuseloom.cli.inputs import inputs
 from fuseloom.cli.keeping import identity_of
-from fuseloom.cli.main import argument_parser
+from fuseloom.cli.main import read_options
 from fuseloom.dataflow.fusion.classes import nest_classes
 from fuseloom.exploration.store import State
 from fuseloom.exploration.sweep import Base, ProgramWithData, Space
@@ -51,7 +51,7 @@ def chain() -> ProgramWithData:
 def test_a_run_is_the_same_as_of_simulate(
     options: list[str], base: Base, axes: dict[str, Any], tmp_path: Path
 ) -> None:
-    given = argument_parser().parse_args(["simulate", "--model", "gcn", *options])
+    given = read_options(["simulate", "--model", "gcn", *options])
     (plan,) = plans(tmp_path, base, axes)
     assert plan.identity == identity_of(inputs(given), given)
 

@@ -41,7 +41,7 @@ def test_arrays_as_pyg_keeps_them(tmp_path: Path) -> None:
         ({"edge_index": [[0, 0], [1, 1]], "edge_attr": [1.0, 2.0]}, "given twice"),
         ({"edge_index": [[0], [1]], "edge_attr": [np.nan]}, "not finite"),
         ({"edge_index": [[0], [1]], "x": [[1.0], [np.inf]]}, "feature 0 of node 1"),
-        ({"edge_index": [[0], [1]], "x": [1.0, 2.0]}, "1 dimensions"),
+        ({"edge_index": [[0], [1]], "x": [1.0, 2.0]}, "1 dimension"),
         ({"edge_index": [[0], [1]], "y": [0, 1, 2]}, "labels of shape"),
         ({"edge_index": [[0], [1]], "y": [0.5, 1]}, "one class"),
     ],

@@ -95,7 +95,7 @@ SNAP = "# {}: x.txt\n# Some graph\n# Nodes: {} Edges: {}\n# FromNodeId\tToNodeId
             SNAP.format("Undirected graph", 3, 5) + "1\t2\n2\t3\n2\t1\n3\t3\n",
             [[0, 1, 0], [1, 0, 1], [0, 1, 1]],
             (
-                "4 edges are listed, a comment says 5",
+                "the file lists 4 edges, a comment says 5",
                 "nodes count from 1, as there is no node 0",
                 "edges are undirected, as the file says: the opposite of each is added",
                 "1 edge repeats one that was given before: the first counts",
@@ -124,7 +124,7 @@ SNAP = "# {}: x.txt\n# Some graph\n# Nodes: {} Edges: {}\n# FromNodeId\tToNodeId
             (
                 "field 3 is the weight, 1 to 5",
                 "2 of 4 nodes have no edge",
-                "bipartite: 4 nodes are rows, 2 columns",
+                "bipartite: 4 rows, 2 columns",
             ),
         ),
     ],

@@ -59,7 +59,7 @@ def test_ogb_papers_that_cite_papers(tmp_path: Path) -> None:
         ("num-node-list.csv.gz", "99999999999\n", "line 1.*field 1"),
         ("num-node-list.csv.gz", "3\n", "line 4.*node 3 is not in 0..2"),
         ("num-node-list.csv.gz", "9\n", "9 nodes, but features of 5"),
-        ("node-feat.csv.gz", "1,2\n3\n", "line 2.*1 fields"),
+        ("node-feat.csv.gz", "1,2\n3\n", "line 2.*1 field"),
         ("node-feat.csv.gz", "", "is empty"),
         ("node-feat.csv.gz", "1e39,1\n" * 5, "feature 0 of node 0 is not finite in float32"),
         ("edge.csv.gz", "0,1,2,3,4\n", "5 fields"),

@@ -58,7 +58,9 @@ def test_what_cannot_be_unpacked_names_the_way_out(
     for module in ("compression.zstd", "zstandard"):
         monkeypatch.setitem(sys.modules, module, None)
     (tmp_path / "a.mtx.zst").write_bytes(packed.ZSTD + b"rest")
-    with pytest.raises(DataError, match=r"needs the package zstandard .*pip install zstandard"):
+    with pytest.raises(
+        DataError, match=r"needs the package zstandard .*pip install 'fuseloom\[zstd\]'"
+    ):
         read_tensor(tmp_path / "a.mtx.zst")
     (tmp_path / "a.mtx.xz").write_bytes(lzma.compress(MATRIX))
     with pytest.raises(DataError, match=r"packed by xz.*xz -d"):

@@ -37,7 +37,7 @@ def test_delimiters_comments_and_columns() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "reason"),
     [
-        ("1 2\n3", 2, "1 fields, expected 2"),
+        ("1 2\n3", 2, "1 field, expected 2"),
         ("1 2\n3 4\n5 6 7", 3, "3 fields, expected 2"),
         ("1 2\n3 x", 2, "field 2, 'x', is not a number"),
         ("1 2\n3 1_0", 2, "field 2, '1_0', is not a number"),

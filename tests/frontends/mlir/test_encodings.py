@@ -99,7 +99,7 @@ def test_storage_never_changes_what_is_computed() -> None:
          "not stored are 1.0"),
         ('lvlTypes = ["dense"], dimToLvl = affine_map<(i, j) -> (i, j)>', "1 level formats for 2"),
         ("mapp = 3", "an encoding has no mapp"),
-        ("map = (i) -> (i : dense)", "1 levels, the tensor 2"),
+        ("map = (i) -> (i : dense)", "1 level, the tensor 2"),
     ],
 )  # fmt: skip
 def test_refusals(encoding: str, message: str) -> None:

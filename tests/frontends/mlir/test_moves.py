@@ -200,7 +200,7 @@ def test_one_element_is_put_in() -> None:
     [
         ("%r = tensor.extract_slice %A[4, 0] [3, 4] [1, 1] : {s} to {t}", "outside a dimension"),
         ("%r = tensor.extract_slice %A[%n, 0] [3, 4] [1, 1] : {s} to {t}", "%n is not known"),
-        ("%r = tensor.extract_slice %A[0] [3] [1] : {s} to {t}", "names 1 dimensions"),
+        ("%r = tensor.extract_slice %A[0] [3] [1] : {s} to {t}", "names 1 dimension"),
         ("%r = tensor.extract_slice %A[0, 0] [2, 2] [1, 1] : {s} to {t}", "do not give its type"),
         ("%r = tensor.insert_slice %A into %A[0, 0] [3, 4] [1, 1] : {s} into {s}", "do not give"),
     ],

@@ -102,7 +102,7 @@ def test_another_mask_must_cover_what_the_first_did() -> None:
         imported.bind(SCORES, none)
     with pytest.raises(DataError, match=r"x_0 has shape \(4, 5\)"):
         imported.bind(SCORES[:4], KEPT)
-    with pytest.raises(DataError, match=r"1 inputs for a module of 2"):
+    with pytest.raises(DataError, match=r"1 input for a module of 2"):
         imported.bind(SCORES)
 
 

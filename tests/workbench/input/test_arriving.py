@@ -90,7 +90,7 @@ def test_what_became_of_a_file_is_said(session):
     edges = "% bip weighted\n" + "".join(f"{k % 16 + 1} {k % 4 + 1} 2\n" for k in range(17))
     told = send(session, "out.mine", edges.encode())
     assert told["state"] == "done", told
-    assert "bipartite: 16 nodes are rows, 4 columns; 1 edge repeats" in told["message"]
+    assert "bipartite: 16 rows, 4 columns; 1 edge repeats" in told["message"]
     assert session.built.data["W2"].to_dense()[0, 0] == 2
     told = send(session, "mine.mtx.bz2", bz2.compress(market(np.full((16, 4), 0.1))))
     assert "64 of 64 values are rounded to float32" in told["message"]

@@ -62,8 +62,8 @@ def test_right_answers(name):
 @pytest.mark.parametrize(
     ("name", "answer", "said"),
     [
-        ("number", 5, "5 rows is too many"),
-        ("number", 3, "3 rows is too few"),
+        ("number", 5, "5 rows are too many"),
+        ("number", 3, "3 rows are too few"),
         ("number", "4", "4 is no number"),
         ("number", True, "True is no number"),
         ("number", float("nan"), "nan is no number"),

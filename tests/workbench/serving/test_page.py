@@ -170,7 +170,7 @@ def test_a_full_server_says_so():
         body = server.get("/explorer")
         second = Visitor(server)
         await second.open()
-        assert "1 pages open, which is as many as it may" in str(second.models)
+        assert "1 page open, its limit" in str(second.models)
         assert body[0] == 200
         await second.close()
         await first.drag(4, 3)

@@ -15,6 +15,7 @@ from benchmarks.store import together
 from benchmarks.visitors import Server, Visitor, wait_for_end
 from fuseloom.cli import serve as command
 from fuseloom_workbench.serving import serve
+from fuseloom_workbench.serving.page import PAGES
 from tests.waiting import PATIENCE, until
 
 
@@ -225,3 +226,38 @@ def test_writers_and_readers_of_one_store_do_not_disturb_each_other(runs, shared
     outcome = together(runs, 2, shared)
     assert not outcome.wrong, outcome.wrong
     assert outcome.drags
+
+
+def test_all_pages_are_served_to_this_machine_alone():
+    assert serve.pages_of(options()) == ("explorer", "figures", "networks")
+    assert serve.pages_of(options("--address", "0.0.0.0")) == ("explorer",)
+    beyond = options("--address", "0.0.0.0", "--pages", "networks")
+    assert serve.pages_of(beyond) == ("explorer", "networks")
+    assert tuple(PAGES) == command.PAGES
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "http"])
+def test_a_port_that_there_is_not_is_one_line(port, capsys):
+    with pytest.raises(SystemExit) as caught:
+        serve.main(["--port", port])
+    assert caught.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "--port" in line
+    assert "from 1 to 65535" in line
+
+
+def test_a_port_in_use_is_one_line_that_names_the_option(capsys):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert serve.main(["--port", str(port), "--no-browser"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"port {port} of 127.0.0.1 is in use" in line
+    assert "--port" in line
+
+
+def test_an_address_that_there_is_not_is_one_line(capsys):
+    address = "no-such-host.invalid"
+    assert serve.main(["--address", address, "--open-to-network", "--no-browser"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert address in line
+    assert "--address" in line

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 
+from fuseloom.wording import agreeing, counted
+
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 
 
 def count(value: float, unit: str) -> str:
-    """A count with thousands separators, e.g. ``12,345 cycles``."""
-    return f"{round(value):,} {unit}" if math.isfinite(value) else f"unknown {unit}"
+    """A count with thousands separators, e.g. ``12,345 cycles`` or ``1 cycle``."""
+    if not math.isfinite(value):
+        return f"unknown {unit}"
+    return f"{round(value):,} {agreeing(round(value), unit.removesuffix('s'), unit)}"
 
 
 def short(value: float, unit: str) -> str:
@@ -37,12 +41,13 @@ def about(value: float) -> str:
     if value < 90:
         rounded = round(value, -1) if value > 10 else round(value)
         return f"about {rounded:.0f} second{'s' * (rounded != 1)}"
-    return f"about {value / 60:.0f} minutes"
+    return f"about {counted(value / 60, 'minute')}"
 
 
 def signed(share: float) -> str:
-    """A deviation, e.g. ``+12 %`` or ``−5 %``."""
-    return f"{share * 100:+.0f} %".replace("-", "−")
+    """A deviation, e.g. ``+12 %`` or ``−5 %``; less than half a percent is ``±0 %``."""
+    text = f"{share * 100:+.0f} %".replace("-", "−")
+    return f"±{text[1:]}" if text[1:] == "0 %" else text
 
 
 def scientific(value: float) -> str:

@@ -18,6 +18,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
+from fuseloom.wording import counted
 from fuseloom_workbench.base.assets import asset
 from fuseloom_workbench.base.palette import RUN_KINDS
 
@@ -165,7 +166,7 @@ def main() -> int:
     for finding in found:
         print(finding)
     wrong = sum(not finding.ok for finding in found)
-    print(f"{len(found)} figures, {wrong} out of bounds")
+    print(f"{counted(len(found), 'figure')}, {wrong} out of bounds")
     return int(wrong > 0)
 
 

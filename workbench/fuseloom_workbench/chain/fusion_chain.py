@@ -35,7 +35,10 @@ class FusionChain(SessionComponent):
     def changes(self) -> dict[str, Any]:
         repeated = (self.backend.part("why") or {}).get("recomputed", [])
         factors = {
-            one["tensor"]: [one["factor"], f"{one['made']} instead of {one['needed']} values"]
+            one["tensor"]: [
+                one["factor"],
+                f"{one['made']} instead of {one['needed']} values",
+            ]
             for one in repeated
         }
         changes = super().changes()

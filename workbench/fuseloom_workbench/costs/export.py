@@ -12,6 +12,7 @@ from typing import Any
 
 from fuseloom.errors import FuseloomError
 from fuseloom.results.record import RunRecord
+from fuseloom.wording import counted
 from fuseloom_workbench.base.assets import asset, script, style
 from fuseloom_workbench.base.help import texts
 from fuseloom_workbench.base.palette import RUN_KINDS
@@ -101,7 +102,7 @@ def page(view: Mapping[str, Any], shown: Mapping[str, Any], title: str = TITLE) 
     )
     if (size := len(text.encode())) > LARGEST:
         raise FuseloomError(
-            f"a comparison of {len(view['runs']):,} runs takes {size:,} bytes",
+            f"a comparison of {counted(len(view['runs']), 'run')} takes {counted(size, 'byte')}",
             hint=f"at most {LARGEST:,} bytes fit into a file; choose fewer runs with the filters",
         )
     return text

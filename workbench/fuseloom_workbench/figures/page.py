@@ -21,6 +21,7 @@ from fuseloom.experiments.report import cells, heading
 from fuseloom.models import load_model
 from fuseloom.models.nested import nested_in
 from fuseloom.program import print_program
+from fuseloom.wording import counted
 from fuseloom_workbench.base.assets import style
 from fuseloom_workbench.explorer import THEME, forget_busy
 from fuseloom_workbench.figures.bench import FigureBench, News
@@ -227,8 +228,9 @@ class FiguresPage(pn.viewable.Viewer):
             against = ""
             if self._base is not None and self._base.cycles and result is not self._base:
                 against = f", {result.cycles / self._base.cycles:.3f} times the point's"
-            rows.append(f"{result.cycles:,.0f} cycles{against}; {result.flops:,.0f} FLOPs; "
-                        f"{result.bytes:,.0f} bytes ({escape(how)})")  # fmt: skip
+            rows.append(f"{counted(result.cycles, 'cycle')}{against}; "
+                        f"{counted(result.flops, 'FLOP')}; "
+                        f"{counted(result.bytes, 'byte')} ({escape(how)})")  # fmt: skip
         link = escape(explorer_link(configuration))
         rows.append(f"<a href='{link}' target='_blank'>open it in the explorer</a>")
         self._one.object = "<p>" + "<br>".join(rows) + "</p>"

@@ -15,6 +15,7 @@ from hashlib import sha256
 from fuseloom.dataflow.compilation import CompiledRegion
 from fuseloom.dataflow.samml.dot import MAX_LABEL
 from fuseloom.errors import FuseloomError
+from fuseloom.wording import counted
 from fuseloom_workbench.graph.folding import (
     MOST,
     Box,
@@ -88,7 +89,7 @@ class Sheet:
             return ""
         what = "kernels are" if self.auto is GroupLevel.KERNEL else "kernels and regions are"
         return (
-            f"{len(self.drawn.faces):,} nodes, more than {MOST}: {what} folded. "
+            f"{counted(len(self.drawn.faces), 'node')}, more than {MOST}: {what} folded. "
             "Click a box to open it."
         )
 
@@ -166,10 +167,11 @@ def _words(drawn: DrawnGraph, name: str) -> str:
     """The comparison in words."""
     counts = drawn.counts
     if not counts[NEW] and not counts[MISSING]:
-        return f"Against {name}: all {counts['own']:,} nodes are the same."
+        return f"Against {name}: all {counted(counts['own'], 'node')} are the same."
     return (
-        f"Against {name}: {counts['same']:,} of {counts['own']:,} nodes are the same, "
-        f"{counts[NEW]:,} are new (+); {counts[MISSING]:,} of its {counts['theirs']:,} nodes "
+        f"Against {name}: {counts['same']:,} of {counted(counts['own'], 'node')} are the same, "
+        f"{counts[NEW]:,} are new (+); {counts[MISSING]:,} of its "
+        f"{counted(counts['theirs'], 'node')} "
         "are missing (−)."
     )
 

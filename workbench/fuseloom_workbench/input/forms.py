@@ -10,6 +10,7 @@ from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.errors import ProgramError, SimulationError
 from fuseloom.program import Program, Tensor, parse
 from fuseloom.program.formats import Format, LevelFormat, format_text, level_format
+from fuseloom.wording import counted
 from fuseloom_workbench.state.design import Design, with_program
 from fuseloom_workbench.state.machines import tokens_of
 from fuseloom_workbench.state.session import Session
@@ -89,7 +90,8 @@ def set_format(session: Session, name: str, levels: Sequence[str], order: Sequen
             raise ProgramError(f"the program has no tensor {name!r}")
         if len(levels) != tensor.rank or sorted(order) != list(range(tensor.rank)):
             raise ProgramError(
-                f"{name} has {tensor.rank} modes", hint="a level for each, and each mode once"
+                f"{name} has {counted(tensor.rank, 'mode')}",
+                hint="a level for each, and each mode once",
             )
         wanted = replace(
             tensor.format,

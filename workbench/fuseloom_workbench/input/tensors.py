@@ -21,6 +21,7 @@ from fuseloom.frontends.files import (
     read_tensor,
 )
 from fuseloom.program.arrays import operand_shapes, read_npz
+from fuseloom.wording import counted
 from fuseloom_workbench.input.kinds import FileKind
 from fuseloom_workbench.state.files import MOST_STORED
 
@@ -85,7 +86,7 @@ def _archive(path: Path, stem: str) -> dict[str, CoordinateTensor]:
         raise DataError(f"{path} holds no arrays", hint="numpy.savez(file, A=..., X=...)")
     if len(shapes) > MOST_TENSORS:
         raise DataError(
-            f"{path} holds {len(shapes):,} tensors", hint=f"at most {MOST_TENSORS} at once"
+            f"{path} holds {counted(len(shapes), 'tensor')}", hint=f"at most {MOST_TENSORS} at once"
         )
     return {name: _operand(name, arrays, str(path)) for name in shapes}
 
@@ -99,7 +100,7 @@ def check_unpacked(path: Path) -> None:
         raise DataError(f"{path}: {str(problem)[:200]}", hint="write it with numpy.savez") from None
     if total > MOST_UNPACKED or total > max(FREE, RATIO * path.stat().st_size):
         raise DataError(
-            f"{path} unpacks to {total:,} bytes",
+            f"{path} unpacks to {counted(total, 'byte')}",
             hint=f"at most {MOST_UNPACKED:,}, and {RATIO} times what the file has; numpy.savez "
             "does not pack",
         )
@@ -133,11 +134,12 @@ def _dense(array: Any, origin: str) -> CoordinateTensor:
     _check_numbers(array, origin)
     if not 1 <= array.ndim <= MOST_RANK:
         raise DataError(
-            f"{origin} has {array.ndim} dimensions", hint=f"a tensor has 1 to {MOST_RANK}"
+            f"{origin} has {counted(array.ndim, 'dimension')}",
+            hint=f"a tensor has 1 to {MOST_RANK}",
         )
     if math.prod(array.shape) > 8 * MOST_STORED:
         raise DataError(
-            f"{origin} has {math.prod(array.shape):,} elements",
+            f"{origin} has {counted(math.prod(array.shape), 'element')}",
             hint=f"at most {8 * MOST_STORED:,} dense ones; write it by coordinates",
         )
     return dense_tensor(array, origin)

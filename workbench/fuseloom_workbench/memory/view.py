@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fuseloom.wording import counted
 from fuseloom_workbench.base.quantities import count
 from fuseloom_workbench.state.session import Session
 
@@ -92,7 +93,9 @@ def _figures(memory: Mapping[str, Any]) -> list[dict[str, str]]:
             (
                 "memory.latency",
                 f"mean {what} latency",
-                f"{memory[f'{what}_latency']:,.1f} cycles" if memory[f"{what}s"] else "–",
+                f"{counted(memory[f'{what}_latency'], 'cycle', spec=',.1f')}"
+                if memory[f"{what}s"]
+                else "–",
                 "from request to answer" if memory[f"{what}s"] else f"no {what}s",
             )
             for what in ("read", "write")

@@ -27,6 +27,7 @@ from fuseloom.contraction.tree import ContractionTree
 from fuseloom.errors import FuseloomError, LimitError, ProgramError
 from fuseloom.exploration.limiting import limit_memory
 from fuseloom.results.record import RegionRecord
+from fuseloom.wording import counted
 from fuseloom_workbench.base.child import Send
 from fuseloom_workbench.networks import view
 from fuseloom_workbench.networks.asked import OPTIMISERS, NetworkQuestion
@@ -137,7 +138,7 @@ def _solve(asked: NetworkQuestion, send: Send) -> str:
     _tell(known, send)
     best = 0
     _look(best, send)
-    return f"{len(known.found.candidates):,} nests"
+    return f"{counted(len(known.found.candidates), 'nest')}"
 
 
 def _same_data(before: NetworkQuestion, now: NetworkQuestion) -> bool:
@@ -210,7 +211,7 @@ def _measure(number: int, send: Send) -> str:
     wanted += [n for n, c in enumerate(candidates) if c.first]
     wanted += [number] if number >= 0 else []
     numbers = list(dict.fromkeys(wanted))
-    send(("progress", 0.1, f"compiling {len(numbers)} nests"))
+    send(("progress", 0.1, f"compiling {counted(len(numbers), 'nest')}"))
     fitting = [n for n in numbers if _bytes(candidates[n]) <= MOST_BYTES]
     refused = len(numbers) - len(fitting)
     if not fitting:
@@ -220,14 +221,14 @@ def _measure(number: int, send: Send) -> str:
             hint="take smaller extents, or a smaller bound",
         )
     made = _compiled(known, fitting)
-    send(("progress", 0.5, f"running {len(fitting)} nests in turns"))
+    send(("progress", 0.5, f"running {counted(len(fitting), 'nest')} in turns"))
     runs = measure({str(n): k for n, k in zip(fitting, made, strict=True)}, known.data,
                    seconds=SECONDS)  # fmt: skip
     known.measured.update({int(name): one for name, one in runs.items()})
     _tell(known, send)
     trouble = _keep(known, dict(zip(fitting, made, strict=True)), runs)
     wrong = [name for name, one in runs.items() if not one.right]
-    told = f"{len(fitting) - len(wrong)} nests ran, each compared with the reference"
+    told = f"{counted(len(fitting) - len(wrong), 'nest')} ran, each compared with the reference"
     if wrong:
         told += f"; {len(wrong)} gave WRONG results, which have no time"
     if refused:
@@ -282,7 +283,7 @@ def _pareto(send: Send) -> str:
     send(("part", "pareto", {"vectors": [[[n, b] for n, b in v.items()] for v in found]}))
     if len(found) == 1:
         return "one vector of bounds, which cannot be lowered"
-    return f"{len(found)} vectors of bounds of which none can be lowered"
+    return f"{counted(len(found), 'vector')} of bounds of which none can be lowered"
 
 
 def _dataflow(send: Send) -> str:

@@ -23,6 +23,7 @@ from fuseloom.dataflow.sim.tokens import format_token, parse_token
 from fuseloom.display import shown, tag
 from fuseloom.errors import DataError, FuseloomError, OrderError
 from fuseloom.program.types import Program
+from fuseloom.wording import agreeing
 from fuseloom_workbench.notebook import course
 
 LONGEST = 60
@@ -145,7 +146,9 @@ def number(want: Callable[[], float], unit: str = "", tolerance: float = 0.0) ->
         if math.isclose(float(answer), right, rel_tol=tolerance, abs_tol=0.0):
             return ""
         side = "many" if float(answer) > right else "few"
-        return f"{_short(answer)}{unit and ' ' + unit} is too {side}"
+        noun = agreeing(_short(answer), unit.removesuffix("s"), unit)
+        verb = "are" if unit.endswith("s") and unit == noun != "times" else "is"
+        return f"{_short(answer)}{noun and ' ' + noun} {verb} too {side}"
 
     return wrong
 

@@ -8,6 +8,7 @@ from math import isfinite
 from fuseloom.dataflow.sim.program_runs import Run
 from fuseloom.display import Drawing, PlotLine, PlotMark, plot
 from fuseloom.errors import DataError
+from fuseloom.wording import counted
 from fuseloom_workbench.state.expected import peak
 
 
@@ -50,7 +51,7 @@ def roofline(runs: Mapping[str, Run], *, title: str = "") -> Drawing:
     lines = []
     for name, rate in memories.items():
         end = min(high, top / rate)
-        said = f"{name}: {rate:g} bytes a cycle"
+        said = f"{name}: {counted(rate, 'byte', spec='g')} a cycle"
         lines.append(PlotLine(((low, low * rate), (end, end * rate)), said))
     lines.append(PlotLine(((low, top), (high, top)), f"every node computes: {top:g} a cycle"))
     return plot(

@@ -133,7 +133,8 @@ def compile_kernels() -> subprocess.Popen[bytes]:
     quiet = subprocess.DEVNULL
     polite = ["nice", "-n", "10"] if shutil.which("nice") else []
     command = [*polite, *interpreter.command("-m", "fuseloom", "warmup", "--json")]
-    return subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)
+    environment = interpreter.environment()
+    return subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet, env=environment)
 
 
 def warm_up() -> None:

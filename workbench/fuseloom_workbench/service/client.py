@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from fuseloom.wording import counted
 from fuseloom_workbench.service.journal import note
 from fuseloom_workbench.service.parking import new_session_token
 from fuseloom_workbench.service.priority import LOOK, Watch
@@ -290,8 +291,8 @@ class Client:
             if not told:
                 told = True
                 limit = self.supervisor.budgets.workers
-                self._deliver({"waiting": f"this server works for {limit} pages at once; "
-                               "yours waits for one of them"})  # fmt: skip
+                text = f"this server works for {counted(limit, 'page')} at once; yours waits"
+                self._deliver({"waiting": text})
             await asyncio.sleep(0.1)
 
     @property

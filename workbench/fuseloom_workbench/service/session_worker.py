@@ -26,6 +26,7 @@ from fuseloom.dataflow.sim.explain.data import observation
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.errors import FuseloomError
 from fuseloom.exploration import limiting
+from fuseloom.wording import counted
 from fuseloom_workbench.graph import layout
 from fuseloom_workbench.graph import view as graph
 from fuseloom_workbench.graph.sheet import sheet_of
@@ -112,7 +113,11 @@ class Rendering:
         """The picture of the region shown, or what is wrong; runs in a child."""
         nodes, most = graph.wanted(self.session)["nodes"], self.budgets.graph_nodes
         if nodes > most:
-            yield "", f"a graph of {nodes:,} nodes; here, graphs up to {most:,} nodes are drawn"
+            yield (
+                "",
+                f"a graph of {counted(nodes, 'node')}; here, graphs up to "
+                f"{counted(most, 'node')} are drawn",
+            )
             return
         try:
             yield layout.draw(graph.dot(self.session), "places"), ""

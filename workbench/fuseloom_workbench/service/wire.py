@@ -14,6 +14,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+from fuseloom.wording import counted
 from fuseloom_workbench.service.journal import note
 
 _HEAD = struct.Struct(">IB")
@@ -49,7 +50,7 @@ class _MessageFrames:
         while len(self._bytes) >= _HEAD.size:
             length, number = _HEAD.unpack_from(self._bytes)
             if length > LONGEST:
-                raise Closed(f"a frame of {length:,} bytes")
+                raise Closed(f"a frame of {counted(length, 'byte')}")
             end = _HEAD.size + length
             if len(self._bytes) < end:
                 break

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
 
+from fuseloom.wording import counted
 from fuseloom_workbench.explorer import TITLE, explorer
 from fuseloom_workbench.service.journal import note
 from fuseloom_workbench.service.served_backend import ServedBackend
@@ -31,6 +33,26 @@ def served_page(at: Supervisor | None = None) -> Any:
         for name, *arguments in asked(pn.state.session_args):
             backend.ask(name, *arguments)
     return explorer(backend)
+
+
+def figures() -> Any:
+    """A page of the paper's figures for the visitor whose document is being made."""
+    from fuseloom_workbench.figures.page import figures_page
+
+    return figures_page()
+
+
+def networks() -> Any:
+    """A page of sparse tensor networks for the visitor whose document is being made."""
+    from fuseloom_workbench.networks.page import networks_page
+
+    return networks_page()
+
+
+PAGES: Mapping[str, Callable[[], Any]] = MappingProxyType(
+    {"explorer": served_page, "figures": figures, "networks": networks}
+)
+"""The pages of a server by name; those besides the explorer are imported when they are visited."""
 
 
 def asked(given: Mapping[str, Sequence[bytes]]) -> list[tuple[Any, ...]]:
@@ -61,5 +83,5 @@ def asked(given: Mapping[str, Sequence[bytes]]) -> list[tuple[Any, ...]]:
 
 
 def _full(number: int) -> Any:
-    text = f"This server has {number} pages open, which is as many as it may. Try again later."
+    text = f"This server has {counted(number, 'page')} open, its limit. Try again later."
     return pmui.Page(title=TITLE, main=[pmui.Alert(text, severity="warning")])

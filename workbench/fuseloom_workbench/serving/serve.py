@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import errno
 import ipaddress
 import logging
 import os
 import secrets
 import signal
+import socket
 import sys
 import threading
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
+from fuseloom.cli.serve import PAGES as PAGE_NAMES
+from fuseloom.cli.serve import pages, port
 from fuseloom.errors import FuseloomError
 from fuseloom_workbench.service import journal
 from fuseloom_workbench.service import supervisor as supervisors
@@ -29,10 +33,17 @@ LAST = 2.5
 """Seconds after which an end that hangs is forced."""
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser that says in one line what it cannot read."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"fuseloom: error: {message} (hint: {self.prog} --help)\n")
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line; ``fuseloom serve`` has the same options."""
-    known = argparse.ArgumentParser("fuseloom serve", allow_abbrev=False)
-    known.add_argument("--port", type=int, default=5006)
+    known = _Parser("fuseloom serve", allow_abbrev=False)
+    known.add_argument("--port", type=port, default=5006)
     known.add_argument("--address", default="127.0.0.1")
     known.add_argument("--allow-origin", action="append", default=[], metavar="HOST:PORT")
     known.add_argument("--token-file", metavar="FILE")
@@ -40,6 +51,7 @@ def parser() -> argparse.ArgumentParser:
     known.add_argument("--keep-runs", action="store_true")
     known.add_argument("--log-json", action="store_true")
     known.add_argument("--no-browser", action="store_true")
+    known.add_argument("--pages", type=pages, metavar="NAME,...")
     for budget in fields(Budgets):
         known.add_argument(f"--max-{budget.name.replace('_', '-')}", type=int, metavar="N")
     return known
@@ -122,6 +134,43 @@ def check_network(options: argparse.Namespace, token: str) -> None:
     )
 
 
+def check_port(options: argparse.Namespace) -> None:
+    """See, before the engine is loaded, that the server can listen where it should.
+
+    Raises
+    ------
+    ValueError
+        With what to do instead.
+    """
+    try:
+        ((family, kind, _, _, place), *_) = socket.getaddrinfo(
+            options.address, options.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        with socket.socket(family, kind) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(place)
+            probe.listen(1)
+    except OSError as problem:
+        raise ValueError(refused_port(options, problem)) from None
+
+
+def refused_port(options: argparse.Namespace, problem: OSError) -> str:
+    """Return one line on why the server cannot listen, and on the option that changes it."""
+    match problem.errno:
+        case errno.EADDRINUSE:
+            text = f"port {options.port} of {options.address} is in use"
+            return f"{text} (hint: choose another one, such as --port {_next(options.port)})"
+        case errno.EACCES:
+            text = f"port {options.port} of {options.address} is not for this user"
+            return f"{text} (hint: choose one from 1024, such as --port 5006)"
+    text = f"cannot listen on port {options.port} of {options.address}: {problem.strerror}"
+    return f"{text} (hint: see --address and --port)"
+
+
+def _next(port: int) -> int:
+    return port + 1 if port < 65535 else 5006
+
+
 def origins(options: argparse.Namespace) -> list[str]:
     """Hosts whose pages may connect."""
     own = [options.address, "localhost", "127.0.0.1"] if is_loopback(options.address) else [
@@ -131,24 +180,37 @@ def origins(options: argparse.Namespace) -> list[str]:
     return [*(f"{host}:{options.port}" for host in hosts), *options.allow_origin]
 
 
+def pages_of(options: argparse.Namespace) -> tuple[str, ...]:
+    """Return the names of the pages that are served, the explorer first.
+
+    The others start processes that no budget limits: beyond this machine they are served only
+    where ``--pages`` names them.
+    """
+    if options.pages:
+        return tuple(name for name in PAGE_NAMES if name == PATH or name in options.pages)
+    return PAGE_NAMES if is_loopback(options.address) else (PATH,)
+
+
 def make_server(options: argparse.Namespace, supervisor: supervisors.Supervisor, token: str) -> Any:
     """The server, not yet started."""
     import panel as pn
     from panel.io.server import get_server
+    from tornado.web import RedirectHandler
 
     from fuseloom_workbench.serving.access import access
     from fuseloom_workbench.serving.gate import guard
     from fuseloom_workbench.serving.health import Health
     from fuseloom_workbench.serving.opening import InTurn, rehearse, remember_resources
-    from fuseloom_workbench.serving.page import served_page
+    from fuseloom_workbench.serving.page import PAGES
 
     pn.extension()
     upload = supervisor.budgets.upload * MIB
     more: dict[str, Any] = {}
     if token:
         more = {"auth_provider": access(token), "cookie_secret": secrets.token_hex(32)}
+    names = pages_of(options)
     server = get_server(
-        {PATH: served_page},
+        {name: PAGES[name] for name in names},
         port=options.port,
         address=options.address,
         websocket_origin=origins(options),
@@ -156,7 +218,10 @@ def make_server(options: argparse.Namespace, supervisor: supervisors.Supervisor,
         show=False,
         start=False,
         verbose=False,
-        extra_patterns=[(r"/health", Health, {"supervisor": supervisor})],
+        extra_patterns=[
+            (r"/", RedirectHandler, {"url": f"/{PATH}", "permanent": False}),
+            (r"/health", Health, {"supervisor": supervisor}),
+        ],
         unused_session_lifetime_milliseconds=UNUSED,
         check_unused_sessions_milliseconds=LOOK,
         websocket_max_message_size=upload,
@@ -168,7 +233,9 @@ def make_server(options: argparse.Namespace, supervisor: supervisors.Supervisor,
         **more,
     )
     guard(server._tornado)
-    server._tornado.applications[f"/{PATH}"].application.add(InTurn())
+    in_turn = InTurn()
+    for name in names:
+        server._tornado.applications[f"/{name}"].application.add(in_turn)
     remember_resources()
     rehearse()
     return server
@@ -210,6 +277,7 @@ def main(arguments: list[str]) -> int:
         budgets = budgets_of(options)
         token = token_of(options)
         check_network(options, token)
+        check_port(options)
     except ValueError as reason:
         print(f"fuseloom: {reason}", file=sys.stderr)
         return 2
@@ -222,7 +290,7 @@ def main(arguments: list[str]) -> int:
     try:
         server = make_server(options, supervisor, token)
     except OSError as problem:
-        print(f"fuseloom: port {options.port} of {options.address}: {problem}", file=sys.stderr)
+        print(f"fuseloom: {refused_port(options, problem)}", file=sys.stderr)
         supervisors.close()
         return 2
     except ValueError as problem:
@@ -250,6 +318,8 @@ def main(arguments: list[str]) -> int:
     journal.note("serving", url=f"{url}/{PATH}", address=options.address)
     if not options.log_json:
         print(f"The workbench is at {url}/{PATH}  (Ctrl+C ends it)", flush=True)
+        if others := pages_of(options)[1:]:
+            print(f"More pages: {', '.join(f'{url}/{name}' for name in others)}", flush=True)
     if not options.no_browser:
         server.io_loop.add_callback(server.show, f"/{PATH}")
     server.io_loop.start()

@@ -23,6 +23,7 @@ from fuseloom.dataflow.fusion.directives import (
 from fuseloom.dataflow.table.cells import VALUE_ROW, CellKind, Column
 from fuseloom.errors import ScheduleError
 from fuseloom.program.formats import LevelFormat
+from fuseloom.wording import counted
 from fuseloom_workbench.state.design import BuiltDesign, Design
 from fuseloom_workbench.state.edits import with_cuts
 
@@ -152,7 +153,7 @@ class _Menu:
         now = dict(self.region.region.options.lanes).get(index, 1)
         for lanes in LANES:
             yield self._choice(
-                f"lanes {lanes}", f"Deal {index} to {lanes} lanes",
+                f"lanes {lanes}", f"Deal {index} to {counted(lanes, 'lane')}",
                 f"What comes after {index} is built {lanes} times; each lane takes its share of "
                 "the coordinates.",
                 now == lanes, mine, Parallel(index, lanes, self.span),

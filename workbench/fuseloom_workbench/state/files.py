@@ -21,6 +21,7 @@ from fuseloom.errors import DataError
 from fuseloom.frontends.files import CoordinateTensor
 from fuseloom.models import Loaded
 from fuseloom.program.arrays import read_npz
+from fuseloom.wording import counted
 
 VARIABLE = "FUSELOOM_UPLOADS"
 MOST_BYTES = 2 << 30
@@ -68,7 +69,7 @@ def put(tensor: CoordinateTensor) -> str:
     """
     if tensor.nnz > MOST_STORED:
         raise DataError(
-            f"{tensor.nnz:,} stored elements",
+            f"{counted(tensor.nnz, 'stored element')}",
             hint=f"at most {MOST_STORED:,} here; the command line takes larger ones",
         )
     small = all(size < 1 << 31 for size in tensor.shape)

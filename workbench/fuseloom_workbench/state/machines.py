@@ -8,6 +8,7 @@ from fuseloom.dataflow.sim.dram import Ideal, Queues, peak_bandwidth
 from fuseloom.dataflow.sim.machine import PRESETS, Machine
 from fuseloom.dataflow.sim.machine_text import UNBOUNDED
 from fuseloom.errors import SimulationError
+from fuseloom.wording import counted
 
 SMALL = 2e6
 """Expected tokens up to which every run is explained at once."""
@@ -67,7 +68,7 @@ def machine_text(machine: Machine) -> str:
         memory_text(machine),
         f"channels {capacity(machine)}",
         f"{machine.clock_hz / 1e6:g} MHz",
-        f"{quirks} quirks of the reference simulator" if quirks else "no quirks",
+        f"{counted(quirks, 'quirk')} of the reference simulator" if quirks else "no quirks",
     ]
     return " · ".join(said)
 

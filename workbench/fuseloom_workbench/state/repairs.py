@@ -13,6 +13,7 @@ from fuseloom.dataflow.fusion.directives import Permute, Span
 from fuseloom.dataflow.fusion.pog import EdgeOrigin
 from fuseloom.dataflow.fusion.repair import traffic
 from fuseloom.errors import FuseloomError
+from fuseloom.wording import agreeing
 from fuseloom_workbench.base.quantities import short
 from fuseloom_workbench.state.design import BuiltDesign, Design, build, with_order
 
@@ -65,7 +66,8 @@ def of_order(built: BuiltDesign, region: int, wanted: Sequence[str]) -> tuple[Wa
         price = short(traffic(tensor, _elements(built, tensor.name)), "B")
         told.append(f"store {name} also as ({', '.join(order)}): {price} {often}")
     more = made.estimate.cycles - built.estimate.cycles
-    effect = f", est. {more:+,.0f} cycles".replace("-", "−")
+    change = f"{more:+,.0f}".replace("-", "−") if round(more) else "±0"
+    effect = f", est. {change} {agreeing(change, 'cycle', 'cycles')}"
     text = f"{'; '.join(told)}{effect}"
     return (WayOut(text[0].upper() + text[1:], design),)
 

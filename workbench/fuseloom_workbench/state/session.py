@@ -13,6 +13,7 @@ from fuseloom.dataflow.cost import Estimate
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.machine_text import read_machine
 from fuseloom.errors import FuseloomError, ProgramError, ScheduleError
+from fuseloom.wording import counted
 from fuseloom_workbench.base.quantities import count
 from fuseloom_workbench.state import edits, repairs
 from fuseloom_workbench.state.answered import Answered
@@ -396,7 +397,8 @@ class Session(ViewState, Runs, Answered):
         """Refuse a text that is too long."""
         if len(text) > self.most_text:
             raise ProgramError(
-                f"a text of {len(text):,} characters", hint=f"at most {self.most_text:,} here"
+                f"a text of {counted(len(text), 'character')}",
+                hint=f"at most {self.most_text:,} here",
             )
 
     def edit(
@@ -417,7 +419,7 @@ class Session(ViewState, Runs, Answered):
         program = design.source.model.program
         if len(program.statements) > self.most_statements:
             raise ProgramError(
-                f"a program of {len(program.statements):,} statements",
+                f"a program of {counted(len(program.statements), 'statement')}",
                 hint=f"at most {self.most_statements:,} here; the command line takes longer ones",
             )
 

@@ -23,6 +23,7 @@ from fuseloom.models import (
 from fuseloom.models.datasets import GRAPHS, VARIABLE
 from fuseloom.models.parameters import check_fit, checked
 from fuseloom.program import StoredTensor, Tensor, parse
+from fuseloom.wording import counted
 from fuseloom_workbench.state.files import Upload, with_files
 
 Options = tuple[tuple[str, int | float], ...]
@@ -134,7 +135,7 @@ def known_names(model: str, data: str | None) -> None:
         )
     if data in GRAPHS and GRAPHS[data].nodes > LARGEST:
         raise ProgramError(
-            f"data set {data} has {GRAPHS[data].nodes:,} nodes, more than the {LARGEST:,} "
+            f"data set {data} has {counted(GRAPHS[data].nodes, 'node')}, more than the {LARGEST:,} "
             "that the workbench loads",
             hint="use the command line",
         )

@@ -30,6 +30,7 @@ from fuseloom.dataflow.sim.observe import IDLE
 from fuseloom.errors import FuseloomError
 from fuseloom.exploration.limiting import allow_mapping
 from fuseloom.results.record import RegionRecord
+from fuseloom.wording import counted
 from fuseloom_workbench.state.look import Window
 from fuseloom_workbench.state.records import KeptRun
 from fuseloom_workbench.state.session import Session
@@ -320,7 +321,7 @@ def _trace(question: _Question) -> dict[str, Any]:
     events = sum(most_intervals(r.store, 0, r.store.cycles) for r in regions)
     if events > TRACE:
         raise FuseloomError(
-            f"up to {events:,} events; at most {TRACE:,} go through a browser",
+            f"up to {counted(events, 'event')}; at most {TRACE:,} go through a browser",
             hint="fuseloom simulate --trace-out FILE writes any number of them",
         )
     out = io.StringIO()

@@ -15,6 +15,7 @@ from fuseloom.dataflow.why.difference import Change, difference
 from fuseloom.dataflow.why.promises import held
 from fuseloom.dataflow.why.recomputation import Recomputation
 from fuseloom.dataflow.why.suggestions import Suggestion
+from fuseloom.wording import counted
 from fuseloom_workbench.base.quantities import count
 from fuseloom_workbench.state.session import Session
 from fuseloom_workbench.why.finding import Findings, asked_of, pinned_of
@@ -221,7 +222,7 @@ def _rows(changes: Sequence[Change], kernels: Mapping[str, str]) -> dict[str, An
     rows = [_row(replace(c, name=_drawn(c.name, kernels))) for c in shown]
     if rest:
         a, b = (sum((c.a if k else c.b) or 0 for c in rest) for k in (1, 0))
-        rows.append(_row(Change(f"{len(rest):,} others", "", a, b)))
+        rows.append(_row(Change(f"{counted(len(rest), 'other')}", "", a, b)))
     return {"rows": rows}
 
 

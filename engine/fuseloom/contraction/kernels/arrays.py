@@ -13,6 +13,7 @@ from fuseloom.contraction.kernels.operands import Floats, Ints, Operand
 from fuseloom.contraction.kernels.parts import LISTS, PRODUCTS, Lowered
 from fuseloom.errors import LimitError
 from fuseloom.program import Access, CompressedLevel
+from fuseloom.wording import counted
 
 FIRST_ROOM = 4_096
 """Elements of a sparse result that there is room for at first."""
@@ -68,7 +69,8 @@ class Prepared:
     def _make_room(self, elements: int) -> None:
         if 2 * WORD * elements > MOST_BYTES:
             raise LimitError(
-                f"the result has {elements:,} elements, which take {2 * WORD * elements:,} bytes; "
+                f"the result has {counted(elements, 'element')}, which take "
+                f"{counted(2 * WORD * elements, 'byte')}; "
                 f"the limit is {MOST_BYTES:,}",
                 hint="run the network on smaller data",
             )

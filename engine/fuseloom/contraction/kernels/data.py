@@ -17,6 +17,7 @@ from fuseloom.contraction.tree import ContractionTree
 from fuseloom.errors import DataError, LimitError
 from fuseloom.program import LevelFormat
 from fuseloom.program.formats import suggestion
+from fuseloom.wording import counted
 
 MOST_BYTES = 2**31
 """Of workspaces and result together."""
@@ -107,6 +108,7 @@ def check_dense(tree: ContractionTree) -> None:
     size = WORD * prod(tree.extents[x] for x in tree.result.indices)
     if size > MOST_BYTES:
         raise LimitError(
-            f"{tree.result} takes {size:,} bytes as a dense array, the limit is {MOST_BYTES:,}",
+            f"{tree.result} takes {counted(size, 'byte')} as a dense array, the limit is "
+            f"{MOST_BYTES:,}",
             hint="take its elements, kernel.run_listed(data)",
         )

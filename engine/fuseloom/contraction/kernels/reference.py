@@ -15,6 +15,7 @@ from fuseloom.contraction.kernels.operands import Elements, Floats, Ints
 from fuseloom.contraction.tree import ContractionTree
 from fuseloom.errors import LimitError
 from fuseloom.program import Access
+from fuseloom.wording import counted
 
 DENSE = 2**22
 """Steps of a contraction up to which NumPy's einsum computes it."""
@@ -125,7 +126,8 @@ def _contracted(out: Access, operands: Sequence[_Sparse], extents: Mapping[str, 
     )
     if products > MOST_PRODUCTS:
         raise LimitError(
-            f"{out} takes {int(products):,} products, and is checked up to {MOST_PRODUCTS:,}",
+            f"{out} takes {counted(int(products), 'product')}, and is checked up to "
+            f"{MOST_PRODUCTS:,}",
             hint="check and measure the network on smaller data",
         )
     first = scipy.sparse.csr_array((left.values, (row, middle[:split])), shape=(len(row_of), count))

@@ -24,6 +24,7 @@ from fuseloom.contraction.loopnest.ir import Nest
 from fuseloom.contraction.tree import ContractionTree
 from fuseloom.errors import LimitError, ProgramError
 from fuseloom.program import LevelFormat
+from fuseloom.wording import counted
 
 EXACT = 1e-9
 """Relative error up to which a result counts as right."""
@@ -269,7 +270,8 @@ def _check_bytes(lowered: Lowered, most: int) -> None:
     made = [*(a for a in lowered.bound.workspaces if a.indices), lowered.bound.result]
     largest = max(range(len(counts)), key=counts.__getitem__)
     raise LimitError(
-        f"{made[largest]} takes {WORD * counts[largest]:,} bytes as a dense array, and all that "
+        f"{made[largest]} takes {counted(WORD * counts[largest], 'byte')} as a dense array, and "
+        "all that "
         f"the nest makes may take {most:,}",
         hint="choose a nest that fuses more of its loops, or give most_bytes; of a large result, "
         "listed=True holds the elements alone",

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from fuseloom.contraction.loopnest.ir import Assign, Forall, Nest, Where, verify, walk, workspaces
 from fuseloom.errors import DataError
+from fuseloom.wording import counted
 
 Array = npt.NDArray[np.float64]
 MOST_STEPS = 50_000_000
@@ -47,7 +48,8 @@ def interpret(
     steps = count_steps(nest, extents)
     if steps > most:
         raise DataError(
-            f"the loops have {steps:,} steps, which is more than the {most:,} that are interpreted",
+            f"the loops have {counted(steps, 'step')}, which is more than the {most:,} that are "
+            "interpreted",
             hint="use smaller sizes, or compile the nest",
         )
     made: dict[str, Array] = {}

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from fuseloom.errors import ProgramError
 from fuseloom.program import Access
+from fuseloom.wording import counted
 
 
 @dataclass(frozen=True)
@@ -189,8 +190,8 @@ def verify(nest: Nest) -> None:
             known = ranks.setdefault(access.tensor, len(access.indices))
             if known != len(access.indices):
                 raise ProgramError(
-                    f"{access.tensor} has {known} indices in one place, {len(access.indices)} in "
-                    "another"
+                    f"{access.tensor} has {counted(known, 'index', 'indices')} in one place, "
+                    f"{len(access.indices)} in another"
                 )
         early = [a.tensor for a in part.operands if a.tensor in all_made - made]
         if early:

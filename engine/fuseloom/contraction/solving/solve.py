@@ -17,6 +17,7 @@ from fuseloom.contraction.solving.pins import Pin
 from fuseloom.contraction.tree import ContractionTree
 from fuseloom.errors import ProgramError
 from fuseloom.program import Access
+from fuseloom.wording import counted
 
 SECONDS = 20.0
 """How long Z3 may take for one answer."""
@@ -137,7 +138,8 @@ class Question:
         for name, most in given.items():
             if most < 0:
                 raise ProgramError(
-                    f"a workspace of {name} cannot have {most} dimensions", hint="0 is a scalar"
+                    f"a workspace of {name} cannot have {counted(most, 'dimension')}",
+                    hint="0 is a scalar",
                 )
         return given
 
@@ -237,7 +239,8 @@ class Question:
         count = prod(map(len, ranges))
         if count > MOST_VECTORS:
             raise ProgramError(
-                f"{count:,} vectors of bounds are more than the {MOST_VECTORS:,} that are tried",
+                f"{counted(count, 'vector')} of bounds are more than the {MOST_VECTORS:,} that "
+                "are tried",
                 hint="bound some intermediates by hand",
             )
         minimal: list[tuple[int, ...]] = []

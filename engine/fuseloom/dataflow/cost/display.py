@@ -7,13 +7,14 @@ from math import isfinite
 from fuseloom.dataflow.cost.numbers import Estimate
 from fuseloom.display import Markup, shown, tag
 from fuseloom.results.display import figures_html
+from fuseloom.wording import counted
 
 
 def estimate_html(estimate: Estimate) -> Markup:
     """Cycles, FLOPs and bytes by region, what they rest on, and how sure they are."""
     parts = estimate.regions
     return shown(
-        tag("h4", f"estimate: {estimate.cycles:,.0f} cycles"),
+        tag("h4", f"estimate: {counted(estimate.cycles, 'cycle')}"),
         figures_html(
             [(r.name, r.cycles, r.flops, r.bytes) for r in parts],
             (estimate.cycles, estimate.flops, estimate.bytes),

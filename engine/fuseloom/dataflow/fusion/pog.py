@@ -20,6 +20,7 @@ from fuseloom.errors import OrderError
 from fuseloom.program.late import LazyModule
 from fuseloom.program.printer import declaration
 from fuseloom.program.types import BroadcastAdd, Program
+from fuseloom.wording import agreeing, counted, described
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -66,6 +67,9 @@ class PartialOrderGraph(Shows, html="fuseloom.dataflow.fusion.display:order_html
 
     indices: tuple[str, ...]
     edges: tuple[Edge, ...]
+
+    def __repr__(self) -> str:
+        return described(self, f"of {','.join(self.indices)}: {counted(len(self.edges), 'edge')}")
 
     @cached_property
     def _network(self) -> nx.DiGraph:
@@ -243,6 +247,15 @@ def count_text(count: int | None) -> str:
     ('1,234', 'very many')
     """
     return "very many" if count is None else f"{count:,}"
+
+
+def orders_text(count: int | None) -> str:
+    """Return a number of legal orders with its noun.
+
+    >>> orders_text(1), orders_text(1234), orders_text(None)
+    ('1 legal order', '1,234 legal orders', 'very many legal orders')
+    """
+    return f"{count_text(count)} legal {agreeing(count or 0, 'order', 'orders')}"
 
 
 def _count(nodes: frozenset[str], closure: nx.DiGraph, most: int | None = None) -> int | None:

@@ -15,6 +15,7 @@ from fuseloom.program.completeness import ElementPresence, presences
 from fuseloom.program.dense_levels import dense_problem, densest, intermediates, with_levels
 from fuseloom.program.formats import Format, LevelFormat, suggestion
 from fuseloom.program.types import Program, Tensor
+from fuseloom.wording import counted
 
 
 def prepare(program: Program, schedule: Schedule) -> tuple[Program, Schedule]:
@@ -87,7 +88,7 @@ def _stored(
     levels = store.levels * rank if len(store.levels) == 1 else store.levels
     if len(levels) != rank:
         raise ScheduleError(
-            f"'{store}' names {len(levels)} levels, and {name} has {rank}",
+            f"'{store}' names {counted(len(levels), 'level')}, and {name} has {rank}",
             hint="name each level, outermost first, or one word for all",
         )
     made = with_levels(program.tensor(name), levels)

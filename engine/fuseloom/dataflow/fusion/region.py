@@ -15,6 +15,7 @@ from fuseloom.display.shows import Shows
 from fuseloom.program.late_fields import LateFields
 from fuseloom.program.printer import statement_text
 from fuseloom.program.types import Access, Program, Statement
+from fuseloom.wording import counted, described
 
 JSON_VERSION = 1
 
@@ -80,6 +81,13 @@ class FusedRegion(LateFields, Shows, html="fuseloom.dataflow.fusion.display:regi
     changes: Changes = field(default_factory=Changes)
     repairs: tuple[Repaired, ...] = field(default_factory=tuple)
     options: RegionOptions = field(default_factory=RegionOptions)
+
+    def __repr__(self) -> str:
+        return described(
+            self,
+            f"{self.name}: {counted(len(self.statements), 'statement')}, "
+            f"outputs {', '.join(self.outputs)}",
+        )
 
     @property
     def indices(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from fuseloom.dataflow.fusion.pog import Changes, Edge, EdgeOrigin, PartialOrder
 from fuseloom.dataflow.fusion.views import Instance, Leaf, View, view_names
 from fuseloom.program.levels import WORD_BYTES
 from fuseloom.program.types import Program, Tensor
+from fuseloom.wording import counted
 
 MAX_REPAIRS = 100
 
@@ -52,9 +53,11 @@ class Repair:
                 lost = ", ".join(f"{e.outer}→{e.inner}" for e in self.edges)
                 return f"produce {self.view} in another order, without its wish {lost} (free)"
             case RepairKind.COPY:
-                return f"store {self.view} a second time (at most {self.bytes:,} bytes once)"
+                return (
+                    f"store {self.view} a second time (at most {counted(self.bytes, 'byte')} once)"
+                )
             case RepairKind.CUT:
-                return f"materialise {self.view} (at most {self.bytes:,} bytes each run)"
+                return f"materialise {self.view} (at most {counted(self.bytes, 'byte')} each run)"
 
 
 @dataclass(frozen=True)

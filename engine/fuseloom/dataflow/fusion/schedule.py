@@ -53,6 +53,7 @@ from fuseloom.dataflow.fusion.directives import (
 from fuseloom.display.shows import Shows
 from fuseloom.errors import ParseError, ScheduleError
 from fuseloom.program.formats import LevelFormat
+from fuseloom.wording import described
 
 __all__ = ["MAX_TEXT", "Fuse", "Order", "Schedule"]
 
@@ -204,6 +205,9 @@ class Schedule(Shows, html="fuseloom.dataflow.fusion.display:schedule_html"):
     fusions: tuple[Fuse, ...] = ()
     orders: tuple[Order, ...] = ()
     settings: tuple[Setting, ...] = ()
+
+    def __repr__(self) -> str:
+        return described(self, str(self) or "every statement alone")
 
     def __post_init__(self) -> None:
         seen: dict[tuple[str, str | None], Order] = {}

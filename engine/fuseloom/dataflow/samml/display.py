@@ -11,6 +11,7 @@ from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.dataflow.samml.primitive import Family
 from fuseloom.display import Markup, shown, table, tag
 from fuseloom.display.layout import laid_out
+from fuseloom.wording import counted
 
 MOST = 400
 """Nodes of a graph that is drawn."""
@@ -35,7 +36,9 @@ TOKENS: Mapping[Family, str] = {
 def graph_html(graph: Graph) -> Markup:
     """The graph drawn, or its nodes as a table where that is not possible or too large."""
     head = tag(
-        "h4", f"graph {graph.name}: {len(graph.nodes):,} nodes, {len(graph.streams):,} streams"
+        "h4",
+        f"graph {graph.name}: {counted(len(graph.nodes), 'node')}, "
+        f"{counted(len(graph.streams), 'stream')}",
     )
     drawn = _drawn(graph) if len(graph.nodes) <= MOST else None
     if drawn is not None:
@@ -70,5 +73,5 @@ def _coloured(text: str, graph: Graph) -> Markup:
     wide = float(root.get("width", "0").removesuffix("pt"))
     root.set("style", f"max-width:100%;min-width:{SMALLEST * wide:.0f}pt;height:auto")
     root.set("role", "img")
-    root.set("aria-label", f"graph {graph.name}, {len(graph.nodes)} nodes")
+    root.set("aria-label", f"graph {graph.name}, {counted(len(graph.nodes), 'node')}")
     return Markup(ElementTree.tostring(root, encoding="unicode"))

@@ -15,6 +15,7 @@ from typing import Any
 
 from fuseloom.display.shows import Shows
 from fuseloom.errors import GraphError
+from fuseloom.wording import counted, described
 
 Scalar = str | int | float | bool
 JSON_VERSION = 1
@@ -109,6 +110,13 @@ class Graph(Shows, html="fuseloom.dataflow.samml.display:graph_html"):
     name: str
     nodes: tuple[Node, ...]
     streams: tuple[Stream, ...]
+
+    def __repr__(self) -> str:
+        return described(
+            self,
+            f"{self.name}: {counted(len(self.nodes), 'node')}, "
+            f"{counted(len(self.streams), 'stream')}",
+        )
 
     def __hash__(self) -> int:
         return self._hash

@@ -15,6 +15,7 @@ from fuseloom.dataflow.sim.ports import with_ports
 from fuseloom.dataflow.sim.reports import Limits, Progress
 from fuseloom.dataflow.sim.result import EngineResult
 from fuseloom.errors import SimulationError
+from fuseloom.wording import counted
 
 SMALL = 20_000
 """Array elements up to which the interpreter is done before kernels could be compiled."""
@@ -184,7 +185,7 @@ def compile_kernels(
             raise SimulationError("the run was cancelled while its kernels were compiled")
 
     def tell(name: str, done: int, total: int, seconds: float) -> None:
-        say(f"{name} ({done} of {total} kernels)")
+        say(f"{name} ({done} of {counted(total, 'kernel')})")
 
     say("this takes up to a minute")
     if all(warmup.KERNELS[name].storable for name in names):

@@ -29,6 +29,7 @@ from fuseloom.errors import SimulationError
 from fuseloom.program.storage import StoredTensor
 from fuseloom.results.check import Against, Check, relative_error
 from fuseloom.results.work import Work
+from fuseloom.wording import counted, described
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,14 @@ class ImportedRun:
     seconds: float
     problems: Mapping[str, str] = field(default_factory=dict)
     path: CriticalPath | None = None
+
+    def __repr__(self) -> str:
+        return described(
+            self,
+            f"of {self.imported.graph.name}: {counted(self.cycles, 'cycle')}, "
+            f"{counted(len(self.outputs), 'output')}; "
+            f"{self.__dict__.get('_checked', 'not checked')}",
+        )
 
     @property
     def cycles(self) -> int:
@@ -97,7 +106,9 @@ class ImportedRun:
         want = np.asarray(expected, dtype=np.float64)
         shape = got.tensor.shape
         error = relative_error(got.to_dense(), want) if want.shape == shape else float("inf")
-        return Check(error, against=Against.EXPECTED, shape=shape, expected_shape=want.shape)
+        check = Check(error, against=Against.EXPECTED, shape=shape, expected_shape=want.shape)
+        self.__dict__["_checked"] = str(check)  # for the representation
+        return check
 
 
 LARGE_TABLE = 1 << 24

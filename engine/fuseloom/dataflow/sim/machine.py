@@ -15,6 +15,8 @@ from fuseloom.dataflow.samml.primitive import WORD
 from fuseloom.dataflow.sim.dram import Dram, Ideal, Queues, ddr4_3200, given_fields, hbm2
 from fuseloom.dataflow.sim.dram import from_dict as memory_from_dict
 from fuseloom.errors import GraphError, SimulationError
+from fuseloom.program.formats import suggestion
+from fuseloom.wording import counted, described
 
 MemoryModel: TypeAlias = Dram | Ideal | Queues
 
@@ -175,6 +177,12 @@ class Machine:
     outstanding: int = 64
     port_slots: int = 512
 
+    def __repr__(self) -> str:
+        capacity = self.channel_capacity
+        channels = "no bound" if capacity is None else counted(capacity, "token")
+        memory = "no memory" if self.memory is None else f"memory {self.memory.name}"
+        return described(self, f"{self.name}: channels: {channels}, {memory}")
+
     def __post_init__(self) -> None:
         owner = f"machine {self.name!r}"
         name: object = self.name  # a file may have anything here
@@ -222,7 +230,7 @@ class Machine:
         """
         if name not in PRESETS:
             raise SimulationError(
-                f"no machine is called {name!r}", hint=f"known: {', '.join(PRESETS)}"
+                f"no machine is called {name!r}", hint=suggestion(name, list(PRESETS))
             )
         return PRESETS[name]()
 
@@ -276,13 +284,16 @@ class Machine:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def __str__(self) -> str:
-        capacity = self.channel_capacity or "unbounded"
+        capacity = self.channel_capacity
+        channels = "unbounded" if capacity is None else counted(capacity, "token")
         lines = [
             f"machine {self.name}",
-            f"  channel capacity: {capacity} tokens",
-            f"  ALU latency: {self.alu_latency} cycles, one result every {self.alu_interval}",
-            f"  load latency: {self.load_latency} cycles",
-            f"  search: {self.search_latency} cycles, a coordinate every {self.search_interval}",
+            f"  channel capacity: {channels}",
+            f"  ALU latency: {counted(self.alu_latency, 'cycle')}, one result every "
+            f"{self.alu_interval}",
+            f"  load latency: {counted(self.load_latency, 'cycle')}",
+            f"  search: {counted(self.search_latency, 'cycle')}, a coordinate every "
+            f"{self.search_interval}",
             f"  blocks: {self.blocks}",
             f"  clock: {self.clock_hz / 1e6:g} MHz",
             f"  quirks: {', '.join(self.quirks.active) or 'none'}",
@@ -292,7 +303,8 @@ class Machine:
         else:
             lines += [f"  {line}" for line in str(self.memory).splitlines()]
             lines.append(
-                f"  ports: {self.outstanding} requests under way, {self.port_slots} tokens each"
+                f"  ports: {counted(self.outstanding, 'request')} under way, "
+                f"{counted(self.port_slots, 'token')} each"
             )
         return "\n".join(lines)
 

@@ -21,6 +21,7 @@ from typing import Any
 
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.errors import SimulationError
+from fuseloom.wording import counted
 
 MAX_SIZE = 1 << 16
 MAX_POINTS = 100
@@ -51,7 +52,7 @@ def parse_machine(text: str) -> Machine:
     """
     if len(text) > MAX_SIZE:
         raise SimulationError(
-            f"a machine of {len(text):,} characters", hint=f"at most {MAX_SIZE:,}"
+            f"a machine of {counted(len(text), 'character')}", hint=f"at most {MAX_SIZE:,}"
         )
     if max(line.count(".") for line in text.split("\n")) > MAX_POINTS:
         raise SimulationError("machine: a key of too many parts", hint="lines such as memory.a = 1")

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fuseloom.errors import SimulationError
+from fuseloom.wording import counted
 
 Int64 = npt.NDArray[np.int64]
 
@@ -69,9 +70,11 @@ class Observe:
 
     def __post_init__(self) -> None:
         if self.bins < 2 or self.bins % 2:
-            raise SimulationError(f"{self.bins} bins", hint="an even number, at least 2")
+            raise SimulationError(f"{counted(self.bins, 'bin')}", hint="an even number, at least 2")
         if self.log_limit < 1:
-            raise SimulationError(f"a log of {self.log_limit} records", hint="at least 1")
+            raise SimulationError(
+                f"a log of {counted(self.log_limit, 'record')}", hint="at least 1"
+            )
 
     def part(self, number: int) -> Observe:
         """The same for one region of several: its events go to a file with that number."""

@@ -14,6 +14,7 @@ from fuseloom.program.levels import CompressedLevel, DenseLevel, Level
 from fuseloom.program.storage import StoredTensor
 from fuseloom.program.tile_arrays import grid_shape
 from fuseloom.program.types import Tensor
+from fuseloom.wording import counted
 
 
 def output_tensor(result: EngineResult, tensor: Tensor, key: str | None = None) -> StoredTensor:
@@ -72,8 +73,8 @@ def output_tensor(result: EngineResult, tensor: Tensor, key: str | None = None) 
         levels.append(CompressedLevel(seg, crd))
         if seg[-1] != len(crd):
             raise SimulationError(
-                f"{_part(key, depth)} has {len(crd):,} coordinates, "
-                f"of which {seg[-1]:,} belong to its {parents:,} fibers",
+                f"{_part(key, depth)} has {counted(len(crd), 'coordinate')}, "
+                f"of which {seg[-1]:,} belong to its {counted(parents, 'fiber')}",
                 hint="a coordinate of the level above got lost",
             )
         parents = len(crd)
@@ -83,12 +84,13 @@ def output_tensor(result: EngineResult, tensor: Tensor, key: str | None = None) 
     values = values.reshape(-1, *tensor.format.tile)  # an empty array has lost the tile's shape
     if len(values) != parents and any(dense):
         raise SimulationError(
-            f"{key} has a dense level and so {parents:,} places, but {len(values):,} values",
+            f"{key} has a dense level and so {counted(parents, 'place')}, but "
+            f"{counted(len(values), 'value')}",
             hint="a level that may lack coordinates is to be stored compressed",
         )
     if len(values) != parents:
         raise SimulationError(
-            f"{key} has {parents:,} coordinates, but {len(values):,} values",
+            f"{key} has {counted(parents, 'coordinate')}, but {counted(len(values), 'value')}",
             hint="empty values were written without dropping their coordinates",
         )
     formats = tuple(LevelFormat.DENSE if d else LevelFormat.COMPRESSED for d in dense)
@@ -118,7 +120,8 @@ def _check_inside(key: str, depth: int, crd: npt.NDArray[np.int64], extent: int)
     outside = crd[(crd < 0) | (crd >= extent)]
     if len(outside):
         raise SimulationError(
-            f"{_part(key, depth)} has a coordinate {outside[0]:,}, but only {extent:,} places",
+            f"{_part(key, depth)} has a coordinate {outside[0]:,}, but only "
+            f"{counted(extent, 'place')}",
             hint="the graph and the declaration of the tensor, or its data, do not fit together",
         )
 
@@ -131,7 +134,8 @@ def _segments(
         return np.zeros(2, dtype=np.int64)
     if len(seg) <= parents:
         raise SimulationError(
-            f"{_part(key, depth)} has {len(seg) - 1:,} fibers for {parents:,} coordinates above",
+            f"{_part(key, depth)} has {counted(len(seg) - 1, 'fiber')} for "
+            f"{counted(parents, 'coordinate')} above",
             hint="drop coordinates whose fiber is empty before writing (crddrop)",
         )
     return seg[: parents + 1]

@@ -35,6 +35,7 @@ from fuseloom.program.types import Op, Program
 from fuseloom.results.check import Check
 from fuseloom.results.display import figures_html
 from fuseloom.results.work import Work
+from fuseloom.wording import counted, described
 
 Progress = Callable[[float, str], bool | None]
 """Called with the share of the work done (0 to 1) and what runs now; False cancels.
@@ -62,6 +63,9 @@ class RegionRun:
     work: Work
     seconds: float
     path: CriticalPath | None = None
+
+    def __repr__(self) -> str:
+        return described(self, f"of {self.name}: {counted(self.cycles, 'cycle')}")
 
     @property
     def name(self) -> str:
@@ -94,6 +98,14 @@ class Run:
     data: Mapping[str, StoredTensor] = field(repr=False)
     regions: tuple[RegionRun, ...] = field(repr=False)
     outputs: Mapping[str, StoredTensor] = field(repr=False)
+
+    def __repr__(self) -> str:
+        return described(
+            self,
+            f"of {self.compilation.program.name}: "
+            f"{counted(len(self.regions), 'region')}, {counted(self.cycles, 'cycle')}; "
+            f"{self.__dict__.get('_checked', 'not checked')}",
+        )
 
     @property
     def cycles(self) -> int:
@@ -134,11 +146,16 @@ class Run:
         rows = [(r.name, r.cycles, r.work.flops, r.work.bytes) for r in self.regions]
         asked = tag("code", "check()")
         return shown(
-            tag("h4", f"run: {self.cycles:,} cycles on machine {self.machine.name}"),
+            tag("h4", f"run: {counted(self.cycles, 'cycle')} on machine {self.machine.name}"),
             figures_html(
                 rows, (self.cycles, self.work.flops, self.work.bytes), self._memory_columns()
             ),
-            tag("p", f"{self.tokens:,} tokens; ", asked, " compares with the dense meaning."),
+            tag(
+                "p",
+                f"{counted(self.tokens, 'token')}; ",
+                asked,
+                " compares with the dense meaning.",
+            ),
         )
 
     def _memory_columns(self) -> list[tuple[str, list[str]]]:
@@ -165,9 +182,11 @@ class Run:
         --------
         fuseloom.dataflow.sim.checking : what is compared, and how exactly.
         """
-        return check_outputs(
+        check = check_outputs(
             self.compilation.program, self._steps(), self.data, self.outputs, memory=memory
         )
+        self.__dict__["_checked"] = str(check)  # for the representation
+        return check
 
     def _steps(self) -> tuple[CheckStep, ...]:
         """What wrote the outputs: regions, and the reshapes between them."""
@@ -291,7 +310,7 @@ def simulate_region(
         return None if report is None else report(share, text)
 
     def tick(tokens: int, share: float) -> bool | None:
-        return tell(share, f"{compiled.name}: {tokens:,} tokens")
+        return tell(share, f"{compiled.name}: {counted(tokens, 'token')}")
 
     if tick(0, 0.0) is False:
         raise SimulationError("the run was cancelled")

@@ -20,6 +20,7 @@ from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.traits import Stored, Traversal
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.errors import AbandonedError, LimitError, SimulationError
+from fuseloom.wording import counted
 
 Progress: TypeAlias = Callable[[int, float], bool | None]
 """Called now and then with the number of tokens put so far and the share of the input consumed,
@@ -69,24 +70,26 @@ class Limits:
     def __post_init__(self) -> None:
         if self.tokens is not None and self.tokens < 1:
             raise SimulationError(
-                f"a limit of {self.tokens:,} tokens", hint="give a positive number of tokens"
+                f"a limit of {counted(self.tokens, 'token')}",
+                hint="give a positive number of tokens",
             )
         if self.memory <= 0:
             raise SimulationError(
-                f"a limit of {self.memory:,} bytes", hint="give a positive number of bytes"
+                f"a limit of {counted(self.memory, 'byte')}", hint="give a positive number of bytes"
             )
 
     def check_tokens(self, tokens: int) -> None:
         """Refuse more tokens than the limit."""
         if self.tokens is not None and tokens > self.tokens:
             raise LimitError(
-                f"more than {self.tokens:,} tokens", hint=f"{self.more_tokens}, or use smaller data"
+                f"more than {counted(self.tokens, 'token')}",
+                hint=f"{self.more_tokens}, or use smaller data",
             )
 
     def check_cycles(self, clock: int) -> None:
         """Abandon a run of which a node's clock is beyond the limit; clocks never go back."""
         if self.cycles is not None and clock > self.cycles:
-            raise AbandonedError(f"more than {self.cycles:,} cycles")
+            raise AbandonedError(f"more than {counted(self.cycles, 'cycle')}")
 
     def check_memory(self, used: int, more: int = 0) -> None:
         """Refuse ``more`` bytes on top of those in use, before they are taken."""
@@ -191,7 +194,7 @@ class Reports:
         if self.progress is not None and self.inputs is not None:
             self.share = max(self.share, self.inputs.share(taken))
             if self.progress(tokens, self.share) is False:
-                raise SimulationError(f"run cancelled after {tokens:,} tokens")
+                raise SimulationError(f"run cancelled after {counted(tokens, 'token')}")
         now = time.perf_counter()
         faster = PERIOD / max(now - self.last, 1e-9)
         self.stride = round(min(max(self.stride * min(max(faster, 0.125), 4.0), 1), self.most))

@@ -14,6 +14,7 @@ from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.dataflow.sim.dram import MemoryStats
 from fuseloom.dataflow.sim.observe import Observed
 from fuseloom.dataflow.sim.tokens import Token
+from fuseloom.wording import counted, described
 
 Int64: TypeAlias = npt.NDArray[np.int64]
 Log: TypeAlias = Mapping[int, list[tuple[Token, int]]]
@@ -59,6 +60,13 @@ class EngineResult:
     log: Log | None = None
     observed: Observed | None = None
     memory: MemoryStats | None = None
+
+    def __repr__(self) -> str:
+        return described(
+            self,
+            f"of {self.graph.name}: {counted(self.cycles, 'cycle')}, "
+            f"{counted(self.total_tokens, 'token')}",
+        )
 
     @property
     def cycles(self) -> int:

@@ -12,6 +12,7 @@ from fuseloom.dataflow.sim.result import EngineResult
 from fuseloom.display import bar, shown, table, tag
 from fuseloom.errors import SimulationError
 from fuseloom.results.text_table import Align, TextColumn, text_table
+from fuseloom.wording import counted, described
 
 JSON_VERSION = 2
 _COLUMNS = (
@@ -94,6 +95,12 @@ class Trace:
     cycles: int
     nodes: tuple[NodeTrace, ...]
 
+    def __repr__(self) -> str:
+        return described(
+            self,
+            f"of {self.graph}: {counted(len(self.nodes), 'node')}, {counted(self.cycles, 'cycle')}",
+        )
+
     @classmethod
     def of(cls, result: EngineResult) -> Trace:
         """The trace of a run."""
@@ -149,7 +156,9 @@ class Trace:
             )
             for n in self.nodes
         ]
-        return "\n".join([f"{self.graph}: {self.cycles:,} cycles", *text_table(_COLUMNS, rows)])
+        return "\n".join(
+            [f"{self.graph}: {counted(self.cycles, 'cycle')}", *text_table(_COLUMNS, rows)]
+        )
 
     def _repr_html_(self) -> str:
         heads = ("node", "primitive", "tokens in", "tokens out", "busy, cycles", "of all cycles",
@@ -169,7 +178,7 @@ class Trace:
             for n in sorted(self.nodes, key=lambda n: -n.busy)
         ]
         return shown(
-            tag("h4", f"{self.graph}: {self.cycles:,} cycles"),
+            tag("h4", f"{self.graph}: {counted(self.cycles, 'cycle')}"),
             table(heads, rows, figures=(2, 3, 4, 6, 7, 8)),
         )
 

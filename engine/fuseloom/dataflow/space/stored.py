@@ -11,6 +11,7 @@ from fuseloom.errors import FuseloomError
 from fuseloom.program.dense_levels import densest
 from fuseloom.program.formats import LevelFormat
 from fuseloom.program.types import Program
+from fuseloom.wording import counted
 
 MOST_CHOICES = 300
 """Choices of which each is a space of its own, all of which are searched."""
@@ -35,8 +36,9 @@ def store_choices(program: Program, most: int) -> Iterator[tuple[Store, ...]]:
     choices = sum(comb(len(possible), number) for number in range(most + 1))
     if choices > MOST_CHOICES:
         raise FuseloomError(
-            f"a budget of {most} stores: {len(possible)} tensors can be stored dense, which makes "
-            f"{choices:,} choices",
+            f"a budget of {most} stores: {counted(len(possible), 'tensor')} can be stored dense, "
+            "which makes "
+            f"{counted(choices, 'choice')}",
             hint=f"up to {MOST_CHOICES} are searched: a smaller budget, or 'store dense' for all",
         )
     for number in range(min(most, len(possible)) + 1):

@@ -10,6 +10,7 @@ from fuseloom.dataflow.table.construction import TableStep
 from fuseloom.dataflow.table.part import TablePart
 from fuseloom.dataflow.table.table import FusionTable
 from fuseloom.display import Markup, shown, table, tag
+from fuseloom.wording import counted
 
 
 class CellStyle(NamedTuple):
@@ -117,7 +118,7 @@ def step_html(step: TableStep) -> Markup:
 def part_html(part: TablePart) -> Markup:
     """Some columns of a table, and how many others there are."""
     fusion, cells = part.table, {place: _cell(cell) for place, cell in part.table.cells.items()}
-    others = f"{part.left_out} more columns" if part.left_out != 1 else "1 more column"
+    others = counted(part.left_out, "more column")
     return shown(
         tag("h4", f"fusion table of {fusion.region.name}, order {' → '.join(fusion.order)}"),
         _grid(fusion, cells, part.columns),

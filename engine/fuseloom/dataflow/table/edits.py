@@ -15,6 +15,7 @@ from fuseloom.dataflow.table.build import build_table
 from fuseloom.dataflow.table.cells import VALUE_ROW, Cell, CellKind, Scan
 from fuseloom.dataflow.table.table import FusionTable
 from fuseloom.errors import LoweringError
+from fuseloom.wording import counted
 
 _LOOK_UPS = (CellKind.LOCATE, CellKind.SEARCH)
 
@@ -67,7 +68,7 @@ def move_row(table: FusionTable, row: str, place: int) -> Edit:
     if not 0 <= place < len(order):
         raise LoweringError(
             f"row {row} cannot be moved to place {place}",
-            hint=f"there are {len(order)} rows of indices, counted from 0",
+            hint=f"there are {counted(len(order), 'row')} of indices, counted from 0",
         )
     left = [x for x in order if x != row]
     moved = (*left[:place], row, *left[place:])

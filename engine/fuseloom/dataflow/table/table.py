@@ -18,6 +18,7 @@ from fuseloom.dataflow.table.cells import (
 )
 from fuseloom.display.shows import Shows
 from fuseloom.errors import LoweringError
+from fuseloom.wording import counted, described
 
 JSON_VERSION = 1
 
@@ -88,6 +89,13 @@ class FusionTable(Shows, html="fuseloom.dataflow.table.display:table_html"):
     outputs: tuple[Output, ...]
     steps: tuple[ConstructionStep, ...]
     choices: CellChoices = CellChoices()
+
+    def __repr__(self) -> str:
+        return described(
+            self,
+            f"of {self.region.name}: {counted(len(self.columns), 'column')}, "
+            f"order {','.join(self.order)}",
+        )
 
     @property
     def rows(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from fuseloom.errors import LoweringError
 from fuseloom.program.blocking import blocking
 from fuseloom.program.limits import MAX_TILE
 from fuseloom.program.types import Op, Program
+from fuseloom.wording import counted
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,8 @@ class Tiles:
     def _check_size(self, name: str, axes: str) -> None:
         if self.edge ** len(axes) > MAX_TILE:
             raise LoweringError(
-                f"{name} makes tiles of {len(axes)} axes of {self.edge}, more than "
+                f"{name} makes tiles of {counted(len(axes), 'axis', 'axes')} of {self.edge}, "
+                "more than "
                 f"{MAX_TILE:,} numbers each",
                 hint="use smaller blocks, or split the statement",
             )

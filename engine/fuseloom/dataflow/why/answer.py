@@ -17,6 +17,7 @@ from fuseloom.dataflow.why.attribution import (
 )
 from fuseloom.dataflow.why.recomputation import Recomputation
 from fuseloom.dataflow.why.suggestions import SuggestionRequest
+from fuseloom.wording import counted
 
 MUCH = 1.1
 """Times over that something is computed before it is spoken of."""
@@ -116,7 +117,8 @@ def _wrong(asked: SuggestionRequest) -> Answer | None:
     quirks = asked.machine.quirks.active
     if quirks:
         why = (
-            f"Machine {asked.machine.name} copies {len(quirks)} faults of another simulator, which "
+            f"Machine {asked.machine.name} copies {counted(len(quirks), 'fault')} of another "
+            "simulator, which "
             "change values."
         )
     else:
@@ -131,7 +133,7 @@ def _versus(asked: SuggestionRequest, pinned: Pinned | None) -> str:
     more = asked.record.cycles - pinned.cycles
     if not more:
         return f"as many cycles as {pinned.name} (A)"
-    return f"{abs(more):,} cycles {'more' if more > 0 else 'fewer'} than {pinned.name} (A)"
+    return f"{counted(abs(more), 'cycle')} {'more' if more > 0 else 'fewer'} than {pinned.name} (A)"
 
 
 def _recomputed(
@@ -155,19 +157,24 @@ def _recomputed(
     last = next((x for x in reversed(found) if x.rows is not None), found[-1])
     about = "" if last.exact or last.measured else "about "
     if last.rows is not None and last.rows_needed is not None:
-        told = f"{about}{last.rows:,.0f} rows of {last.tensor} instead of {last.rows_needed:,.0f}"
+        told = (
+            f"{about}{counted(last.rows, 'row')} of {last.tensor} instead of "
+            f"{last.rows_needed:,.0f}"
+        )
     else:
-        told = f"{about}{last.made:,.0f} values of {last.tensor} instead of {last.needed:,.0f}"
+        told = (
+            f"{about}{counted(last.made, 'value')} of {last.tensor} instead of {last.needed:,.0f}"
+        )
     most = max(found, key=lambda x: x.made)
     rest = f"{told}{f', {versus}' if versus else ''}."
     rest += (
-        f" {asked.kernels.get(most.tensor, most.tensor)} computes {most.made:,.0f} values, "
+        f" {asked.kernels.get(most.tensor, most.tensor)} computes {counted(most.made, 'value')}, "
         f"not {most.needed:,.0f} ({most.factor:.1f}×)"
     )
     heavy = _heaviest(leaves)
     if heavy is not None and heavy[0].name(AttributionLevel.STATEMENT) in {x.tensor for x in found}:
         rest += f", and {heavy[0].name(AttributionLevel.NODE)} alone works for {heavy[1]:,} of "
-        rest += f"the {asked.now:,.0f} cycles"
+        rest += f"the {counted(asked.now, 'cycle')}"
     return Answer(Cause.RECOMPUTED, head, rest + ".")
 
 
@@ -193,9 +200,11 @@ def _waits(asked: SuggestionRequest, leaves: Sequence[CauseCycles], versus: str)
         if cycles < LARGE * asked.now or (heavy is not None and heavy[1] > cycles):
             continue
         head = f"The run waits for {what}"
-        share = f"for {cycles:,} of its {asked.now:,.0f} cycles ({cycles / asked.now:.0%})"
+        share = f"for {cycles:,} of its {counted(asked.now, 'cycle')} ({cycles / asked.now:.0%})"
         first = _by_node(x for x in leaves if x.names.get(AttributionLevel.CAUSE) == why.value)[0]
-        where = f", most of it at {first[0].name(AttributionLevel.NODE)} ({first[1]:,} cycles)"
+        where = (
+            f", most of it at {first[0].name(AttributionLevel.NODE)} ({counted(first[1], 'cycle')})"
+        )
         end = f"; {versus}" if versus else ""
         return Answer(cause, head, f"{share}{where}{end}.".replace("%)", " %)"))
     return None
@@ -216,7 +225,7 @@ def _node(
     statement = leaf.name(AttributionLevel.STATEMENT)
     kernel = asked.kernels.get(statement, statement)
     head = f"{leaf.name(AttributionLevel.NODE)} of {kernel} sets the pace:"
-    rest = f"it works for {cycles:,} of the {asked.now:,.0f} cycles"
+    rest = f"it works for {cycles:,} of the {counted(asked.now, 'cycle')}"
     return Answer(Cause.NODE, head, f"{rest}{f', {versus}' if versus else ''}.")
 
 
@@ -230,7 +239,7 @@ def _expected_node(asked: SuggestionRequest) -> Answer | None:
         return None
     paces = region.graph.nodes[node.node]
     head = f"{paces.label or title(paces)} of region {region.name} is expected to set the pace:"
-    told = f"est. {node.cycles:,.0f} of {asked.estimate.cycles:,.0f} cycles."
+    told = f"est. {node.cycles:,.0f} of {counted(asked.estimate.cycles, 'cycle')}."
     return Answer(Cause.NODE, head, told)
 
 
@@ -251,7 +260,10 @@ def _with_traffic(found: Answer, asked: SuggestionRequest, unfused: float | None
     if unfused is None or found.cause is Cause.RECOMPUTED or moved >= unfused * 0.95:
         return found
     kind = "est. " if asked.record is None else ""
-    saved = f"Fusion saves {kind}{unfused - moved:,.0f} of {unfused:,.0f} bytes of memory traffic."
+    saved = (
+        f"Fusion saves {kind}{unfused - moved:,.0f} of {counted(unfused, 'byte')} of memory "
+        "traffic."
+    )
     return Answer(found.cause, found.head, f"{found.rest} {saved}")
 
 

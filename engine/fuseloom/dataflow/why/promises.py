@@ -15,6 +15,7 @@ from typing import Any
 from fuseloom.dataflow.cost import Estimate
 from fuseloom.results.fields import Fields
 from fuseloom.results.record import RunRecord
+from fuseloom.wording import counted
 
 _SLACK = 1e-6
 """Of a cycle: what sums of floats are off by."""
@@ -50,12 +51,12 @@ class Promise:
     @property
     def sentence(self) -> str:
         """The promise in full."""
-        bound = f"at least {self.least:,.0f} cycles, whatever happens"
+        bound = f"at least {counted(self.least, 'cycle')}, whatever happens"
         if not self.least:
             bound = "no bound is known"
         if self.estimated is None:
             return f"{bound}; {self.now:,.0f} now"
-        return f"estimated {self.estimated:,.0f} cycles, {bound}; {self.now:,.0f} now"
+        return f"estimated {counted(self.estimated, 'cycle')}, {bound}; {self.now:,.0f} now"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -103,7 +104,7 @@ def held(promise: Promise, record: RunRecord) -> PromiseVerdict:
     cycles = record.cycles
     if cycles < promise.least - _SLACK:
         return PromiseVerdict(
-            False, f"below its bound of {promise.least:,.0f} cycles: the bound is wrong"
+            False, f"below its bound of {counted(promise.least, 'cycle')}: the bound is wrong"
         )
     if promise.estimated is None:
         return PromiseVerdict(True, "held")

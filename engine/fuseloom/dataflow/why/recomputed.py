@@ -11,6 +11,7 @@ from fuseloom.dataflow.cost.estimate import EstimateContext
 from fuseloom.dataflow.sim.program_runs import Run
 from fuseloom.dataflow.why.recomputation import Recomputation, recomputation
 from fuseloom.display import shown, table, tag
+from fuseloom.wording import counted
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,12 @@ class RecomputedIntermediates:
 
 
 def _made(one: Recomputation) -> str:
-    return f"{one.made:,.0f} values" if one.rows is None else f"{one.rows:,.0f} rows"
+    return f"{counted(one.made, 'value')}" if one.rows is None else f"{counted(one.rows, 'row')}"
 
 
 def _needed(one: Recomputation) -> str:
     rows = one.rows_needed
-    return f"{one.needed:,.0f} values" if rows is None else f"{rows:,.0f} rows"
+    return f"{counted(one.needed, 'value')}" if rows is None else f"{counted(rows, 'row')}"
 
 
 def _amount(one: Recomputation) -> str:

@@ -23,6 +23,7 @@ from fuseloom.dataflow.why.promises import Promise, bound
 from fuseloom.errors import FuseloomError
 from fuseloom.program.storage import StoredTensor
 from fuseloom.results.record import RunRecord
+from fuseloom.wording import counted
 
 GAIN = 0.01
 """Share of the cycles that a change must be expected to save."""
@@ -201,7 +202,9 @@ def _channels(asked: SuggestionRequest) -> Iterator[Suggestion]:
         promise = _promise(asked, asked.compilation, machine)
     except FuseloomError:
         return
-    yield Suggestion(EditKind.CHANNELS, f"Channels of {room * 4:,} tokens", promise, None, machine)
+    yield Suggestion(
+        EditKind.CHANNELS, f"Channels of {counted(room * 4, 'token')}", promise, None, machine
+    )
 
 
 def _faster(asked: SuggestionRequest) -> Iterator[Suggestion]:

@@ -22,6 +22,7 @@ from typing import Any
 from fuseloom import interpreter
 from fuseloom.errors import DataError, FuseloomError
 from fuseloom.exploration.executors.job import Job, JobResult, JobStatus, Progress
+from fuseloom.wording import counted
 
 _BOOT = "import sys; from fuseloom.exploration.executors.worker import main; main(int(sys.argv[1]))"
 GRACE = 0.5
@@ -47,7 +48,7 @@ class LocalProcesses:
 
     def __init__(self, workers: int | None = None, progress: Progress | None = None) -> None:
         if workers is not None and workers < 1:
-            raise DataError(f"{workers:,} workers", hint="at least one is needed")
+            raise DataError(f"{counted(workers, 'worker')}", hint="at least one is needed")
         self.workers = workers or _cores()
         self.wanted = 2 * self.workers
         self._progress = progress
@@ -253,7 +254,9 @@ class LocalProcesses:
             self._deaths.pop(job.key, None)
             told = f"{ending}: {words}" if words else ending
             self._answer(
-                worker, JobStatus.QUARANTINED, f"it has killed {deaths} workers, by {told}"
+                worker,
+                JobStatus.QUARANTINED,
+                f"it has killed {counted(deaths, 'worker')}, by {told}",
             )
             return
         self._deaths[job.key] = deaths

@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 from fuseloom.errors import StoreError
 from fuseloom.exploration.store import layout
 from fuseloom.program import regular_files
+from fuseloom.wording import counted
 
 PATIENCE = 120.0
 """Seconds for which one waits for other writers."""
@@ -318,7 +319,7 @@ def _told(problem: sqlite3.Error, path: Path, patience: float = PATIENCE) -> Sto
     match code & 0xFF:
         case found if found in _BUSY:
             return StoreError(
-                f"another process has kept {where} for itself for {patience:,.0f} seconds",
+                f"another process has kept {where} for itself for {counted(patience, 'second')}",
                 hint="end that process",
             )
         case found if found in _DAMAGED:

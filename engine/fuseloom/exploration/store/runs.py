@@ -20,6 +20,7 @@ from fuseloom.exploration.store.identity import RunIdentity
 from fuseloom.exploration.store.lease import Holder
 from fuseloom.results.document import finite, from_text
 from fuseloom.results.record import RunRecord
+from fuseloom.wording import counted
 
 LONGEST_REASON = 2_000
 MOST = 2**63 - 1
@@ -105,7 +106,7 @@ class Outcome:
         if (self.state is State.DONE) is (self.record is None):
             raise RecordError(f"a run that is {self.state.value} has a record, or lacks one")
         if self.record is not None and self.record.cycles > MOST:
-            raise RecordError(f"{self.record.cycles:,} cycles are more than 64 bits hold")
+            raise RecordError(f"{counted(self.record.cycles, 'cycle')} are more than 64 bits hold")
         told = shortened(one_line(storable(self.reason)), LONGEST_REASON)
         object.__setattr__(self, "reason", told)
         object.__setattr__(self, "seconds", _finite(self.seconds))

@@ -29,6 +29,7 @@ from fuseloom.program import regular_files
 from fuseloom.results.document import DocumentKind, content_of, document, from_text, to_text
 from fuseloom.results.fields import Fields
 from fuseloom.results.record import RunRecord
+from fuseloom.wording import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -213,7 +214,7 @@ def _parquet_rows(content: bytes, path: Path) -> list[dict[str, Any]]:
         told = file.metadata
         size = sum(told.row_group(k).total_byte_size for k in range(told.num_row_groups))
         if told.num_rows > MAX_ROWS or size > MAX_FILE:
-            raise DataError(f"{path} holds more than is read: {told.num_rows:,} rows")
+            raise DataError(f"{path} holds more than is read: {counted(told.num_rows, 'row')}")
         columns = {
             name: file.read([name]).column(0).to_pylist() for name in file.schema_arrow.names
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fuseloom.display import Content, Markup, bar, shown, table, tag
 from fuseloom.exploration.sweep.explored import SHOWN, Explored, ExploredRow
+from fuseloom.wording import counted
 
 
 def explored_html(found: Explored) -> Markup:
@@ -16,7 +17,7 @@ def explored_html(found: Explored) -> Markup:
     done = sum(row.cycles is not None for row in ranked)
     open_ = "" if found.complete else "; not complete"
     return shown(
-        tag("h4", f"{len(found):,} configurations, {done:,} of them simulated{open_}"),
+        tag("h4", f"{counted(len(found), 'configuration')}, {done:,} of them simulated{open_}"),
         table(
             heads,
             [_cells(row, found, most) for row in ranked],

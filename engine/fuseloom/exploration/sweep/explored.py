@@ -11,6 +11,7 @@ from fuseloom.display.shows import Shows
 from fuseloom.exploration.store import Outcome, State
 from fuseloom.results.document import finite
 from fuseloom.results.text_table import Align, TextColumn, text_table
+from fuseloom.wording import counted, described
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,6 +113,13 @@ class Explored(Shows, html="fuseloom.exploration.sweep.display:explored_html"):
     new: Mapping[str, int]
     store: Path
 
+    def __repr__(self) -> str:
+        return described(
+            self,
+            f"{counted(len(self.rows), 'configuration')} of "
+            f"{', '.join(self.axes) or 'no axis'}{'' if self.complete else ', not complete'}",
+        )
+
     def __len__(self) -> int:
         return len(self.rows)
 
@@ -174,7 +182,7 @@ class Explored(Shows, html="fuseloom.exploration.sweep.display:explored_html"):
         ]  # fmt: skip
         lines = text_table(columns, [self._cells(row) for row in rows])
         if len(self.rows) > len(rows):
-            lines.append(f"showing {len(rows):,} of {len(self.rows):,} configurations")
+            lines.append(f"showing {len(rows):,} of {counted(len(self.rows), 'configuration')}")
         return lines
 
     def _cells(self, row: ExploredRow) -> list[str]:

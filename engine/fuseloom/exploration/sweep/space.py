@@ -33,6 +33,7 @@ from fuseloom.program import Program, StoredTensor, regular_files
 from fuseloom.program.formats import suggestion
 from fuseloom.program.inputs import check_data
 from fuseloom.results.record import DataSource
+from fuseloom.wording import counted
 
 MOST_VALUES = 10_000
 """Values of an axis."""
@@ -197,7 +198,7 @@ class Space:
             given = [given]
         values = tuple(dict.fromkeys(str(value).strip() for value in given))
         if not 1 <= len(values) <= MOST_VALUES:
-            raise DataError(f"the axis {name} has {len(values):,} values",
+            raise DataError(f"the axis {name} has {counted(len(values), 'value')}",
                             hint=f"from 1 to {MOST_VALUES:,}")  # fmt: skip
         for value in values:
             check(value)

@@ -30,6 +30,7 @@ from fuseloom.exploration.store import Outcome, RunStore, State
 from fuseloom.exploration.sweep.explored import Explored, ExploredRow
 from fuseloom.exploration.sweep.plan import Plan, Planner
 from fuseloom.exploration.sweep.space import Space
+from fuseloom.wording import counted
 
 LIMIT = 10_000
 """Configurations that are looked at unless told otherwise."""
@@ -126,13 +127,15 @@ def explore(
     if not isinstance(space, Space):
         space = Space(axes=space)
     if limit < 1:
-        raise DataError(f"a limit of {limit:,} configurations", hint="at least 1")
+        raise DataError(f"a limit of {counted(limit, 'configuration')}", hint="at least 1")
     if not estimated and simulate is not True:
         raise DataError("nothing is to be done", hint="estimate, simulate, or both")
     if sum(given is not None for given in (executor, jobs, scheduler)) > 1:
         raise DataError("several executors are given", hint="an executor, jobs, or a scheduler")
     if simulate is not True and simulate is not False and simulate < 1:
-        raise DataError(f"{simulate:,} configurations are to be simulated", hint="at least 1")
+        raise DataError(
+            f"{counted(simulate, 'configuration')} are to be simulated", hint="at least 1"
+        )
     job = JobLimits(wall=time_limit, memory=memory_limit)
     wishes = SweepRequest(
         simulate, estimated, limit, limits or Limits(), job, check, frozenset(again)

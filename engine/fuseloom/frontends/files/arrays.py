@@ -14,6 +14,7 @@ from fuseloom.frontends.files.limits import MAX_NODES
 from fuseloom.frontends.files.npz import arrays_of
 from fuseloom.frontends.files.npz_parts import Arrays
 from fuseloom.frontends.files.tensor import CoordinateTensor, Duplicates
+from fuseloom.wording import counted
 
 
 def graph_from_arrays(
@@ -63,7 +64,7 @@ def graph_from_arrays(
         known = 0 if features is None else len(features)
         nodes = known or (int(ends.max()) + 1 if ends.size else 0)
     if not 1 <= nodes <= MAX_NODES:
-        raise DataError(f"{origin} has {nodes:,} nodes", hint=f"1..{MAX_NODES:,} are held")
+        raise DataError(f"{origin} has {counted(nodes, 'node')}", hint=f"1..{MAX_NODES:,} are held")
     labels = None if y is None else _labels(np.asarray(y), origin)
     adjacency = CoordinateTensor.of(
         ends[::-1].T.astype(np.int64),
@@ -108,7 +109,7 @@ def _weights(given: Any, edges: int, origin: str) -> npt.NDArray[np.float64]:
     if weights.shape not in ((edges,), (edges, 1)) or weights.dtype.kind not in "biuf":
         raise DataError(
             f"{origin}: edge_attr has shape {'x'.join(map(str, weights.shape))} and "
-            f"dtype {weights.dtype}, for {edges:,} edges",
+            f"dtype {weights.dtype}, for {counted(edges, 'edge')}",
             hint="one real weight per edge",
         )
     return weights.reshape(-1).astype(np.float64)
@@ -118,7 +119,7 @@ def _labels(given: npt.NDArray[Any], origin: str) -> npt.NDArray[np.int64]:
     flat = given.reshape(-1)
     if given.ndim > 2 or (given.size and given.dtype.kind not in "iu"):
         raise DataError(
-            f"{origin}: y has {given.ndim} dimensions and dtype {given.dtype}",
+            f"{origin}: y has {counted(given.ndim, 'dimension')} and dtype {given.dtype}",
             hint="one class, an integer, per node",
         )
     return flat.astype(np.int64)

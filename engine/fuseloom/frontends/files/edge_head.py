@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from fuseloom.errors import DataError
 from fuseloom.frontends.files.lines import LineBlock, Lines
 from fuseloom.frontends.files.tensor import Floats
+from fuseloom.wording import counted
 
 DELIMITERS = (",", "\t", ";", "|")
 COMMENTS = (b"#", b"%")
@@ -158,7 +159,7 @@ def read_head(lines: Lines, named: bool | None, *, headed: bool | None = None) -
     if fields is None:
         lines.number = kept[0].first
         raise lines.error(
-            f"{len(edge)} fields per edge",
+            f"{counted(len(edge), 'field')} per edge",
             hint="from, to and maybe a weight and a time, divided by commas, tabs or spaces; or a "
             "first line that names source and target",
         )

@@ -16,6 +16,7 @@ from fuseloom.frontends.files.limits import MAX_NODES
 from fuseloom.frontends.files.lines import Lines
 from fuseloom.frontends.files.tensor import CoordinateTensor, Duplicates, Floats
 from fuseloom.program.levels import Ints, sorting
+from fuseloom.wording import counted
 
 
 def read_edges(
@@ -60,7 +61,9 @@ def read_edges(
         fields.
     """
     if nodes is not None and not 1 <= nodes <= MAX_NODES:
-        raise DataError(f"{path}: a graph of {nodes:,} nodes", hint=f"1..{MAX_NODES:,} are")
+        raise DataError(
+            f"{path}: a graph of {counted(nodes, 'node')}", hint=f"1..{MAX_NODES:,} are"
+        )
     lines = Lines(Path(path))
     head = read_head(lines, named)
     if head.fields is None:
@@ -88,13 +91,13 @@ def adjacency(
     """The matrix of edges; see :func:`read_edges`."""
     notes = [] if head.fields is None else [*head.fields.notes(edges.weights)]
     if head.edges not in (None, len(edges)):
-        notes.append(f"{len(edges):,} edges are listed, a comment says {head.edges:,}")
+        notes.append(f"the file lists {counted(len(edges), 'edge')}, a comment says {head.edges:,}")
     if head.heading and head.named:
         notes.append("the first line names the fields, it is no edge")
     bipartite = head.konect == "bip"
     if bipartite and nodes is not None:
         raise DataError(
-            f"{edges.source} is a bipartite graph: {nodes:,} nodes of which kind?",
+            f"{edges.source} is a bipartite graph: {counted(nodes, 'node')} of which kind?",
             hint="leave the number of nodes out",
         )
     if head.konect and base is None:
@@ -106,7 +109,10 @@ def adjacency(
         (rows,), (columns,) = sides[0][0], sides[1][0]
         shape = sides[0][1], sides[1][1]
         told = {*sides[0][2], *sides[1][2]}
-        notes += [*sorted(told), f"bipartite: {shape[0]:,} nodes are rows, {shape[1]:,} columns"]
+        notes += [
+            *sorted(told),
+            f"bipartite: {counted(shape[0], 'row')}, {counted(shape[1], 'column')}",
+        ]
         symmetric = False
     else:
         (rows, columns), count, told_of = _numbered(edges, edges.ends, base, nodes, head.sizes[:1])
@@ -192,14 +198,17 @@ def _numbered(
         used[end] = True
     if not used.all():
         idle = int((~used).sum())
-        notes.append(f"{idle:,} of {count:,} nodes {'has' if idle == 1 else 'have'} no edge")
+        notes.append(
+            f"{idle:,} of {counted(count, 'node')} {'has' if idle == 1 else 'have'} no edge"
+        )
     return numbered, count, notes
 
 
 def _count(edges: Edges, found: int, nodes: int | None, what: str) -> int:
     if found > (nodes or MAX_NODES):
         raise DataError(
-            f"{edges.source} has {found:,} {what} of nodes, for {nodes or MAX_NODES:,} nodes",
+            f"{edges.source} has {found:,} {what} of nodes, for "
+            f"{counted(nodes or MAX_NODES, 'node')}",
             hint="give a larger number of nodes" if nodes else "use a smaller graph",
         )
     return nodes or found

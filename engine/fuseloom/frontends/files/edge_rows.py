@@ -26,6 +26,7 @@ from fuseloom.frontends.files.limits import MAX_ENTRIES
 from fuseloom.frontends.files.lines import LineBlock
 from fuseloom.frontends.files.tensor import Floats
 from fuseloom.program.levels import Ints
+from fuseloom.wording import counted
 
 MOST = 2**63 - 1
 Ends = tuple[Any, Any]
@@ -162,7 +163,7 @@ def _row(
         given.pop()  # a line that ends with the delimiter
     if len(given) != fields.count:
         raise DataError(
-            f"{len(given)} fields, expected {fields.count}",
+            f"{counted(len(given), 'field')}, expected {fields.count}",
             hint="every line has the same number of fields",
             source=path,
             line=line,

@@ -20,6 +20,7 @@ from fuseloom.frontends.files.table import TableRows, read_rows
 from fuseloom.frontends.files.tensor import CoordinateTensor, Duplicates, check_shape
 from fuseloom.program.levels import shape_text
 from fuseloom.program.limits import MAX_DIMENSION, MAX_RANK
+from fuseloom.wording import counted
 
 COMMENTS = (b"#", b"%", b"//")
 KEYWORDS = (b"sptensor", b"tensor")
@@ -73,7 +74,7 @@ def read_frostt(
     notes = list(rows.notes)
     if heading.elements is not None and heading.elements != len(rows):
         raise DataError(
-            f"{path} has {len(rows):,} elements, its heading says {heading.elements:,}",
+            f"{path} has {counted(len(rows), 'element')}, its heading says {heading.elements:,}",
             hint="the file may be cut short",
         )
     if shape is None and heading.shape is not None:

@@ -13,6 +13,7 @@ from fuseloom.errors import DataError
 from fuseloom.frontends.files.limits import MAX_DENSE, MAX_NODES
 from fuseloom.frontends.files.tensor import CoordinateTensor
 from fuseloom.program.levels import Ints
+from fuseloom.wording import counted
 
 Features = npt.NDArray[np.float32]
 
@@ -62,15 +63,19 @@ class GraphData:
                 "--tensors NAME=FILE",
             )
         if not 1 <= nodes <= MAX_NODES:
-            raise DataError(f"{self.name} has {nodes:,} nodes", hint=f"1..{MAX_NODES:,} are held")
+            raise DataError(
+                f"{self.name} has {counted(nodes, 'node')}", hint=f"1..{MAX_NODES:,} are held"
+            )
         if self.features is not None and self.features.shape[0] != nodes:
             raise DataError(
-                f"{self.name} has {nodes:,} nodes, but features of {self.features.shape[0]:,}",
+                f"{self.name} has {counted(nodes, 'node')}, but features of "
+                f"{self.features.shape[0]:,}",
                 hint="one row of features per node",
             )
         if self.labels is not None and self.labels.shape != (nodes,):
             raise DataError(
-                f"{self.name} has {nodes:,} nodes, but labels of shape {self.labels.shape}",
+                f"{self.name} has {counted(nodes, 'node')}, but labels of shape "
+                f"{self.labels.shape}",
                 hint="one label per node",
             )
 
@@ -174,11 +179,13 @@ def dense_features(table: npt.NDArray[Any], what: str) -> Features:
     """
     if table.ndim != 2 or table.dtype.kind not in "biuf":
         raise DataError(
-            f"{what} has {table.ndim} dimensions and dtype {table.dtype}",
+            f"{what} has {counted(table.ndim, 'dimension')} and dtype {table.dtype}",
             hint="a table of real numbers is needed, a row per node",
         )
     if table.size > MAX_DENSE:
-        raise DataError(f"{what} has {table.size:,} numbers", hint=f"the limit is {MAX_DENSE:,}")
+        raise DataError(
+            f"{what} has {counted(table.size, 'number')}", hint=f"the limit is {MAX_DENSE:,}"
+        )
     with np.errstate(over="ignore"):
         made = table.astype(np.float32)
     bad = np.argwhere(~np.isfinite(made))

@@ -15,6 +15,7 @@ from fuseloom.frontends.files.lines import Lines
 from fuseloom.frontends.files.table import TableRows, lines_text, read_rows
 from fuseloom.frontends.files.tensor import CoordinateTensor, Duplicates, Floats, check_shape
 from fuseloom.program.levels import Ints
+from fuseloom.wording import counted
 
 BANNER = "%%MatrixMarket"
 LAYOUTS = ("coordinate", "array")
@@ -59,7 +60,7 @@ def read_matrix_market(path: str | Path) -> CoordinateTensor:
     check_shape(shape, str(path), least=0)
     if claimed > MAX_ENTRIES:
         raise lines.error(
-            f"the header claims {claimed:,} elements, the limit is {MAX_ENTRIES:,}",
+            f"the header claims {counted(claimed, 'element')}, the limit is {MAX_ENTRIES:,}",
             hint="use a smaller matrix",
         )
     listed = layout == "coordinate"
@@ -72,7 +73,7 @@ def read_matrix_market(path: str | Path) -> CoordinateTensor:
     )  # fmt: skip
     if len(rows) != expected and (listed or symmetry == "general"):
         raise DataError(
-            f"{path} has {len(rows):,} elements, its header says {expected:,}",
+            f"{path} has {counted(len(rows), 'element')}, its header says {expected:,}",
             hint="the file may be cut short",
         )
     if "integer" in field:
@@ -177,7 +178,8 @@ def _array(rows: TableRows, shape: tuple[int, int], symmetry: str) -> Coordinate
     if len(values) < len(coords):
         notes = (
             *notes,
-            f"the file lists {len(values):,} of the {len(coords):,} elements of a {symmetry} "
+            f"the file lists {len(values):,} of the {counted(len(coords), 'element')} of a "
+            f"{symmetry} "
             "array: the others are 0",
         )
         coords = coords[: len(values)]

@@ -15,6 +15,7 @@ from fuseloom.errors import DataError
 from fuseloom.frontends.files.limits import MAX_DENSE
 from fuseloom.frontends.files.packed import Content, unpacked
 from fuseloom.frontends.files.tensor import CoordinateTensor, check_shape, rounding
+from fuseloom.wording import counted
 
 MAGIC = b"\x93NUMPY"
 HEADER = 12_000
@@ -54,7 +55,9 @@ def dense_tensor(array: npt.NDArray[Any], origin: str) -> CoordinateTensor:
     check_numbers(array.dtype, origin)
     check_shape(array.shape, origin)
     if array.size > MAX_DENSE:
-        raise DataError(f"{origin} has {array.size:,} numbers", hint=f"the limit is {MAX_DENSE:,}")
+        raise DataError(
+            f"{origin} has {counted(array.size, 'number')}", hint=f"the limit is {MAX_DENSE:,}"
+        )
     coords = np.argwhere(array).astype(np.int64)
     return exact_tensor(coords, array[array != 0], array.shape, origin)
 
@@ -132,7 +135,7 @@ def _array(content: Content, most: int) -> npt.NDArray[Any]:
     size = prod(shape)
     if size > most:
         raise DataError(
-            f"the header of {path} claims {size:,} numbers",
+            f"the header of {path} claims {counted(size, 'number')}",
             hint=f"the limit is {most:,}; write it by coordinates, as Matrix Market does",
         )
     held = content.read(size * dtype.itemsize + 1)

@@ -16,6 +16,7 @@ from fuseloom.frontends.files.pydata import is_pydata, pydata_tensor
 from fuseloom.frontends.files.tensor import CoordinateTensor, Duplicates, check_shape
 from fuseloom.program.arrays import operand_shapes, read_npz
 from fuseloom.program.levels import Ints
+from fuseloom.wording import counted
 
 FORMATS = ("csr", "csc", "coo", "bsr", "dia")
 
@@ -149,7 +150,7 @@ def _dia(arrays: Arrays, shape: tuple[int, int], origin: str) -> CoordinateTenso
     offsets = whole(arrays, "offsets", origin)
     if len(offsets) != len(values) or len(np.unique(offsets)) != len(offsets):
         raise DataError(
-            f"{origin}: {len(values):,} diagonals with {len(offsets):,} offsets",
+            f"{origin}: {counted(len(values), 'diagonal')} with {counted(len(offsets), 'offset')}",
             hint="one offset per diagonal, each once",
         )
     if len(offsets) and int(np.abs(np.clip(offsets, -(2**62), 2**62)).max()) > 2**31:
@@ -165,7 +166,8 @@ def _check_inside(at: Ints, grid: tuple[int, int], origin: str) -> None:
     outside = np.flatnonzero(((at < 0) | (at >= np.array(grid))).any(axis=1))
     if len(outside):
         raise DataError(
-            f"{origin}: block {outside[0]:,} lies outside the {grid[0]:,}x{grid[1]:,} blocks",
+            f"{origin}: block {outside[0]:,} lies outside the "
+            f"{grid[0]:,}x{counted(grid[1], 'block')}",
             hint="the file may be damaged",
         )
 
@@ -200,7 +202,9 @@ def matrix_shape(arrays: Arrays, name: str, origin: str) -> tuple[int, int]:
     """
     sizes = whole(arrays, name, origin)
     if len(sizes) != 2:
-        raise DataError(f"{origin}: array {name} has {len(sizes)} sizes", hint="rows and columns")
+        raise DataError(
+            f"{origin}: array {name} has {counted(len(sizes), 'size')}", hint="rows and columns"
+        )
     shape = (int(sizes[0]), int(sizes[1]))
     check_shape(shape, origin)
     return shape

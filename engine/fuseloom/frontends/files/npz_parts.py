@@ -11,6 +11,7 @@ import numpy.typing as npt
 from fuseloom.errors import DataError
 from fuseloom.frontends.files.npy import NUMBERS
 from fuseloom.program.levels import Ints
+from fuseloom.wording import counted
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -36,13 +37,14 @@ def pairs(
     major = shape[1] if by_column else shape[0]
     if len(pointers) != major + 1 or pointers[0] != 0 or (np.diff(pointers) < 0).any():
         raise DataError(
-            f"{origin}: {prefix}indptr has {len(pointers):,} entries and does not rise from 0",
+            f"{origin}: {prefix}indptr has {counted(len(pointers), 'entry', 'entries')} and does "
+            "not rise from 0",
             hint=f"one entry more than the {major:,} {'columns' if by_column else 'rows'}",
         )
     if pointers[-1] != len(minor) or len(minor) != values:
         raise DataError(
-            f"{origin}: {prefix}indptr ends at {pointers[-1]:,}, there are {len(minor):,} indices "
-            f"and {values:,} values",
+            f"{origin}: {prefix}indptr ends at {pointers[-1]:,}, the file has "
+            f"{counted(len(minor), 'index', 'indices')} and {counted(values, 'value')}",
             hint="the file may be cut short",
         )
     along = np.repeat(np.arange(major, dtype=np.int64), np.diff(pointers))
@@ -60,7 +62,8 @@ def whole(arrays: Arrays, name: str, origin: str) -> Ints:
     array = given(arrays, name, origin)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise DataError(
-            f"{origin}: array {name} has {array.ndim} dimensions and dtype {array.dtype}",
+            f"{origin}: array {name} has {counted(array.ndim, 'dimension')} and dtype "
+            f"{array.dtype}",
             hint="a list of integers is needed",
         )
     if array.dtype.kind == "u" and array.size and int(array.max()) >= 2**63:
@@ -80,7 +83,8 @@ def numbers(arrays: Arrays, name: str, origin: str, rank: int = 1) -> npt.NDArra
     if array.ndim != rank or array.dtype.kind not in NUMBERS:
         what = "a list" if rank == 1 else f"an array of rank {rank}"
         raise DataError(
-            f"{origin}: array {name} has {array.ndim} dimensions and dtype {array.dtype}",
+            f"{origin}: array {name} has {counted(array.ndim, 'dimension')} and dtype "
+            f"{array.dtype}",
             hint=f"{what} of real numbers is needed",
         )
     return array

@@ -20,6 +20,7 @@ from fuseloom.errors import DataError
 from fuseloom.frontends.files.limits import FREE_UNPACKING, MAX_FILE_BYTES, MAX_MEMBERS
 from fuseloom.program import regular_files
 from fuseloom.program.limits import MAX_RATIO
+from fuseloom.wording import counted
 
 ENDINGS = (".gz", ".bz2", ".zst", ".zstd", ".tgz", ".tbz2", ".tar")
 """Ends of names that say how a file is packed, not what it holds."""
@@ -76,7 +77,7 @@ class Content:
             self._total += len(part)
             if self._total > self._allowed:
                 raise DataError(
-                    f"{self.path} unpacks to more than {self._allowed:,} bytes",
+                    f"{self.path} unpacks to more than {counted(self._allowed, 'byte')}",
                     hint=f"a packed file may hold {MAX_RATIO} times its size; unpack it",
                 )
         return b"".join(parts)
@@ -104,7 +105,7 @@ def size_of(path: Path) -> int:
         raise DataError(f"cannot read {path}: {problem}", hint="check its name") from None
     if size > MAX_FILE_BYTES:
         raise DataError(
-            f"{path} has {size:,} bytes, the limit is {MAX_FILE_BYTES:,}", hint="split it"
+            f"{path} has {counted(size, 'byte')}, the limit is {MAX_FILE_BYTES:,}", hint="split it"
         )
     return size
 
@@ -194,7 +195,7 @@ def _zstd(path: Path) -> tuple[Callable[[IO[bytes]], Any], type[BaseException]]:
     except ImportError:
         raise DataError(
             f"{path} is packed by zstd, which needs the package zstandard",
-            hint="pip install zstandard, or unpack it with zstd -d",
+            hint="pip install 'fuseloom[zstd]', or unpack it with zstd -d",
         ) from None
     return lambda plain: nullcontext(_ZstdFrames(library, plain)), library.ZstdError
 

@@ -16,6 +16,7 @@ from fuseloom.frontends.files.limits import FREE_UNPACKING, MAX_ENTRIES
 from fuseloom.frontends.files.packed import size_of
 from fuseloom.frontends.files.tensor import CoordinateTensor, Duplicates
 from fuseloom.program.limits import MAX_RATIO
+from fuseloom.wording import counted
 
 PARQUET = b"PAR1"
 
@@ -55,7 +56,7 @@ def read_parquet(
             most = min(MAX_ENTRIES, max(FREE_UNPACKING, MAX_RATIO * size) // 8)
             if not 0 <= count <= most:
                 raise DataError(
-                    f"{path} lists {count:,} edges in {size:,} bytes",
+                    f"{path} lists {counted(count, 'edge')} in {counted(size, 'byte')}",
                     hint=f"the limit is {most:,} for a file of its size; write .csv",
                 )
             fields = fields_of(names)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from fuseloom.errors import DataError
 from fuseloom.frontends.files.limits import MAX_DENSE
 from fuseloom.frontends.files.pickles import PermittedName, PickledCall
+from fuseloom.wording import counted
 
 
 def array_of(call: Any, origin: str) -> npt.NDArray[Any]:
@@ -43,7 +44,7 @@ def array_of(call: Any, origin: str) -> npt.NDArray[Any]:
     if prod(sizes) > MAX_DENSE or prod(sizes) * dtype.itemsize != len(content):
         raise DataError(
             f"{origin}: an array of shape {'x'.join(map(str, sizes))[:80]} and dtype {dtype} "
-            f"with {len(content):,} bytes",
+            f"with {counted(len(content), 'byte')}",
             hint="the file may be damaged",
         )
     layout: Literal["F", "C"] = "F" if order else "C"

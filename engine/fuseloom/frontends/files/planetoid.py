@@ -23,6 +23,7 @@ from fuseloom.frontends.files.pickles import read_pickle
 from fuseloom.frontends.files.table import read_rows
 from fuseloom.frontends.files.tensor import CoordinateTensor
 from fuseloom.program.levels import Ints
+from fuseloom.wording import counted
 
 
 def planetoid_names(folder: Path) -> list[str]:
@@ -49,7 +50,7 @@ def read_planetoid(folder: str | Path, name: str = "cora") -> GraphData:
     nodes = max(first, int(test.max()) + 1)
     if tested.shape != (len(test), known.shape[1]) or test.min() < first or nodes > MAX_NODES:
         raise DataError(
-            f"{stem}: {first:,} nodes with {known.shape[1]:,} features, then "
+            f"{stem}: {counted(first, 'node')} with {counted(known.shape[1], 'feature')}, then "
             f"{tested.shape[0]:,} with {tested.shape[1]:,}; {len(test):,} test nodes from "
             f"{test.min():,} to {test.max():,}",
             hint="the files belong to different graphs, or are damaged",
@@ -94,8 +95,8 @@ def _labels(stem: Path, first: int, test: Ints, nodes: int) -> tuple[Ints, int]:
     )
     if len(known) != first or len(tested) != len(test) or known.shape[1] != tested.shape[1]:
         raise DataError(
-            f"{stem}: {len(known):,} and {len(tested):,} labels for {first:,} and "
-            f"{len(test):,} nodes",
+            f"{stem}: {len(known):,} and {counted(len(tested), 'label')} for {first:,} and "
+            f"{counted(len(test), 'node')}",
             hint="the files belong to different graphs, or are damaged",
         )
     labels = np.full(nodes, -1, dtype=np.int64)
@@ -119,7 +120,9 @@ def _edges(path: str, nodes: int) -> CoordinateTensor:
         raise DataError(f"{path} lists no neighbours", hint="a dictionary of lists is expected")
     total = sum(map(len, graph.values()))
     if total > MAX_ENTRIES:
-        raise DataError(f"{path} lists {total:,} edges", hint=f"the limit is {MAX_ENTRIES:,}")
+        raise DataError(
+            f"{path} lists {counted(total, 'edge')}", hint=f"the limit is {MAX_ENTRIES:,}"
+        )
     sources = np.array([integer_of(node, path) for node in graph], dtype=np.int64)
     lengths = [len(neighbours) for neighbours in graph.values()]
     flat = [integer_of(k, path) for neighbours in graph.values() for k in neighbours]
@@ -129,7 +132,7 @@ def _edges(path: str, nodes: int) -> CoordinateTensor:
     if len(outside):
         a, b = ends[outside[0]].tolist()
         raise DataError(
-            f"{path}: an edge from {a} to {b} in a graph of {nodes:,} nodes",
+            f"{path}: an edge from {a} to {b} in a graph of {counted(nodes, 'node')}",
             hint="the files belong to different graphs, or are damaged",
         )
     unique = np.unique(ends, axis=0)

@@ -12,6 +12,7 @@ from fuseloom.frontends.files.npy import NUMBERS, exact_tensor
 from fuseloom.frontends.files.npz_parts import Arrays, numbers, pairs, whole
 from fuseloom.frontends.files.tensor import CoordinateTensor, Duplicates, check_shape
 from fuseloom.program.levels import Ints
+from fuseloom.wording import counted
 
 
 def is_pydata(arrays: Arrays) -> bool:
@@ -66,7 +67,7 @@ def _columns(table: npt.NDArray[np.generic], rank: int, count: int, origin: str)
     if table.shape != (rank, count) or (table.size and table.dtype.kind not in "iu"):
         raise DataError(
             f"{origin}: coords have shape {'x'.join(map(str, table.shape))} and dtype "
-            f"{table.dtype}, for {count:,} elements of rank {rank}",
+            f"{table.dtype}, for {counted(count, 'element')} of rank {rank}",
             hint="one row of integers per dimension",
         )
     rows = [whole({"coords": row}, "coords", origin) for row in table]
@@ -89,7 +90,7 @@ def _grouped(arrays: Arrays, shape: tuple[int, ...], count: int, origin: str) ->
         raise DataError(f"{origin} has more rows or columns than 63 bits count")
     at = pairs(arrays, "", (height, width), count, origin, by_column=False)
     if len(at) and (int(at[:, 1].min()) < 0 or int(at[:, 1].max()) >= width):
-        raise DataError(f"{origin}: an index is outside its {width:,} columns")
+        raise DataError(f"{origin}: an index is outside its {counted(width, 'column')}")
     coords = np.empty((count, rank), dtype=np.int64)
     for part, axes in ((at[:, 0], rows), (at[:, 1], order[len(rows) :])):
         left = part

@@ -17,6 +17,7 @@ from fuseloom.errors import DataError
 from fuseloom.frontends.files.limits import MAX_DENSE, MAX_ENTRIES
 from fuseloom.frontends.files.lines import LineBlock
 from fuseloom.program.levels import Ints
+from fuseloom.wording import counted
 
 Floats = npt.NDArray[np.float64]
 WHOLE = re.compile(rb"[+-]?[0-9]+")
@@ -120,7 +121,7 @@ def lines_text(numbers: Sequence[int]) -> str:
     """``line 3``, or ``12 lines, the first is 3``."""
     if len(numbers) == 1:
         return f"line {numbers[0]:,}"
-    return f"{len(numbers):,} lines, the first is {numbers[0]:,}"
+    return f"{counted(len(numbers), 'line')}, the first is {numbers[0]:,}"
 
 
 def read_rows(
@@ -191,7 +192,7 @@ def _parts(
         count += len(texts)
         if count > limit or count * columns > MAX_DENSE:
             raise DataError(
-                f"{path} has more than {min(limit, MAX_DENSE // columns):,} rows",
+                f"{path} has more than {counted(min(limit, MAX_DENSE // columns), 'row')}",
                 hint=excess,
             )
         values = _parsed(path, numbers, texts, columns, shape)
@@ -231,7 +232,7 @@ def _row(path: Path, number: int, text: bytes, columns: int, shape: TableShape) 
         fields = fields[:columns]
     if len(fields) != columns:
         raise DataError(
-            f"{len(fields)} fields, expected {columns}",
+            f"{counted(len(fields), 'field')}, expected {columns}",
             hint="every row has the same number of fields",
             source=str(path),
             line=number,

@@ -18,6 +18,7 @@ from fuseloom.program.levels import Ints, shape_text, sorting
 from fuseloom.program.limits import MAX_DIMENSION, MAX_RANK, MAX_REFERENCE_ELEMENTS
 from fuseloom.program.storage import StoredTensor
 from fuseloom.program.types import Tensor
+from fuseloom.wording import counted
 
 Floats = npt.NDArray[np.float64]
 Place = Callable[[int, str, str], DataError]
@@ -95,7 +96,7 @@ class CoordinateTensor:
         check_shape(shape, origin, least=0 if exact else 1)
         if len(values) > MAX_ENTRIES:
             raise DataError(
-                f"{origin} has {len(values):,} elements, the limit is {MAX_ENTRIES:,}",
+                f"{origin} has {counted(len(values), 'element')}, the limit is {MAX_ENTRIES:,}",
                 hint="use a smaller tensor",
             )
         outside = np.flatnonzero(((coords < 0) | (coords >= np.array(shape))).any(axis=1))
@@ -162,7 +163,7 @@ class CoordinateTensor:
             )
         if self.shape[0] > MAX_NODES:
             raise DataError(
-                f"{self.origin} has {self.shape[0]:,} rows, the limit is {MAX_NODES:,}",
+                f"{self.origin} has {counted(self.shape[0], 'row')}, the limit is {MAX_NODES:,}",
                 hint="drop empty rows",
             )
         return scipy.sparse.csr_array((self.values, tuple(self.coords.T)), shape=self.shape)
@@ -177,7 +178,8 @@ class CoordinateTensor:
         """
         if prod(self.shape) > MAX_REFERENCE_ELEMENTS:
             raise DataError(
-                f"{self.origin} has {prod(self.shape):,} places, the limit of dense arrays is "
+                f"{self.origin} has {counted(prod(self.shape), 'place')}, the limit of dense "
+                "arrays is "
                 f"{MAX_REFERENCE_ELEMENTS:,}",
                 hint="use a smaller tensor",
             )
@@ -230,7 +232,7 @@ def rounding(values: npt.NDArray[Any]) -> tuple[str, ...]:
     off = np.count_nonzero((near.astype(wide) != values.astype(wide)) & fits)
     if not off:
         return ()
-    count = f"{off:,} of {len(values):,} values are" if len(values) > 1 else "the value is"
+    count = f"{off:,} of {counted(len(values), 'value')} are" if len(values) > 1 else "the value is"
     lost = np.count_nonzero((near == 0) & (values != 0))
     gone = f"; {lost:,} of them to 0, which is nearest" if lost else ""
     return (f"{count} rounded to float32{gone}",)
@@ -246,7 +248,7 @@ def check_shape(shape: tuple[int, ...], origin: str, least: int = 1) -> None:
     """
     if len(shape) > MAX_RANK:
         raise DataError(
-            f"{origin} has {len(shape)} dimensions, the limit is {MAX_RANK}",
+            f"{origin} has {counted(len(shape), 'dimension')}, the limit is {MAX_RANK}",
             hint="use a tensor of lower rank",
         )
     if any(not least <= size <= MAX_DIMENSION for size in shape):

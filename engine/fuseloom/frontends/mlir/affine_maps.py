@@ -11,6 +11,7 @@ from fuseloom.frontends.mlir.syntax import AffineMap, Result, SparseEncoding, Su
 from fuseloom.frontends.mlir.tokens import Token
 from fuseloom.program.formats import suggestion
 from fuseloom.program.limits import MAX_NESTING
+from fuseloom.wording import counted
 
 Alias: TypeAlias = AffineMap | tuple[AffineMap, ...] | SparseEncoding | Trait | FuseloomError | None
 """What a ``#name`` stands for: None for an attribute the subset has no use for, an error for one
@@ -66,7 +67,7 @@ class MapReader(LiteralReader):
         dims = tuple(name.text for name in names)
         if len(dims) > MAX_NESTING:
             raise refuse(
-                f"a map of {len(dims):,} dimensions, the limit is {MAX_NESTING}",
+                f"a map of {counted(len(dims), 'dimension')}, the limit is {MAX_NESTING}",
                 "split the operation",
                 names[0].place,
             )

@@ -30,6 +30,7 @@ from fuseloom.frontends.mlir.syntax import Type
 from fuseloom.program.formats import suggestion
 from fuseloom.program.limits import MAX_NESTING
 from fuseloom.program.types import Op
+from fuseloom.wording import counted
 
 MAX_NODES = 1_000
 EXACT = 2**24
@@ -122,7 +123,9 @@ def apply(
         raise Unsupported(f"the operation {op} is outside the subset"[:120],
                           _way_out(op))  # fmt: skip
     if len(operands) != wanted:
-        raise Unsupported(f"{op} takes {wanted} operands, not {len(operands)}", "see docs/mlir.md")
+        raise Unsupported(
+            f"{op} takes {counted(wanted, 'operand')}, not {len(operands)}", "see docs/mlir.md"
+        )
     if op in _UNARY:
         found = _UNARY[op](operands[0])
     elif op in _BINARY:

@@ -18,6 +18,7 @@ from fuseloom.frontends.mlir.syntax import (
     is_integer,
 )
 from fuseloom.program.limits import MAX_RANK
+from fuseloom.wording import counted
 
 BUFFERS = "buffers are outside the subset: give the file as it is before bufferization"
 LISTS = ("strides", "dilations", "dimensions", "permutation")
@@ -201,7 +202,7 @@ class Reader(EncodingReader):
         )
         if len(shape) > MAX_RANK:
             raise refuse(
-                f"a tensor of {len(shape)} dimensions, the limit is {MAX_RANK}",
+                f"a tensor of {counted(len(shape), 'dimension')}, the limit is {MAX_RANK}",
                 "merge dimensions",
                 token.place,
             )
@@ -212,7 +213,8 @@ class Reader(EncodingReader):
             fmt, note = encoding.format, encoding.note
             if fmt is not None and len(fmt.levels) != len(shape):
                 raise refuse(
-                    f"the encoding has {len(fmt.levels)} levels, the tensor {len(shape)} "
+                    f"the encoding has {counted(len(fmt.levels), 'level')}, the tensor "
+                    f"{len(shape)} "
                     "dimensions",
                     "an encoding has one level per dimension",
                     token.place,

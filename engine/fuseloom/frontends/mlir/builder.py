@@ -32,6 +32,7 @@ from fuseloom.program.relations import Relation
 from fuseloom.program.syntax import SourcePlace
 from fuseloom.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
 from fuseloom.program.verify import Checker
+from fuseloom.wording import counted
 
 
 class MlirBuilder:
@@ -190,7 +191,9 @@ class MlirBuilder:
         """Add a statement; ``name`` is what it would like to assign."""
         if len(self.made) >= 4 * MAX_STATEMENTS:
             raise refuse_meaning(
-                f"the file has more than {4 * MAX_STATEMENTS:,} statements", "split it", place
+                f"the file has more than {counted(4 * MAX_STATEMENTS, 'statement')}",
+                "split it",
+                place,
             )
         made = self.name(name)
         statement = Statement(
@@ -357,7 +360,8 @@ class MlirBuilder:
                 continue
             if len(shape) != len(found.sizes):
                 raise refuse_meaning(
-                    f"{name} has {len(found.sizes)} dimensions, its shape is given as {len(shape)}",
+                    f"{name} has {counted(len(found.sizes), 'dimension')}, its shape is given as "
+                    f"{len(shape)}",
                     "give one size per dimension",
                     found.place,
                 )

@@ -17,6 +17,7 @@ from fuseloom.frontends.mlir.tokens import Token
 from fuseloom.program.formats import Format, LevelFormat, format_text, suggestion
 from fuseloom.program.limits import MAX_RANK
 from fuseloom.program.syntax import SourcePlace
+from fuseloom.wording import counted
 
 _LEVELS = {level.value: level for level in LevelFormat}
 _OTHER_LEVELS = {
@@ -233,7 +234,11 @@ class EncodingReader(MapReader):
     ) -> Format:
         at = order or [_Level((n,), True, LevelFormat.DENSE) for n in range(len(levels))]
         if len(at) != len(levels):
-            raise refuse(f"{len(levels)} level formats for {len(at)} levels", "one for each", place)
+            raise refuse(
+                f"{len(levels)} level formats for {counted(len(at), 'level')}",
+                "one for each",
+                place,
+            )
         if not all(level.whole for level in at):
             self._note("blocks")
         made = [_Level(a.dims, a.whole, lv) for a, lv in zip(at, levels, strict=True)]
@@ -255,7 +260,9 @@ class EncodingReader(MapReader):
                 place,
             )
         if rank > MAX_RANK:
-            raise refuse(f"{rank} dimensions, the limit is {MAX_RANK}", "merge dimensions", place)
+            raise refuse(
+                f"{counted(rank, 'dimension')}, the limit is {MAX_RANK}", "merge dimensions", place
+            )
         if not parts:
             return Format(tuple(level.format for level in levels), tuple(modes))
         dense = {

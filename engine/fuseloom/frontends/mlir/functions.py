@@ -48,6 +48,7 @@ from fuseloom.frontends.mlir.values import (
     stated,
 )  # fmt: skip
 from fuseloom.program.syntax import SourcePlace
+from fuseloom.wording import counted
 
 
 class Caller(Protocol):
@@ -107,7 +108,7 @@ class Body(ElementScope):
             made = made[: len(names)]
         if len(made) != len(names):
             raise refuse_meaning(
-                f"the operation has {len(made)} results, {len(names)} names are given",
+                f"the operation has {counted(len(made), 'result')}, {len(names)} names are given",
                 "name all of them: %0:2 = ...",
                 operation.place,
             )
@@ -318,7 +319,8 @@ class Body(ElementScope):
         values = [self.value(use) for use in body.operands]
         if len(values) != len(function.arguments):
             raise refuse_meaning(
-                f"@{body.callee} takes {len(function.arguments)} arguments, not {len(values)}",
+                f"@{body.callee} takes {counted(len(function.arguments), 'argument')}, not "
+                f"{len(values)}",
                 "give all of them",
                 place,
             )

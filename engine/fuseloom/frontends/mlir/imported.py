@@ -9,6 +9,7 @@ from typing import Any
 
 from fuseloom.frontends.mlir.lookups import Lookup, bound, drawn
 from fuseloom.program import Program, StoredTensor, check_data
+from fuseloom.wording import counted, described
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +48,14 @@ class ImportedMlir:
     notes: tuple[str, ...] = ()
     lookups: tuple[Lookup, ...] = ()
     indices: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return described(
+            self,
+            f"{self.program.name}: "
+            f"{counted(len(self.program.statements), 'statement')}, "
+            f"{counted(len(self.notes), 'note')}",
+        )
 
     @property
     def wanted(self) -> tuple[str, ...]:

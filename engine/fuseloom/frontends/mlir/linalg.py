@@ -37,6 +37,7 @@ from fuseloom.frontends.mlir.values import (
 )
 from fuseloom.frontends.mlir.windows import WINDOWS, has_points, window
 from fuseloom.program.syntax import SourcePlace
+from fuseloom.wording import counted
 
 
 class LinalgScope(Scope):
@@ -61,7 +62,7 @@ class LinalgScope(Scope):
         if body.types:
             if len(body.types) != len(outs):
                 raise refuse_meaning(
-                    f"{len(outs)} outputs but {len(body.types)} result types",
+                    f"{counted(len(outs), 'output')} but {len(body.types)} result types",
                     "one type per output",
                     place,
                 )
@@ -121,7 +122,7 @@ class LinalgScope(Scope):
         axis = (body.list("dimension") or (-1,))[0]
         if not 0 <= axis < len(sizes):
             raise refuse_meaning(
-                f"dimension {axis} of a tensor of {len(sizes)} dimensions",
+                f"dimension {axis} of a tensor of {counted(len(sizes), 'dimension')}",
                 "dimension(1) is along the second one",
                 place,
             )
@@ -148,7 +149,8 @@ class LinalgScope(Scope):
             count = 4 if has_points(body.op) else 2
         if len(ins) != count or len(outs) != 1:
             raise refuse_meaning(
-                f"{body.op} takes {count} inputs and one output, not {len(ins)} and {len(outs)}",
+                f"{body.op} takes {counted(count, 'input')} and one output, not {len(ins)} and "
+                f"{len(outs)}",
                 "see docs/mlir.md",
                 place,
             )
@@ -214,7 +216,7 @@ class LinalgScope(Scope):
         dims = maps[0].dims
         if len(iterators) != len(dims):
             raise refuse_meaning(
-                f"{len(iterators)} iterator types for maps of {len(dims)} dimensions",
+                f"{len(iterators)} iterator types for maps of {counted(len(dims), 'dimension')}",
                 "one iterator type per dimension",
                 place,
             )
@@ -233,7 +235,7 @@ def _trait(body: Linalg, place: SourcePlace) -> Trait:
     rank = max(t.type.rank for t in (*body.ins, *body.outs))
     dims = tuple(f"d{n}" for n in range(rank))
     if not all(0 <= d < rank for d in gone):
-        raise refuse_meaning(f"a reduction over {list(gone)} of {rank} dimensions",
+        raise refuse_meaning(f"a reduction over {list(gone)} of {counted(rank, 'dimension')}",
                              "dimensions count from 0", place)  # fmt: skip
     whole = AffineMap(dims, dims)
     less = AffineMap(dims, tuple(x for n, x in enumerate(dims) if n not in gone))

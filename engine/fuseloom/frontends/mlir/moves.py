@@ -23,6 +23,7 @@ from fuseloom.frontends.mlir.values import (
 from fuseloom.program.formats import Format
 from fuseloom.program.syntax import SourcePlace
 from fuseloom.program.types import Access, Op
+from fuseloom.wording import counted
 
 Numbers = Callable[[int | Use], int]
 """The number that a place of the text is, or an error."""
@@ -161,7 +162,9 @@ def pad(
     low, high = [numbers(x) for x in body.low], [numbers(x) for x in body.high]
     if not len(low) == len(high) == rank == len(sizes):
         raise refuse_meaning(
-            f"{len(low)} and {len(high)} numbers for {rank} dimensions", "one per dimension", place
+            f"{len(low)} and {counted(len(high), 'number')} for {counted(rank, 'dimension')}",
+            "one per dimension",
+            place,
         )
     _real(view, place)
     parts: list[tuple[int, int, int]] = []
@@ -254,7 +257,7 @@ def _parts(
     offsets, counts, steps = found
     if not len(offsets) == len(counts) == len(steps) == rank:
         raise refuse_meaning(
-            f"the slice names {len(offsets)} dimensions, the tensor has {rank}",
+            f"the slice names {counted(len(offsets), 'dimension')}, the tensor has {rank}",
             "[offsets] [sizes] [strides], one each per dimension",
             place,
         )

@@ -39,6 +39,7 @@ from fuseloom.frontends.mlir.values import (
 from fuseloom.program.formats import Format
 from fuseloom.program.syntax import SourcePlace
 from fuseloom.program.types import Access, Op
+from fuseloom.wording import counted
 
 
 @dataclass(frozen=True)
@@ -100,13 +101,14 @@ class Operands:
         maps = self.computation.maps
         if len(maps) != len(self.operands):
             raise self.refuse(
-                f"{len(maps)} indexing maps for {len(self.operands)} operands",
+                f"{len(maps)} indexing maps for {counted(len(self.operands), 'operand')}",
                 "one map per input and output, in their order",
             )
         for k, (value, map_) in enumerate(zip(self.operands, maps, strict=True)):
             if len(map_.dims) != len(self.computation.dims):
                 raise self.refuse(
-                    f"the maps have {len(self.computation.dims)} and {len(map_.dims)} dimensions",
+                    f"the maps have {len(self.computation.dims)} and "
+                    f"{counted(len(map_.dims), 'dimension')}",
                     "all maps of an operation have the same dimensions",
                 )
             sizes = sizes_of(value)
@@ -114,7 +116,8 @@ class Operands:
                 continue
             if len(map_.results) != len(sizes):
                 raise self.refuse(
-                    f"operand {k} has {len(sizes)} dimensions, its map {len(map_.results)} results",
+                    f"operand {k} has {counted(len(sizes), 'dimension')}, its map "
+                    f"{counted(len(map_.results), 'result')}",
                     "a map has one result per dimension",
                 )
             for axis, (x, size) in enumerate(zip(self.results_of(k), sizes, strict=True)):
@@ -266,7 +269,7 @@ class Operands:
         names = list(self.index.values())
         if not 0 <= number < len(names):
             raise self.refuse(
-                f"linalg.index {number} of an operation of {len(names)} dimensions",
+                f"linalg.index {number} of an operation of {counted(len(names), 'dimension')}",
                 "dimensions count from 0",
             )
         return names[number]

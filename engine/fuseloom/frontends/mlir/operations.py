@@ -31,6 +31,7 @@ from fuseloom.frontends.mlir.syntax import (
 from fuseloom.frontends.mlir.windows import WINDOWS
 from fuseloom.program.formats import suggestion
 from fuseloom.program.syntax import SourcePlace
+from fuseloom.wording import counted
 
 _CASTS = (
     "tensor.cast", "sparse_tensor.convert", "sparse_tensor.reinterpret_map", "sparse_tensor.load",
@@ -277,7 +278,11 @@ class OperationReader(LinalgReader):
         while self.take(","):
             types.append(self.type())
         if len(uses) != len(types):
-            raise refuse(f"{len(uses)} values but {len(types)} types", "one type per value", place)
+            raise refuse(
+                f"{counted(len(uses), 'value')} but {counted(len(types), 'type')}",
+                "one type per value",
+                place,
+            )
         self.need("to")
         operands = tuple(Typed(u, t) for u, t in zip(uses, types, strict=True))
         return Concat(axis, operands, self.type())
@@ -294,7 +299,8 @@ class OperationReader(LinalgReader):
         self.need("(")
         types = self.type_list()
         if len(uses) != len(types):
-            raise refuse(f"{len(uses)} values but {len(types)} types", "one type per value",
+            raise refuse(f"{counted(len(uses), 'value')} but "
+                         f"{counted(len(types), 'type')}", "one type per value",
                    uses[0].place)  # fmt: skip
         self.need("->")
         operands = tuple(Typed(u, t) for u, t in zip(uses, types, strict=True))

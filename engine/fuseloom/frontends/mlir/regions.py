@@ -43,6 +43,7 @@ from fuseloom.frontends.mlir.values import (
 )
 from fuseloom.program.syntax import SourcePlace
 from fuseloom.program.types import Op
+from fuseloom.wording import counted
 
 
 def region_trees(
@@ -67,7 +68,8 @@ def region_trees(
     operands = [*ins, *outs]
     if len(region.arguments) != len(operands):
         raise refuse_meaning(
-            f"the region has {len(region.arguments)} arguments for {len(operands)} operands",
+            f"the region has {counted(len(region.arguments), 'argument')} for "
+            f"{counted(len(operands), 'operand')}",
             "one per input and output",
             region.place,
         )
@@ -78,7 +80,8 @@ def region_trees(
         reader.line(line)
     if len(region.yields) != len(outs):
         raise refuse_meaning(
-            f"the region yields {len(region.yields)} values for {len(outs)} outputs",
+            f"the region yields {counted(len(region.yields), 'value')} for "
+            f"{counted(len(outs), 'output')}",
             "one per output",
             region.yields[0].place if region.yields else region.place,
         )
@@ -227,7 +230,9 @@ class _RegionReader:
             return Bad(f"{use} cannot be read: {value.reason}", value.hint, line.place)
         if not isinstance(value, View | ConstantTensor) or value.rank != len(found):
             return Bad(
-                f"{use} is no tensor of {len(found)} dimensions", "one place for each", line.place
+                f"{use} is no tensor of {counted(len(found), 'dimension')}",
+                "one place for each",
+                line.place,
             )
         self.captured.append(Captured(value, tuple(found)))
         return Arg(-len(self.captured))
@@ -241,7 +246,7 @@ class _RegionReader:
             raise Unsupported(
                 f"{scalar.op} in a region"
                 if wanted is None
-                else f"{scalar.op} takes {wanted} operands, not {len(operands)}",
+                else f"{scalar.op} takes {counted(wanted, 'operand')}, not {len(operands)}",
                 "of the sparse dialect: " + ", ".join(_OPERANDS),
             )
         regions = dict(scalar.regions)
@@ -277,8 +282,8 @@ class _RegionReader:
             return lambda *given: given[0]
         if len(region.arguments) != count or len(region.yields) != 1:
             raise Unsupported(
-                f"a region with {len(region.arguments)} arguments that yields "
-                f"{len(region.yields)} values",
+                f"a region with {counted(len(region.arguments), 'argument')} that yields "
+                f"{counted(len(region.yields), 'value')}",
                 f"here it has {count} and yields one",
             )
         known: dict[tuple[Node, ...], Node] = {}

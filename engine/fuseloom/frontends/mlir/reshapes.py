@@ -14,6 +14,7 @@ from fuseloom.frontends.mlir.values import ConstantTensor, DimensionSize, View, 
 from fuseloom.program.formats import Format
 from fuseloom.program.syntax import SourcePlace
 from fuseloom.program.types import Access, Op
+from fuseloom.wording import counted
 
 
 def concat(
@@ -24,13 +25,15 @@ def concat(
     sizes = stated(body.type)
     if not 0 <= axis < rank:
         raise refuse_meaning(
-            f"dimension {axis} of a tensor of {rank} dimensions", "dimensions count from 0", place
+            f"dimension {axis} of a tensor of {counted(rank, 'dimension')}",
+            "dimensions count from 0",
+            place,
         )
     parts: list[int | None] = []
     for k, view in enumerate(values):
         if view.rank != rank:
             raise refuse_meaning(
-                f"operand {k} does not have the {rank} dimensions of the result",
+                f"operand {k} does not have the {counted(rank, 'dimension')} of the result",
                 "operands of a concat have the same dimensions",
                 place,
             )
@@ -155,7 +158,7 @@ def reshape(
         places = [prod(map(_int, group)) for group in numbers]
         if places[0] != places[1]:
             raise refuse_meaning(
-                f"{places[0]:,} elements cannot become {places[1]:,}",
+                f"{counted(places[0], 'element')} cannot become {places[1]:,}",
                 "a reshape keeps the number of elements",
                 place,
             )
@@ -209,13 +212,13 @@ def _check_groups(
     large, small = (target, source) if len(target) > len(source) else (source, target)
     if len(groups) != len(small) and not (not groups and not small):
         raise refuse_meaning(
-            f"{len(groups)} groups for {len(small)} dimensions",
+            f"{counted(len(groups), 'group')} for {counted(len(small), 'dimension')}",
             "one group per dimension of the smaller shape",
             place,
         )
     if [d for group in groups for d in group] != list(range(len(large))) and groups:
         raise refuse_meaning(
-            f"the groups do not name the {len(large)} dimensions in order",
+            f"the groups do not name the {counted(len(large), 'dimension')} in order",
             "e.g. [[0], [1, 2]]",
             place,
         )

@@ -17,6 +17,7 @@ from fuseloom.frontends.mlir.syntax import (
     Use,
 )
 from fuseloom.frontends.mlir.tokens import Token
+from fuseloom.wording import counted
 
 MAX_REGIONS = 6
 """Regions inside each other; a value may be computed twice for each."""
@@ -40,7 +41,9 @@ class ScalarReader(Reader):
             if self.take(":"):
                 count = integer(self.kind("int", "the number of results").text)
                 if not 1 <= count <= 100:
-                    raise refuse(f"{count} results of one operation", "1 to 100", name.place)
+                    raise refuse(
+                        f"{counted(count, 'result')} of one operation", "1 to 100", name.place
+                    )
             found.append(ResultNames(name.text[1:], count, name.place))
             if not self.take(","):
                 self.need("=", "'=' and an operation")
@@ -83,7 +86,11 @@ class ScalarReader(Reader):
         if closing:
             self.need(closing, f"',' or '{closing}'")
         if len(uses) != len(types):
-            raise refuse(f"{len(uses)} values but {len(types)} types", "one type per value", place)
+            raise refuse(
+                f"{counted(len(uses), 'value')} but {counted(len(types), 'type')}",
+                "one type per value",
+                place,
+            )
         return tuple(Typed(u, t) for u, t in zip(uses, types, strict=True))
 
     # Regions.

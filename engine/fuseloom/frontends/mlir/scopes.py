@@ -16,6 +16,7 @@ from fuseloom.frontends.mlir.values import (
     stated,
 )
 from fuseloom.program.syntax import SourcePlace
+from fuseloom.wording import counted
 
 FOREIGN = "give the file as it is on tensors of floats and integers, before other passes"
 
@@ -54,7 +55,7 @@ class Scope:
             return
         if len(value.sizes) != type_.rank:
             raise refuse_meaning(
-                f"{what} has {len(value.sizes)} dimensions, its type {type_.rank}",
+                f"{what} has {counted(len(value.sizes), 'dimension')}, its type {type_.rank}",
                 "a use repeats the type of the value",
                 type_.place,
             )

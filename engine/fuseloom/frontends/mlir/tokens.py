@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fuseloom.errors import ParseError
 from fuseloom.program.limits import MAX_TEXT_CHARS
 from fuseloom.program.syntax import SourcePlace
+from fuseloom.wording import counted
 
 _PATTERNS = (
     ("skip", r"\s+|//[^\n]*|\{-#.*?#-\}"),
@@ -54,7 +55,7 @@ def tokenize(text: str, first: int = 1) -> list[Token]:
     """
     if len(text) > MAX_TEXT_CHARS:
         raise ParseError(
-            f"the MLIR text has {len(text):,} characters, the limit is {MAX_TEXT_CHARS:,}",
+            f"the MLIR text has {counted(len(text), 'character')}, the limit is {MAX_TEXT_CHARS:,}",
             hint="large constants belong in dense_resource<...>, their data in a file",
             line=first,
             column=1,

@@ -25,6 +25,7 @@ from fuseloom.frontends.mlir.syntax import (
 from fuseloom.program.formats import Format
 from fuseloom.program.limits import MAX_DIMENSION, MAX_REFERENCE_ELEMENTS
 from fuseloom.program.syntax import SourcePlace
+from fuseloom.wording import counted
 
 Array: TypeAlias = npt.NDArray[np.float64]
 
@@ -239,7 +240,7 @@ def number(literal: Number, element: str) -> float:
     width = {"f64": 16, "f32": 8}.get(element, 4)
     if len(digits) != width:
         raise refuse_meaning(
-            f"{text[:40]} has {len(digits)} digits, an {element} has {width}",
+            f"{text[:40]} has {counted(len(digits), 'digit')}, an {element} has {width}",
             "hexadecimal floats give all bits, e.g. 0xFF800000",
             literal.place,
         )
@@ -263,7 +264,8 @@ def literal_array(
     """
     if prod(shape) > MAX_REFERENCE_ELEMENTS:
         raise refuse_meaning(
-            f"a constant of {prod(shape):,} elements, the limit is {MAX_REFERENCE_ELEMENTS:,}",
+            f"a constant of {counted(prod(shape), 'element')}, the limit is "
+            f"{MAX_REFERENCE_ELEMENTS:,}",
             "pass it as an argument",
             literal.place,
         )
@@ -304,7 +306,9 @@ def _blob(text: str, element: str, shape: tuple[int, ...], place: SourcePlace) -
             raise ValueError("it is not hexadecimal")
         values: npt.NDArray[Any] = np.frombuffer(bytes.fromhex(text[2:]), dtype=kind)
         if values.size not in (1, prod(shape)):
-            raise ValueError(f"it has {values.size} elements for a shape of {_shape(shape)}")
+            raise ValueError(
+                f"it has {counted(values.size, 'element')} for a shape of {_shape(shape)}"
+            )
     except ValueError as problem:
         raise refuse_meaning(
             f"cannot read the bytes of a constant: {problem}"[:120],
@@ -322,7 +326,8 @@ def _sparse(literal: Sparse, element: str, shape: tuple[int, ...]) -> Array:
     rank = len(shape)
     if rank == 0 or len(found) != rank * len(values):
         raise refuse_meaning(
-            f"{len(found)} coordinates for {len(values)} values of a tensor of {rank} dimensions",
+            f"{counted(len(found), 'coordinate')} for {counted(len(values), 'value')} of a "
+            f"tensor of {counted(rank, 'dimension')}",
             "sparse<[[0, 1], [2, 3]], [1.0, 2.0]> gives one row per value",
             literal.place,
         )

@@ -9,6 +9,7 @@ from fuseloom.errors import DataError
 from fuseloom.frontends.torch.indexing import held_index
 from fuseloom.frontends.torch.values import Value
 from fuseloom.frontends.torch.windows import greatest
+from fuseloom.wording import counted
 
 if TYPE_CHECKING:
     from fuseloom.frontends.torch.importer import Importer
@@ -83,7 +84,8 @@ def _greatest(m: Importer, table: Value, chosen: Callable[[Any], Any], bags: int
         counts = m.torch.bincount(bag, minlength=bags)
         if not int(counts.min()) or int(counts.max()) > most:
             raise DataError(
-                f"bags of {int(counts.min())} to {int(counts.max())} rows, the program was made "
+                f"bags of {int(counts.min())} to {counted(int(counts.max()), 'row')}, the "
+                "program was made "
                 f"for 1 to {most}",
                 hint="import the module again with these bags",
             )

@@ -9,6 +9,7 @@ from fuseloom.display import Content, Markup, bar, shown, table, tag
 from fuseloom.frontends.torch.imported import Agreement, ImportedModule
 from fuseloom.program.formats import format_text
 from fuseloom.program.printer import statement_text
+from fuseloom.wording import counted
 
 
 def imported_html(imported: ImportedModule) -> Markup:
@@ -20,7 +21,8 @@ def imported_html(imported: ImportedModule) -> Markup:
     ]
     presets = [(name, tag("code", said or "–")) for name, said in imported.presets.items()]
     return shown(
-        tag("h4", f"{imported.program.name}: {len(text)} statements, {len(imported.kernels)} "
+        tag("h4", f"{imported.program.name}: {counted(len(text), 'statement')}, "
+                  f"{len(imported.kernels)} "
             "operations of the module"),
         table(["operation", "in the module", "statements"], operations),
         table(["data", "size", "format", "elements stored"], _data(imported)),

@@ -20,6 +20,7 @@ from fuseloom.frontends.torch.folding import Folding
 from fuseloom.frontends.torch.pairs import pairs_of, pattern, spread_feed
 from fuseloom.frontends.torch.values import Support
 from fuseloom.program import Access, Op, Statement
+from fuseloom.wording import counted
 
 Axis = tuple[str, int]
 
@@ -313,8 +314,8 @@ class _Rewriting:
             map(tuple, pairs.places(self.env)[:2].t().tolist())
         ))  # fmt: skip
         text = (
-            f"{pairs.edges} edges of {pairs.label} are a matrix of "
-            f"{pairs.shape[0]} x {pairs.shape[1]} with {distinct} elements"
+            f"{counted(pairs.edges, 'edge')} of {pairs.label} are a matrix of "
+            f"{pairs.shape[0]} x {pairs.shape[1]} with {counted(distinct, 'element')}"
         )
         if len(pairs.shape) > 2:
             text += (

@@ -55,6 +55,7 @@ from fuseloom.frontends.torch.recording import check_same
 from fuseloom.frontends.torch.tracing import trace
 from fuseloom.frontends.torch.values import Support, Value
 from fuseloom.program import Format, Op, Program, StoredTensor
+from fuseloom.wording import counted
 
 HANDLERS = {
     **pointwise.HANDLERS,
@@ -201,7 +202,7 @@ def _bound(importer: Importer, inputs: tuple[Any, ...]) -> dict[str, Any]:
     wanted = importer.capture.arguments
     if len(given) != len(wanted):
         raise DataError(
-            f"{len(given)} inputs for a module of {len(wanted)}",
+            f"{counted(len(given), 'input')} for a module of {len(wanted)}",
             hint=f"forward takes {', '.join(wanted)}",
         )
     for label, new in zip(wanted, given, strict=True):

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from fuseloom.display.shows import Shows
 from fuseloom.errors import DataError
 from fuseloom.program import Masked, Program, StoredTensor, evaluate
+from fuseloom.wording import counted, described
 
 Array = npt.NDArray[np.float64]
 TOLERANCE = 1e-4
@@ -129,6 +130,14 @@ class ImportedModule(Shows, html="fuseloom.frontends.torch.display:imported_html
     rebind: Callable[..., tuple[dict[str, StoredTensor], tuple[Array, ...], tuple[float, ...]]]
     rounding: tuple[float, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return described(
+            self,
+            f"{self.program.name}: "
+            f"{counted(len(self.program.statements), 'statement')}, presets "
+            f"{', '.join(self.presets)}",
+        )
 
     def results(self, tensors: Mapping[str, StoredTensor | Masked]) -> tuple[Array, ...]:
         """The module's results, dense and in its shapes, from a run's outputs.

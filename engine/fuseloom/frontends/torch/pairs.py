@@ -16,6 +16,7 @@ from fuseloom.frontends.torch.builder import Feed, TorchBuilder
 from fuseloom.frontends.torch.capture import load_torch
 from fuseloom.frontends.torch.selections import elements, ones_at
 from fuseloom.frontends.torch.values import Selection
+from fuseloom.wording import counted
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ class Pairs:
         most = int(number.max()) + 1 if number.numel() else 1
         if most > (self.shape[2] if len(self.shape) > 2 else 1):
             raise DataError(
-                f"{most} edges of {self.label} join the same two nodes, more than in the inputs "
+                f"{counted(most, 'edge')} of {self.label} join the same two nodes, more than in "
+                "the inputs "
                 "that the program was made for",
                 hint="import the module again with these inputs, or coalesce the edges",
             )

@@ -12,6 +12,7 @@ from fuseloom.frontends.torch.values import Value
 from fuseloom.frontends.torch.views import moved, pieces
 from fuseloom.program import Op
 from fuseloom.program.types import ELEMENTARY
+from fuseloom.wording import counted
 
 if TYPE_CHECKING:
     from fuseloom.frontends.torch.importer import Importer
@@ -266,7 +267,7 @@ def prod(
     dim = m.builder.axis(dim, value.rank)
     if not 1 <= value.shape[dim] <= MOST_FACTORS:
         raise b.refuse(
-            f"a product of {value.shape[dim]} elements along a dimension",
+            f"a product of {counted(value.shape[dim], 'element')} along a dimension",
             f"at most {MOST_FACTORS} are multiplied one by one; for positive x, "
             "exp(log(x).sum(dim)) computes it",
         )

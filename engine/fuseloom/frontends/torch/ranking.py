@@ -23,6 +23,7 @@ from fuseloom.frontends.torch.steps import step
 from fuseloom.frontends.torch.values import Value
 from fuseloom.frontends.torch.views import VIEWS, moved
 from fuseloom.program import Op
+from fuseloom.wording import counted
 
 if TYPE_CHECKING:
     from fuseloom.frontends.torch.importer import Importer
@@ -66,7 +67,7 @@ class SortedElements:
         size = value.shape[-1]
         if size > MOST_RANKED:
             raise b.refuse(
-                f"an order of {size} elements",
+                f"an order of {counted(size, 'element')}",
                 f"at most {MOST_RANKED} are compared with each other; give the order as an input",
             )
         self.m = m

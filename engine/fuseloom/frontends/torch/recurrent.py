@@ -10,6 +10,7 @@ from fuseloom.frontends.torch import views
 from fuseloom.frontends.torch.products import joined, linear_of
 from fuseloom.frontends.torch.values import Value
 from fuseloom.program import Op
+from fuseloom.wording import counted
 
 if TYPE_CHECKING:
     from fuseloom.frontends.torch.importer import Importer
@@ -222,7 +223,7 @@ def _steps(m: Importer, value: Value, batch_first: bool) -> list[Value]:
     time = 1 if batch_first and value.rank == 3 else 0
     if value.shape[time] > MOST_STEPS:
         raise m.builder.refuse(
-            f"a recurrent layer over {value.shape[time]} steps",
+            f"a recurrent layer over {counted(value.shape[time], 'step')}",
             f"sequences of at most {MOST_STEPS} steps are unrolled; give a shorter example",
         )
     return list(views.pieces(m.builder, "unbind", value, (time,)))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fuseloom.frontends.torch.values import Support, Value
 from fuseloom.program import Op
+from fuseloom.wording import counted
 
 if TYPE_CHECKING:
     from fuseloom.frontends.torch.importer import Importer
@@ -84,7 +85,8 @@ def _variance(m: Importer, value: Value, dims: Sequence[int], correction: float)
     count = prod(value.shape[d] for d in dims)
     if count <= correction:
         raise b.refuse(
-            f"the variance of {count} elements less {correction:g}", "correction=0 gives a number"
+            f"the variance of {counted(count, 'element')} less {correction:g}",
+            "correction=0 gives a number",
         )
     centred = b.add(value, mean_of(m, value, dims), "centred", Op.SUB)
     total = b.reduce(Op.SUM, b.mul(centred, centred, "squares"), dims, "spread")

@@ -15,6 +15,7 @@ from fuseloom.frontends.selections import check_entries
 from fuseloom.frontends.torch.builder import TorchBuilder
 from fuseloom.frontends.torch.capture import load_torch
 from fuseloom.frontends.torch.values import Indices, Selection, Value
+from fuseloom.wording import counted
 
 
 def ones_at(coordinates: Any, shape: Sequence[int]) -> Any:
@@ -63,7 +64,8 @@ def selection(
         flat = checked(env)
         if flat.numel() != count:
             raise DataError(
-                f"index {label} has {flat.numel()} entries, the program was made for {count}",
+                f"index {label} has {counted(flat.numel(), 'entry', 'entries')}, the program was "
+                f"made for {count}",
                 hint="import the module again with these inputs",
             )
         return ones_at(torch.stack([torch.arange(count), flat]), (count, size))

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fuseloom.errors import DataError
+from fuseloom.wording import counted
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -91,7 +92,7 @@ def undirected_degrees(
     most = largest or nodes - 1
     if edges < nodes or edges % 2:
         raise DataError(
-            f"{nodes:,} nodes and {edges:,} stored edges",
+            f"{counted(nodes, 'node')} and {counted(edges, 'stored edge')}",
             hint="every node has one, and undirected edges count twice",
         )
 

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fuseloom.errors import DataError
+from fuseloom.wording import counted
 
 IMAGES, PIXELS = 1_797, 64
 
@@ -30,13 +31,13 @@ def digits(count: int = 32, seed: int = 0) -> npt.NDArray[np.float32]:
         More images than there are, or scikit-learn is not installed.
     """
     if not 1 <= count <= IMAGES:
-        raise DataError(f"{count:,} images", hint=f"1 to {IMAGES:,} are there")
+        raise DataError(f"{counted(count, 'image')}", hint=f"1 to {IMAGES:,} are there")
     try:
         loaded = import_module("sklearn.datasets").load_digits()
     except ImportError:
         raise DataError(
             "the digits come with scikit-learn, which is not installed",
-            hint='install it with pip install "fuseloom[data]"',
+            hint="pip install 'fuseloom[data]'",
         ) from None
     chosen = np.random.default_rng(seed).choice(IMAGES, count, replace=False)
     return np.asarray(loaded.data[chosen] / 16.0, dtype=np.float32)

@@ -14,6 +14,7 @@ import scipy.sparse
 from fuseloom.errors import DataError
 from fuseloom.frontends.files import GraphData
 from fuseloom.models.drawing import PIECE, largest, normal
+from fuseloom.wording import counted
 
 Bools = npt.NDArray[np.bool_]
 Draw = Callable[[np.random.Generator, int, int], Bools]
@@ -90,7 +91,7 @@ def pattern(kind: str, nodes: int = NODES, sparsity: float = SPARSITY, seed: int
         raise DataError(f"no pattern is called {kind!r}", hint=f"known: {', '.join(PATTERNS)}")
     if not 1 <= nodes <= LARGEST or not 0.0 <= sparsity <= 1.0:
         raise DataError(
-            f"a pattern of {nodes:,} nodes with sparsity {sparsity:g}",
+            f"a pattern of {counted(nodes, 'node')} with sparsity {sparsity:g}",
             hint=f"1 to {LARGEST:,} nodes, and a sparsity from 0 to 1",
         )
     count = round((1.0 - sparsity) * nodes * nodes)
@@ -116,7 +117,7 @@ def synthetic(
     places = pattern(kind, nodes, sparsity, seed)
     table = np.random.default_rng(seed).standard_normal((nodes, features), dtype=np.float32)
     return GraphData(
-        f"{kind}, {nodes:,} nodes, {sparsity:.4g} sparse, seed {seed}",
+        f"{kind}, {counted(nodes, 'node')}, {sparsity:.4g} sparse, seed {seed}",
         scipy.sparse.csr_array(places.astype(np.float32)),
         table,
         None,

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from fuseloom.errors import DataError
+from fuseloom.wording import counted
 
 Ints = npt.NDArray[np.int64]
 
@@ -70,7 +71,7 @@ def _joined(
             a[turned], b[turned] = b[turned], a[turned]
         keys[moved] = _keys(a[moved], b[moved], nodes, directed)
     raise DataError(
-        f"no graph of {nodes:,} nodes with these degrees was found",
+        f"no graph of {counted(nodes, 'node')} with these degrees was found",
         hint="fewer edges, or a smaller largest degree",
     )
 

@@ -18,7 +18,7 @@ from tests.dataflow.samml.exchange.protobuf import two_lanes
         ("B_mode_1_seg", "0\n9\n", "level 1 (dimension 1): seg has shape 2"),
         ("B_mode_vals", "1\n2\n", "stores 6 positions, but 2 values"),
         ("B_mode_vals", "1\n" * 6 * 256, "has 16x16 blocks as values, which cannot be run"),
-        ("B_mode_shape", "4\n", "B has 1 dimensions, the graph reads 2"),
+        ("B_mode_shape", "4\n", "B has 1 dimension, the graph reads 2"),
         ("B_mode_shape", "4\n99999999999\n", "is no shape"),
         ("B_mode_1_crd", "0\n1\n0\n1\n0\n7\n", "is outside 0..2"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -166,7 +167,7 @@ def change(message: Any, rng: random.Random) -> None:
         return
     field = rng.choice(fields)
     value = getattr(message, field.name)
-    if field.is_repeated:
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes):
         if field.message_type is not None and len(value):
             match rng.randrange(8):
                 case 0:

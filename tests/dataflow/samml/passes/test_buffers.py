@@ -196,11 +196,11 @@ def test_the_report() -> None:
 def test_refusals() -> None:
     region = region_of(SOFTMAX, "fuse x..Y")
     extents = region.region.extents
-    with pytest.raises(GraphError, match=r"channels of 1 tokens are too small.*2 is the least"):
+    with pytest.raises(GraphError, match=r"channels of 1 token are too small.*2 is the least"):
         size_buffers(region.graph, extents, default=1)
     with pytest.raises(GraphError, match=r"no extent of index m .*known: i"):
         size_buffers(region.graph, {"i": 6})
-    with pytest.raises(GraphError, match=r"names 0 of its 1 levels .*lowered from a program"):
+    with pytest.raises(GraphError, match=r"names 0 of its 1 level .*lowered from a program"):
         size_buffers(region.graph.bare(), extents)
 
 

@@ -154,7 +154,7 @@ def test_a_graph_without_names_is_refused() -> None:
 def test_too_large_a_graph_is_refused() -> None:
     with pytest.raises(ScheduleError) as caught:
         parallelise(graph_of(SPMM), "i", 1_000, max_nodes=5_000)
-    assert "1000 lanes of i make" in str(caught.value)
+    assert "1,000 lanes of i make" in str(caught.value)
     assert "more than 5,000 (hint: use fewer lanes)" in str(caught.value)
 
 

@@ -98,7 +98,7 @@ def test_passes_can_be_run_again_over_the_tables() -> None:
 @pytest.mark.parametrize(
     ("passes", "problem"),
     [
-        (["cleen"], "no pass is called 'cleen'.*known: clean, parallelise"),
+        (["cleen"], "no pass is called 'cleen'.*did you mean 'clean'"),
         (["size-buffers", "clean"], "pass clean comes after size-buffers.*put size-buffers last"),
         (["clean"], "the schedule asks for the pass parallelise"),
     ],

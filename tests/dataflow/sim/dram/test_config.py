@@ -82,7 +82,7 @@ def dram(**changes: Any) -> Callable[[], Dram]:
         (lambda: from_dict({"kind": "ideal", "speed": 3}), "a memory of kind ideal has no 'speed'"),
         (lambda: from_dict({"kind": "dram", "name": "x"}), "a memory of kind dram lacks "),
         (lambda: build(hbm2(), 0, 1, 1), "a machine clock of 0 Hz"),
-        (lambda: build(hbm2(), 1e9, 0, 1), "0 ports with 1 requests each"),
+        (lambda: build(hbm2(), 1e9, 0, 1), "0 ports with 1 request each"),
     ],
 )
 def test_refusals(make: Callable[[], object], message: str) -> None:

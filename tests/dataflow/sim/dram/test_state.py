@@ -101,9 +101,9 @@ def test_recorded_commands_are_read_back() -> None:
 @pytest.mark.parametrize(
     ("clock_hz", "ports", "outstanding", "reason"),
     [
-        (1e9, 0, 1, "0 ports with 1 requests"),
-        (1e9, 1, 0, "1 ports with 0 requests"),
-        (1e9, (1 << 16) + 1, 1, "65537 ports"),
+        (1e9, 0, 1, "0 ports with 1 request"),
+        (1e9, 1, 0, "1 port with 0 requests"),
+        (1e9, (1 << 16) + 1, 1, "65,537 ports"),
         (1e13, 1, 1, "a machine clock of 1e\\+13 Hz"),
         (1.0, 1, 1, "a machine clock of 1 Hz"),
         (0.0, 1, 1, "a machine clock of 0 Hz"),

@@ -44,7 +44,7 @@ def test_contradicting_tokens_are_reported_with_the_node(
 
 
 def test_references_outside_the_data_are_reported() -> None:
-    with pytest.raises(SimulationError, match="outside the level's 1 fibers"):
+    with pytest.raises(SimulationError, match="outside the level's 1 fiber"):
         bench("scan", "1 S0 D", arrays={"seg": [0, 1], "crd": [3]})
     with pytest.raises(SimulationError, match="outside the 2 stored values"):
         bench("array", "2 S0 D", arrays={"vals": [3, 4]})

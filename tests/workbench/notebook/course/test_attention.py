@@ -10,15 +10,15 @@ from .answers import tried
 
 ANSWERS = {
     "7.1": (46.1, [(53.9, "53.9 % is too many"), (0.461, "too few"), ("46 %", "is no number")]),
-    "7.2": (118, [(1888, "1888 blocks is too many"), (29, "29 blocks is too few"), (..., "yet")]),
+    "7.2": (118, [(1888, "1888 blocks are too many"), (29, "29 blocks are too few"), (..., "yet")]),
     "7.3": (41, [(16, "16 times is too few"), (64, "64 times is too many"), (11, "too few")]),
-    "7.4": (64, [(512, "too many"), (8, "8 multiplications is too few"), ("8³", "is no number")]),
-    "7.5": (8, [(16, "16 rows is too many"), (4, "4 rows is too few"), ([8], "is no number")]),
+    "7.4": (64, [(512, "too many"), (8, "8 multiplications are too few"), ("8³", "is no number")]),
+    "7.5": (8, [(16, "16 rows are too many"), (4, "4 rows are too few"), ([8], "is no number")]),
     "7.6": (
         "2, 4",
         [("2 4 8", "8 is not among them"), ({4}, "1 more is missing"), (4, "is no set of names")],
     ),
-    "7.7": (118, [(192, "192 zeros is too many"), (74, "74 zeros is too few"), (None, "yet")]),
+    "7.7": (118, [(192, "192 zeros are too many"), (74, "74 zeros are too few"), (None, "yet")]),
 }
 
 test_every_exercise_is_tried, test_right_and_wrong = tried(EXERCISES, ANSWERS)

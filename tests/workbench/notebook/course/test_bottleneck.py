@@ -25,19 +25,19 @@ ANSWERS = {
     ),
     "8.3": (
         9734,
-        [(10676, "10676 cycles is too many"), (4867, "4867 cycles is too few"), (..., "no answer")],
+        [(10676, "10676 cycles are too many"), (4867, "cycles are too few"), (..., "no answer")],
     ),
     "8.4": (
         9002,
-        [(6215, "6215 cycles is too few"), (6934, "too few"), (11082, "11082 cycles is too many")],
+        [(6215, "cycles are too few"), (6934, "too few"), (11082, "11082 cycles are too many")],
     ),
     "8.5": (
         4121,
-        [(13869 / 4, "too few"), (7203, "7203 cycles is too many"), ("4121", "is no number")],
+        [(13869 / 4, "too few"), (7203, "7203 cycles are too many"), ("4121", "is no number")],
     ),
     "8.6": (
         7888,
-        [(788.8, "788.8 cycles is too few"), (13869, "too many"), ([7888], "is no number")],
+        [(788.8, "788.8 cycles are too few"), (13869, "too many"), ([7888], "is no number")],
     ),
     "8.7": (
         "W1",

@@ -8,12 +8,12 @@ from fuseloom_workbench.notebook.exercises import check
 from .answers import tried
 
 ANSWERS = {
-    "9.1": (7, [(5, "5 ways is too few"), (255, "255 ways is too many"), ("seven", "no number")]),
+    "9.1": (7, [(5, "5 ways are too few"), (255, "255 ways are too many"), ("seven", "no number")]),
     "9.2": (
         52286 / 10860,
         [(0.2077, "0.2077 times is too few"), (41426, "too many"), (None, "no answer yet")],
     ),
-    "9.3": (1, [(7, "7 ways is too many"), (2, "2 ways is too many"), (0, "0 ways is too few")]),
+    "9.3": (1, [(7, "7 ways are too many"), (2, "2 ways are too many"), (0, "0 ways are too few")]),
     "9.4": (
         "bound",
         [("rule", "rule is not among them"), ("rival", "rival is not among them"),
@@ -26,7 +26,7 @@ ANSWERS = {
     ),
     "9.6": (
         5628,
-        [(3105, "3105 cycles is too few"), (10497, "10497 cycles is too many"), ("x", "no number")],
+        [(3105, "cycles are too few"), (10497, "10497 cycles are too many"), ("x", "no number")],
     ),
     "9.7": (3.3, [(0.033, "0.033 % is too few"), (97, "97 % is too many"), ("3 %", "no number")]),
 }  # fmt: skip

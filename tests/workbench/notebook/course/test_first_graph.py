@@ -26,7 +26,7 @@ def signal(stop=SIGNAL_STOP, done=True, slow=1):
 
 
 ANSWERS = {
-    "2.1": (2, [(3, "3 scanners is too many"), (1, "1 scanners is too few"), ("2", "no number")]),
+    "2.1": (2, [(3, "3 scanners are too many"), (1, "1 scanner is too few"), ("2", "no number")]),
     "2.2": (
         "1 S0 0 2 S0 3 S1 D",
         [("0 1 S0", "token 1 is not 0"), ("1 S0 0 2 S0 3 S0 D", "token 7 is not S0"),
@@ -47,7 +47,7 @@ ANSWERS = {
         [(signal(stop=REPEAT), "yours is R, the machine's S"), (signal(done=False), "D is missing"),
          (signal(slow=2), "comes at cycle")],
     ),
-    "2.6": (19, [(18, "too few"), (200, "200 cycles is too many"), (None, "no answer yet")]),
+    "2.6": (19, [(18, "too few"), (200, "200 cycles are too many"), (None, "no answer yet")]),
 }  # fmt: skip
 
 test_every_exercise_is_tried, test_right_and_wrong = tried(EXERCISES, ANSWERS)

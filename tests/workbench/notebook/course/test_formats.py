@@ -7,7 +7,7 @@ from fuseloom_workbench.notebook.course.formats import EXERCISES
 from .answers import tried
 
 ANSWERS = {
-    "1.1": (4, {16: "16 elements is too many", 3: "3 elements is too few", "4": "is no number"}),
+    "1.1": (4, {16: "16 elements are too many", 3: "3 elements are too few", "4": "is no number"}),
     "1.2": (
         [0, 1, 1, 3, 4],
         {(0, 1, 3, 4): "entry 3 is not 3", (0, 1, 1, 3): "entry 5 is missing", 4: "is no list"},

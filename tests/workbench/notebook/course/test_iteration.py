@@ -26,11 +26,11 @@ COLUMN = {
     ("C", "val"): "Val(<C.l>)",
 }
 ANSWERS = {
-    "5.1": (11, [(6, "6 multiplications is too few"), (64, "too many"), ("11", "no number")]),
-    "5.2": (14, [(11, "11 multiplications is too few"), (16, "too many"), (None, "no answer")]),
+    "5.1": (11, [(6, "6 multiplications are too few"), (64, "too many"), ("11", "no number")]),
+    "5.2": (14, [(11, "11 multiplications are too few"), (16, "too many"), (None, "no answer")]),
     "5.3": (
         32,
-        [(16, "16 multiplications is too few"), (25, "too few"), (256, "256 multiplications is")],
+        [(16, "16 multiplications are too few"), (25, "too few"), (256, "256 multiplications is")],
     ),
     "5.4": (
         COLUMN,
@@ -40,9 +40,9 @@ ANSWERS = {
     ),
     "5.5": (
         1806,
-        [(233, "233 walks is too few"), (11289, "11289 walks is too many"), ([], "no number")],
+        [(233, "233 walks are too few"), (11289, "11289 walks are too many"), ([], "no number")],
     ),
-    "5.6": (6, [(5, "5 rows is too few"), (7, "7 rows is too many"), (40, "40 rows is too many")]),
+    "5.6": (6, [(5, "rows are too few"), (7, "7 rows are too many"), (40, "40 rows are too many")]),
     "5.7": (
         "fuse T..H; order T..H: i,k,p,n",
         [("global T..H", "takes 440,604 bytes, more than 127,083"),

@@ -12,7 +12,7 @@ from fuseloom_workbench.notebook.exercises import check
 from .answers import tried
 
 ANSWERS = {
-    "3.1": (6, [(3, "3 orders is too few"), (9, "9 orders is too many"), ("6", "is no number")]),
+    "3.1": (6, [(3, "3 orders are too few"), (9, "9 orders are too many"), ("6", "is no number")]),
     "3.2": (
         {"i", "k"},
         [({"k"}, "1 more is missing"), ("i, j, k", "j is not among them"), (2, "is no set of")],
@@ -29,8 +29,8 @@ ANSWERS = {
          ("j, i, k", "i must stay outside j, because T is written (i, j)"),
          ("i, j, k, l", "names l")],
     ),
-    "3.5": (3, [(6, "6 orders is too many"), (2, "2 orders is too few"), ([3], "is no number")]),
-    "3.6": (5, [(24, "24 orders is too many"), (4, "4 orders is too few"), (None, "no answer")]),
+    "3.5": (3, [(6, "6 orders are too many"), (2, "2 orders are too few"), ([3], "is no number")]),
+    "3.6": (5, [(24, "24 orders are too many"), (4, "4 orders are too few"), (None, "no answer")]),
     "3.7": (
         "i, p, n, k",
         [("i, k, p, n", "n must stay outside k"),
@@ -39,7 +39,7 @@ ANSWERS = {
     ),
     "3.8": (
         3744,
-        [(1872, "1872 bytes is too few"), (27744, "27744 bytes is too many"), ("x", "no number")],
+        [(1872, "1872 bytes are too few"), (27744, "27744 bytes are too many"), ("x", "no number")],
     ),
 }  # fmt: skip
 

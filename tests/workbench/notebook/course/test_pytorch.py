@@ -32,8 +32,8 @@ class Turned(nn.Module):
 
 ANGLES = 2 * torch.pi * torch.outer(torch.arange(8), torch.arange(8)) / 8
 ANSWERS = {
-    "10.1": (5, [(1, "1 statements is too few"), (11, "too many"), ("softmax", "is no number")]),
-    "10.2": (29, [(96, "96 elements is too many"), (14, "too few"), ([29], "is no number")]),
+    "10.1": (5, [(1, "1 statement is too few"), (11, "too many"), ("softmax", "is no number")]),
+    "10.2": (29, [(96, "96 elements are too many"), (14, "too few"), ([29], "is no number")]),
     "10.3": (
         "kernels",
         [("layers", "layers is not among them"), ("csr", "csr is not among them"),
@@ -45,7 +45,7 @@ ANSWERS = {
          ({"inner": "csc"}, "which is no input, parameter or activation"),
          ("csc", "is no dict of names and layouts")],
     ),
-    "10.5": (2733, [(3469, "3469 cycles is too many"), (0, "too few"), (None, "no answer yet")]),
+    "10.5": (2733, [(3469, "3469 cycles are too many"), (0, "too few"), (None, "no answer yet")]),
     "10.6": (
         "aten.fft_fft.default",
         [("fft", "fft is not among them"), ("aten.relu.default", "is not among them"),

@@ -23,10 +23,10 @@ ELEMENTS = cora().data["A"].nnz
 ANSWERS = {
     "6.1": ("H", [("T1", "T1 is not among them"), ([], "1 more is missing"), (1, "no set of")]),
     "6.2": ("i", [("k", "k is not among them"), ("i, n", "n is not among them"), ([], "missing")]),
-    "6.3": (156, [(34, "34 rows is too few"), (1156, "1156 rows is too many"), ("H", "no number")]),
+    "6.3": (156, [(34, "rows are too few"), (1156, "1156 rows are too many"), ("H", "no number")]),
     "6.4": (
         39,
-        [(34, "34 elements is too few"), (40, "40 elements is too many"), (None, "no answer yet")],
+        [(34, "34 elements are too few"), (40, "are too many"), (None, "no answer yet")],
     ),
     "6.5": (
         ["T2", "T3", "H"],
@@ -35,7 +35,7 @@ ANSWERS = {
     ),
     "6.6": (
         ELEMENTS,
-        [(2708, "2708 rows is too few"), (ELEMENTS + 1, "is too many"), ([1], "is no number")],
+        [(2708, "2708 rows are too few"), (ELEMENTS + 1, "is too many"), ([1], "is no number")],
     ),
     "6.7": (
         "fuse T1..H; fuse T5..Y; order T1..H: i,p,k,n",

@@ -26,6 +26,7 @@ from fuseloom.contraction.solving.pins import Pin
 from fuseloom.contraction.solving.solve import Question, Satisfiability
 from fuseloom.contraction.tree import ContractionTree
 from fuseloom.errors import FuseloomError
+from fuseloom.wording import counted
 from fuseloom_workbench.notebook.exercises import Exercise, number, sequence
 
 SIDE = 6
@@ -156,9 +157,12 @@ def _right_and_small(answer: Any) -> str:
         if isinstance(part, Assign) and part.out.tensor != "R":
             size = prod(tree.extents[x] for x in part.out.indices)
             if size > 1:
-                return f"{part.out.tensor} keeps {size} numbers"
+                return f"{part.out.tensor} keeps {counted(size, 'number')}"
     if multiplications(nest, tree) > SIDE**3 * 2:
-        return f"it takes {multiplications(nest, tree)} multiplications, more than {2 * SIDE**3}"
+        return (
+            f"it takes {counted(multiplications(nest, tree), 'multiplication')}, more than "
+            f"{2 * SIDE**3}"
+        )
     return ""
 
 

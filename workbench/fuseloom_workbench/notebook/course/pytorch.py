@@ -18,6 +18,7 @@ from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.errors import ProgramError
 from fuseloom.frontends.torch import ImportedModule, from_torch
 from fuseloom.models import load
+from fuseloom.wording import counted
 from fuseloom_workbench.notebook.exercises import Exercise, Judge, names, number
 
 Array = npt.NDArray[np.float32]
@@ -145,7 +146,7 @@ def _layouts(preset: str, best: Mapping[str, str]) -> Judge:
         if not isinstance(answer, Mapping):
             return f"{answer!r} is no dict of names and layouts"
         cycles, most = _cycles(imported(answer), preset), _cycles(imported(best), preset)
-        return "" if cycles <= most else f"takes {cycles:,} cycles, more than {most:,}"
+        return "" if cycles <= most else f"takes {counted(cycles, 'cycle')}, more than {most:,}"
 
     return wrong
 

@@ -22,6 +22,7 @@ from fuseloom.program.storage import StoredTensor
 from fuseloom.program.stored_views import resolve_view
 from fuseloom.program.tile_arrays import grid_shape
 from fuseloom.program.types import Program
+from fuseloom.wording import counted
 
 
 class UnknownError(Exception):
@@ -56,7 +57,7 @@ class FullLevel:
             If there are too many.
         """
         if self.n > MOST:
-            raise UnknownError(f"{self.n:,} coordinates")
+            raise UnknownError(f"{counted(self.n, 'coordinate')}")
         return np.arange(self.fibers + 1) * self.size, np.tile(np.arange(self.size), self.fibers)
 
 

@@ -8,6 +8,7 @@ from enum import Enum
 
 from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.program.types import Tensor
+from fuseloom.wording import counted, described
 
 
 class RepairRule(Enum):
@@ -96,6 +97,13 @@ class ImportedGraph:
     outputs: tuple[Tensor, ...]
     repairs: tuple[ImportRepair, ...] = ()
     zeroless: frozenset[str] = frozenset()
+
+    def __repr__(self) -> str:
+        return described(
+            self,
+            f"{self.graph.name}: {counted(len(self.graph.nodes), 'node')}, "
+            f"{counted(len(self.repairs), 'repair')}",
+        )
 
 
 class Severity(Enum):

@@ -19,6 +19,7 @@ from fuseloom.dataflow.samml.exchange.streams import levels_behind, peel, raw
 from fuseloom.dataflow.samml.exchange.wiring import DraftOutput
 from fuseloom.dataflow.samml.graph import Scalar, StreamKind
 from fuseloom.errors import GraphError
+from fuseloom.wording import counted
 
 MAX_ORDER = max(map(accumulator_order, CATALOGUE))
 """Most levels an accumulator of the machine keeps below the one it sums over."""
@@ -36,7 +37,8 @@ def accumulate(build: SamBuild, node: SamNode) -> None:
     listed = [node.attributes[f"in{k}"] for k in range(64) if f"in{k}" in node.attributes]
     keys, outer = listed[:order], [x for x in listed[order:] if x in build.result_indices]
     if not 1 <= order <= len(listed):
-        raise GraphError(f"{node.title} has order {order}, but {len(listed)} indices",
+        raise GraphError(f"{node.title} has order {order}, but "
+                         f"{counted(len(listed), 'index', 'indices')}",
                          hint="in0 is the innermost, in<order-1> the outermost")  # fmt: skip
     if order > MAX_ORDER:
         raise GraphError(

@@ -20,6 +20,7 @@ from fuseloom.dataflow.samml.exchange.wiring import DraftOutput, Wiring
 from fuseloom.dataflow.samml.graph import Scalar, StreamKind
 from fuseloom.errors import DataError, GraphError
 from fuseloom.program.types import Tensor
+from fuseloom.wording import counted
 
 CRD, REF, VAL = StreamKind.CRD, StreamKind.REF, StreamKind.VAL
 BIT_HINT = "write the function itself: a node of type exp gives e to the power of its operand"
@@ -220,7 +221,8 @@ def _shape(rank: int, name: str, shapes: Shapes) -> tuple[int, ...]:
         )
     if len(shapes[name]) != rank:
         raise DataError(
-            f"operand {name} has {rank} dimensions in the graph, its data have {len(shapes[name])}",
+            f"operand {name} has {counted(rank, 'dimension')} in the graph, its data have "
+            f"{len(shapes[name])}",
             hint="the letters of its format in the graph's comment are its dimensions",
         )
     return shapes[name]

@@ -31,6 +31,7 @@ from fuseloom.dataflow.samml.verify import verify
 from fuseloom.errors import DataError, GraphError
 from fuseloom.program.formats import LevelFormat
 from fuseloom.program.types import Tensor
+from fuseloom.wording import counted
 
 CRD, REF, VAL, SIG = StreamKind.CRD, StreamKind.REF, StreamKind.VAL, StreamKind.SIG
 _TAKES: Mapping[str, frozenset[StreamKind]] = {
@@ -253,7 +254,7 @@ class SamImport(SamBuild):
 
     def _broadcast(self, node: SamNode) -> None:
         if len(node.inputs) != 1:
-            raise GraphError(f"{node.title} has {len(node.inputs)} inputs, it takes one",
+            raise GraphError(f"{node.title} has {counted(len(node.inputs), 'input')}, it takes one",
                              hint="join streams by an intersect or a union")  # fmt: skip
         if pass_bits(self, node):
             return

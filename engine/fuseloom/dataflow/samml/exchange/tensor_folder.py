@@ -23,6 +23,7 @@ from fuseloom.program.levels import CompressedLevel
 from fuseloom.program.limits import MAX_DIMENSION, MAX_RANK
 from fuseloom.program.storage import StoredTensor
 from fuseloom.program.types import Tensor
+from fuseloom.wording import counted
 
 MAX_FILE_BYTES = 1 << 30
 
@@ -72,7 +73,8 @@ class TensorFolder:
         for edge in (16, 32, 64):
             if positions and len(values) == positions * edge * edge:
                 raise DataError(
-                    f"tensor {name} has {edge}x{edge} blocks as values, which cannot be run",
+                    f"tensor {name} has {edge}x{counted(edge, 'block')} as values, which cannot "
+                    "be run",
                     hint="block timing works on scalar data: one value per position",
                 )
         return StoredTensor.from_levels(tensor, levels, values)

@@ -21,6 +21,7 @@ from fuseloom.errors import DataError, GraphError
 from fuseloom.program.formats import Format
 from fuseloom.program.limits import MAX_RANK
 from fuseloom.program.types import Tensor
+from fuseloom.wording import counted
 
 _CAPACITY = re.compile(r"capacity (\d{1,9})")
 
@@ -277,7 +278,7 @@ class _Binder:
                      for mode, _ in levels.values()}  # fmt: skip
             shape = tuple(max(1, sizes.get(mode, 1)) for mode in range(rank))
         if rank > len(shape) or len({m for m, _ in levels.values()}) < len(levels):
-            raise DataError(f"{key} has {len(shape)} dimensions, the graph reads {rank}",
+            raise DataError(f"{key} has {counted(len(shape), 'dimension')}, the graph reads {rank}",
                             hint=f"tensor_{key}_mode_shape has a line per dimension")  # fmt: skip
         return Tensor(key.partition("@")[0], shape, format_of(levels, len(shape)))
 

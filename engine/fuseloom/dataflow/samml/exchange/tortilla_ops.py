@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from fuseloom.dataflow.samml.exchange.schema import pb
 from fuseloom.dataflow.samml.graph import Scalar, StreamKind
 from fuseloom.errors import GraphError
+from fuseloom.wording import counted
 
 CRD, REF, VAL, SIG = StreamKind.CRD, StreamKind.REF, StreamKind.VAL, StreamKind.SIG
 Message: TypeAlias = Any
@@ -140,7 +141,8 @@ def _root(m: Message, label: str, title: str) -> Parsed:
 def _joiner(m: Message, label: str, title: str) -> Parsed:
     if len(m.input_pairs) != len(m.output_refs) or len(m.input_pairs) < 2:
         raise GraphError(
-            f"{title} has {len(m.input_pairs)} operands and {len(m.output_refs)} payload outputs",
+            f"{title} has {counted(len(m.input_pairs), 'operand')} and {len(m.output_refs)} "
+            "payload outputs",
             hint="a joiner has two or more operands, and an output (0 if unused) for each",
         )
     if m.join_type not in (pb.Joiner.INTERSECT, pb.Joiner.UNION):
@@ -223,7 +225,7 @@ def _alu(m: Message, label: str, title: str) -> Parsed:
         return Parsed("unary", inputs, outputs, params, label)
     names = dict(zip(pb.ALU.Op.values(), pb.ALU.Op.keys(), strict=True))
     raise GraphError(
-        f"{title} applies {names.get(code, code)} to {len(inputs)} inputs",
+        f"{title} applies {names.get(code, code)} to {counted(len(inputs), 'input')}",
         hint="add, sub, mul, div and elemmul take two, other functions one",
     )
 

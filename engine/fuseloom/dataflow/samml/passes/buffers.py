@@ -44,6 +44,7 @@ from fuseloom.dataflow.samml.passes.slack import Slack, asked
 from fuseloom.dataflow.samml.passes.structure import Structure, agreement, structure
 from fuseloom.dataflow.samml.primitive import Family, Nesting
 from fuseloom.errors import GraphError
+from fuseloom.wording import counted
 
 DEFAULT_CAPACITY = 4
 SPARE = 2
@@ -73,7 +74,7 @@ class ChannelSize:
     level: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        text = f"{self.stream.label or self.stream.id}: {self.capacity:,} tokens"
+        text = f"{self.stream.label or self.stream.id}: {counted(self.capacity, 'token')}"
         if not self.cause:
             return text
         what = f"an element of {', '.join(self.level)}" if self.level else "everything"
@@ -105,7 +106,10 @@ class Sizing:
     def __str__(self) -> str:
         if not self.channels:
             return "no channels"
-        return f"{len(self.channels)} channels, {self.tokens:,} tokens; largest {self.largest}"
+        return (
+            f"{counted(len(self.channels), 'channel')}, {counted(self.tokens, 'token')}; "
+            f"largest {self.largest}"
+        )
 
 
 def size_buffers(
@@ -136,7 +140,9 @@ def size_buffers(
 def sizing(graph: Graph, extents: Mapping[str, int], *, default: int = DEFAULT_CAPACITY) -> Sizing:
     """The capacities that :func:`size_buffers` gives, with the reason for each."""
     if default < 2:
-        raise GraphError(f"channels of {default} tokens are too small", hint="2 is the least")
+        raise GraphError(
+            f"channels of {counted(default, 'token')} are too small", hint="2 is the least"
+        )
     return _Sizing(graph, extents, default).run()
 
 
@@ -300,7 +306,7 @@ def _sizes(stream: Stream, extents: Mapping[str, int]) -> tuple[int, ...]:
     name = stream.label or f"%{stream.id}"
     if len(stream.indices) != stream.depth:
         raise GraphError(
-            f"stream {name} names {len(stream.indices)} of its {stream.depth} levels",
+            f"stream {name} names {len(stream.indices)} of its {counted(stream.depth, 'level')}",
             hint="buffers can be sized where a graph was lowered from a program",
         )
     found = []

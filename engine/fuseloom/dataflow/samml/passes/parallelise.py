@@ -26,6 +26,7 @@ from fuseloom.dataflow.samml.passes.fanout_free import FanoutFreeGraph, tidy, un
 from fuseloom.dataflow.samml.passes.structure import Levels, Structure, structure
 from fuseloom.dataflow.samml.primitive import Family, Nesting
 from fuseloom.errors import ScheduleError
+from fuseloom.wording import counted
 
 MAX_LANES = 1_024
 MAX_NODES = 50_000
@@ -85,7 +86,8 @@ def parallelise(graph: Graph, index: str, factor: int, *, max_nodes: int = MAX_N
     size = len(fanout_free.nodes) + (factor - 1) * len(plan.member)
     if size > max_nodes:
         raise ScheduleError(
-            f"region {graph.name}: {factor} lanes of {index} make {size:,} nodes, "
+            f"region {graph.name}: {counted(factor, 'lane')} of {index} make "
+            f"{counted(size, 'node')}, "
             f"more than {max_nodes:,}",
             hint="use fewer lanes",
         )

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.errors import GraphError
+from fuseloom.program.formats import suggestion
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,9 @@ def selected(table: Mapping[str, Pass], names: Sequence[str] | None) -> tuple[Pa
         return tuple(p for p in table.values() if p.place is PassStage.DEFAULT)
     unknown = [name for name in names if name not in table]
     if unknown:
-        raise GraphError(f"no pass is called {unknown[0]!r}", hint=f"known: {', '.join(table)}")
+        raise GraphError(
+            f"no pass is called {unknown[0]!r}", hint=suggestion(unknown[0], list(table))
+        )
     chosen = tuple(table[name] for name in names)
     for before, after in pairwise(chosen):
         if before.place is PassStage.LAST:

@@ -22,6 +22,7 @@ from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.result import EngineResult
 from fuseloom.dataflow.sim.tokens import Token, format_token, is_number, parse_token
 from fuseloom.errors import FuseloomError, SimulationError
+from fuseloom.wording import counted
 
 TOLERANCE = 1e-5
 """Relative, for values: exp and square roots differ between libraries in the last bits
@@ -79,7 +80,7 @@ def _tokens(vector: Vector, streams: dict[str, int], result: EngineResult) -> It
         kind = stream_kind(name)
         wanted = [(parse_token(token, kind), time) for token, time in expected]
         if len(got) != len(wanted):
-            yield f"stream {name}: {len(got)} tokens taken, reference {len(wanted)}"
+            yield f"stream {name}: {counted(len(got), 'token')} taken, reference {len(wanted)}"
         for k, (mine, theirs) in enumerate(zip(got, wanted, strict=False)):
             if mine[1] != theirs[1] or not _same(mine[0], theirs[0]):
                 yield f"stream {name}, token {k}: {_stamped(mine)}, reference {_stamped(theirs)}"
@@ -98,7 +99,7 @@ def _outputs(vector: Vector, bound: BoundGraph, result: EngineResult) -> Iterabl
 def _elapsed(vector: Vector, bound: BoundGraph, result: EngineResult) -> Iterable[str]:
     expected = vector.get("elapsed", vector.get("elapsed_excl_sinks"))
     if expected is not None and result.cycles != expected:
-        yield f"{bound.graph.name} takes {result.cycles} cycles, reference {expected}"
+        yield f"{bound.graph.name} takes {counted(result.cycles, 'cycle')}, reference {expected}"
 
 
 def _same(mine: Token, theirs: Token) -> bool:

@@ -25,6 +25,7 @@ from fuseloom.dataflow.sim.tokens import Token, format_token, same
 from fuseloom.display import Drawing, Markup, shown, tag
 from fuseloom.display.drawing import below
 from fuseloom.errors import FuseloomError, SimulationError
+from fuseloom.wording import counted
 
 PRIMITIVES = Path(__file__).with_name("prims.json")
 """Vectors of single primitives on random streams."""
@@ -67,7 +68,10 @@ class Judged:
 
     def __str__(self) -> str:
         if self.ok:
-            return f"right: {self.op} gives every token of {self.vectors} vectors at its cycle"
+            return (
+                f"right: {self.op} gives every token of {counted(self.vectors, 'vector')} at "
+                "its cycle"
+            )
         lines = [f"not yet: {self.problem}"]
         return "\n".join(lines if self.picture is None else [*lines, str(self.picture)])
 

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from fuseloom.dataflow.sim.dram.timing import DramTiming, is_power, whole
 from fuseloom.errors import SimulationError
+from fuseloom.wording import counted
 
 FIELDS = ("row", "bank", "bankgroup", "column", "channel")
 DEFAULT_MAPPING = "row bank column bankgroup channel"
@@ -86,7 +87,8 @@ class Dram:
             _power(owner, name, getattr(self, name))
         if self.row_bytes < self.access_bytes:
             raise SimulationError(
-                f"{owner}: a row of {self.row_bytes} bytes holds no access of {self.access_bytes}"
+                f"{owner}: a row of {counted(self.row_bytes, 'byte')} holds no access of "
+                f"{self.access_bytes}"
             )
         if self.bank_groups * self.banks > 64:
             raise SimulationError(f"{owner}: more than 64 banks", hint="per pseudo channel")
@@ -147,7 +149,8 @@ class Dram:
             if bits:
                 if not bits.isdigit() or not 0 < int(bits) <= left[name]:
                     raise SimulationError(
-                        f"{owner}: {name}:{bits} does not fit the field's {self.widths[name]} bits"
+                        f"{owner}: {name}:{bits} does not fit the field's "
+                        f"{counted(self.widths[name], 'bit')}"
                     )
                 left[name] -= int(bits)
         for field in FIELDS:
@@ -194,9 +197,9 @@ class Dram:
 
     def __str__(self) -> str:
         lines = (
-            f"memory {self.name}: {self.total_channels} channels, "
-            f"{self.bank_groups} x {self.banks} banks, {self.capacity / 2**30:g} GiB",
-            f"  peak: {self.peak / 1e9:.1f} GB/s, {self.access_bytes} bytes per access",
+            f"memory {self.name}: {counted(self.total_channels, 'channel')}, "
+            f"{self.bank_groups} x {counted(self.banks, 'bank')}, {self.capacity / 2**30:g} GiB",
+            f"  peak: {self.peak / 1e9:.1f} GB/s, {counted(self.access_bytes, 'byte')} per access",
             f"  clock: {1e6 / self.tck_ps:g} MHz",
             f"  mapping: {self.mapping}, {self.policy} pages",
         )
@@ -242,7 +245,7 @@ class Ideal:
         return {"kind": "ideal", **asdict(self)}
 
     def __str__(self) -> str:
-        return f"memory {self.name}: {self.latency} cycles, no limit of bandwidth"
+        return f"memory {self.name}: {counted(self.latency, 'cycle')}, no limit of bandwidth"
 
 
 @dataclass(frozen=True)
@@ -294,8 +297,9 @@ class Queues:
 
     def __str__(self) -> str:
         return (
-            f"memory {self.name}: {self.channel_num} queues, "
-            f"{self.words_per_cycle:g} words of {self.WORD} bytes per cycle"
+            f"memory {self.name}: {counted(self.channel_num, 'queue')}, "
+            f"{counted(self.words_per_cycle, 'word', spec='g')} of {counted(self.WORD, 'byte')} "
+            "per cycle"
         )
 
 

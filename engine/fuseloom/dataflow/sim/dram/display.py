@@ -6,6 +6,7 @@ from math import isfinite
 
 from fuseloom.dataflow.sim.dram.stats import MemoryStats
 from fuseloom.display import Markup, bar, shown, table, tag
+from fuseloom.wording import counted
 
 
 def memory_html(stats: MemoryStats) -> Markup:
@@ -13,8 +14,8 @@ def memory_html(stats: MemoryStats) -> Markup:
     limited = isfinite(stats.peak)
     rows = [
         ("requests", f"{stats.reads:,} reads, {stats.writes:,} writes"),
-        ("asked for", f"{stats.requested:,} bytes"),
-        ("moved", f"{stats.bytes:,} bytes"),
+        ("asked for", f"{counted(stats.requested, 'byte')}"),
+        ("moved", f"{counted(stats.bytes, 'byte')}"),
         ("bandwidth", f"{stats.bandwidth / 1e9:.2f} GB/s"),
         ("of the peak", bar(stats.share, f"{stats.share:.1%}") if limited else "no limit"),
         ("row hits", bar(stats.hit_rate, f"{stats.hit_rate:.1%}") if limited else "no rows"),
@@ -22,7 +23,7 @@ def memory_html(stats: MemoryStats) -> Markup:
         ("mean wait of a write", f"{stats.write_latency:.1f} cycles"),
     ]
     return shown(
-        tag("h4", f"memory {stats.name}: {stats.cycles:,} cycles"),
+        tag("h4", f"memory {stats.name}: {counted(stats.cycles, 'cycle')}"),
         table(["what", "how much"], rows),
         _waits(stats.read_histogram),
     )

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from fuseloom.dataflow.sim.dram.config import PICOSECONDS, Config, Dram, Ideal, Queues
 from fuseloom.dataflow.sim.dram.mapping import Mapping
 from fuseloom.errors import SimulationError
+from fuseloom.wording import counted
 
 Int: TypeAlias = Any
 """An int64: Python's, or a compiled kernel's."""
@@ -174,7 +175,8 @@ def build(config: Config, clock_hz: float, ports: int, outstanding: int, trace: 
     """
     if ports < 1 or ports > 1 << 16 or outstanding < 1:
         raise SimulationError(
-            f"memory {config.name!r}: {ports} ports with {outstanding} requests each",
+            f"memory {config.name!r}: {counted(ports, 'port')} with "
+            f"{counted(outstanding, 'request')} each",
             hint="at least one of each, at most 65536 ports",
         )
     cycle = round(PICOSECONDS / clock_hz) if clock_hz > 0 else 0

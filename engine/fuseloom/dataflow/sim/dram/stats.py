@@ -34,6 +34,7 @@ from fuseloom.dataflow.sim.dram.state import (
 from fuseloom.display.shows import Shows
 from fuseloom.results.document import finite
 from fuseloom.results.text_table import TextColumn, text_table
+from fuseloom.wording import counted
 
 
 @dataclass(frozen=True)
@@ -169,9 +170,9 @@ class MemoryStats(Shows, html="fuseloom.dataflow.sim.dram.display:memory_html"):
 
     def __str__(self) -> str:
         lines = [
-            f"memory {self.name}: {self.cycles:,} cycles, {self.seconds * 1e6:.3f} µs",
+            f"memory {self.name}: {counted(self.cycles, 'cycle')}, {self.seconds * 1e6:.3f} µs",
             f"  requests: {self.reads:,} reads, {self.writes:,} writes, "
-            f"{self.requested:,} bytes asked for, {self.bytes:,} moved",
+            f"{counted(self.requested, 'byte')} asked for, {self.bytes:,} moved",
             f"  bandwidth: {self.bandwidth / 1e9:.2f} GB/s, {self.share:.1%} of the peak",
             f"  latency: {self.read_latency:.1f} cycles of reads, "
             f"{self.write_latency:.1f} of writes",

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.dataflow.sim.observe import INPUT, MEMORY, ROOM, Int64
 from fuseloom.errors import SimulationError
+from fuseloom.wording import counted
 
 REASONS = (INPUT, ROOM, MEMORY)
 """Why a node waits, in the order of the file."""
@@ -60,7 +61,7 @@ class WaitSpool:
 
     def __init__(self, path: Path, nodes: int) -> None:
         if nodes * len(REASONS) > _CODES:
-            raise SimulationError(f"events of {nodes:,} nodes", hint="run without events")
+            raise SimulationError(f"events of {counted(nodes, 'node')}", hint="run without events")
         self.path = path
         self.nodes = nodes
         self.counts = np.zeros(nodes * len(REASONS), np.int64)
@@ -77,7 +78,9 @@ class WaitSpool:
         codes = nodes * len(REASONS) + (reasons - INPUT)
         length = until - since
         if len(length) and int(length.max()) >= _LONGEST:
-            raise SimulationError(f"a wait of {int(length.max()):,} cycles has no place in a file")
+            raise SimulationError(
+                f"a wait of {counted(int(length.max()), 'cycle')} has no place in a file"
+            )
         if shutil.disk_usage(self.path.parent).free < SPARE_DISK + 3 * 16 * int(self.counts.sum()):
             raise SimulationError(
                 f"the events of the run cannot be kept: {self.path.parent} is nearly full",

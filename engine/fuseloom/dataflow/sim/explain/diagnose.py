@@ -13,6 +13,7 @@ from fuseloom.dataflow.sim.ports import with_ports
 from fuseloom.dataflow.sim.reports import Limits, Progress
 from fuseloom.dataflow.sim.result import EngineResult
 from fuseloom.errors import DeadlockError, SimulationError
+from fuseloom.wording import counted
 
 SMALL_RUN = 20_000
 """Tokens up to which every deadlock is diagnosed without being asked for."""
@@ -31,7 +32,7 @@ class Widening:
     after: int
 
     def __str__(self) -> str:
-        return f"stream {self.label}: {self.after} slots instead of {self.before}"
+        return f"stream {self.label}: {counted(self.after, 'slot')} instead of {self.before}"
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.dataflow.sim.explain.critical import CriticalPath, PathShare
 from fuseloom.display import Content, Markup, bar, shown, table, tag
+from fuseloom.wording import counted
 
 SHOWN = 8
 """Nodes and reasons that are told; the others make one row."""
@@ -24,7 +25,7 @@ def path_html(path: CriticalPath) -> Markup:
         share = cycles / path.cycles
         rows.append(
             (
-                f"{len(others):,} others",
+                f"{counted(len(others), 'other')}",
                 "",
                 f"{cycles:,}",
                 f"{pieces:,}",
@@ -33,7 +34,7 @@ def path_html(path: CriticalPath) -> Markup:
         )
     since = "" if path.start == 0 else f", known from cycle {path.start:,}"
     return shown(
-        tag("h4", f"critical path: {path.cycles:,} cycles{since}"),
+        tag("h4", f"critical path: {counted(path.cycles, 'cycle')}{since}"),
         table(["node", "what", "cycles", "pieces", "of all cycles"], rows, figures=(2, 3)),
         _gain(path),
     )
@@ -44,8 +45,10 @@ def _gain(path: CriticalPath) -> Markup | None:
         return None
     gain = path.what_if(path.bottleneck)
     text = (
-        f"{_label(path.graph, gain.node)} works for {gain.own:,} cycles of it: twice as fast, it "
-        f"would save {gain.gain:,} cycles at most; the run would take {gain.cycles:,} or more."
+        f"{_label(path.graph, gain.node)} works for {counted(gain.own, 'cycle')} of it: twice as "
+        "fast, it "
+        f"would save {counted(gain.gain, 'cycle')} at most; the run would take {gain.cycles:,} "
+        "or more."
     )
     return tag("p", text, class_="quiet")
 

@@ -24,6 +24,7 @@ from fuseloom.dataflow.sim.explain.moments import tokens_until
 from fuseloom.dataflow.sim.observe import ACTIVITIES, IDLE, Observed
 from fuseloom.dataflow.sim.result import EngineResult
 from fuseloom.errors import SimulationError
+from fuseloom.wording import counted
 
 MAX_INTERVALS = 200_000
 """Most intervals of a region, and most segments of its critical path, before they are left out."""
@@ -65,7 +66,9 @@ def trace_json(regions: Sequence[TracedRegion], *, max_intervals: int = MAX_INTE
         if observed.waits is not None and made.count_intervals() <= max_intervals:
             events += made.intervals()
         else:
-            notes.append(f"{region.name}: counters per {observed.width} cycles, not intervals")
+            notes.append(
+                f"{region.name}: counters per {counted(observed.width, 'cycle')}, not intervals"
+            )
             events += made.counters()
         if region.path is not None:
             if len(region.path.segments) <= max_intervals:

@@ -15,6 +15,7 @@ from fuseloom.dataflow.sim.tokens import DONE, EMPTY, Stop, is_leaf, is_number
 from fuseloom.errors import SimulationError
 from fuseloom.program.levels import CompressedLevel
 from fuseloom.program.storage import StoredTensor
+from fuseloom.wording import counted
 
 Fiber = Iterable[tuple[int, int]]
 """(coordinate, reference) pairs."""
@@ -73,7 +74,7 @@ def scan(node: Process) -> Behaviour:
 
     def fiber(ref: int) -> Fiber:
         if ref + 1 >= len(seg):
-            node.fail(f"reference outside the level's {len(seg) - 1} fibers", ref)
+            node.fail(f"reference outside the level's {counted(len(seg) - 1, 'fiber')}", ref)
         return zip(crd[seg[ref] : seg[ref + 1]], range(seg[ref], seg[ref + 1]), strict=True)
 
     return scanner(node, fiber)
@@ -128,7 +129,7 @@ def search(node: Process) -> Behaviour:
         fiber: dict[int, int] = {}
         if is_number(ref):
             if not 0 <= ref < len(seg) - 1:
-                node.fail(f"reference outside the level's {len(seg) - 1} fibers", ref)
+                node.fail(f"reference outside the level's {counted(len(seg) - 1, 'fiber')}", ref)
             fiber = {crd[at]: at for at in range(seg[ref], seg[ref + 1])}
         wanted = yield crds.take
         while is_leaf(ref) and is_number(wanted):

@@ -14,6 +14,7 @@ from fuseloom.dataflow.sim.golden.values import ZERO
 from fuseloom.dataflow.sim.process import Behaviour, Process, Request, RequestPort
 from fuseloom.dataflow.sim.timing import load_timing
 from fuseloom.dataflow.sim.tokens import DONE, EMPTY, Stop, is_number
+from fuseloom.wording import counted
 
 
 def stall(node: Process, port: RequestPort, words: int) -> Generator[Request, Any, None]:
@@ -38,7 +39,9 @@ def scan(node: Process) -> Behaviour:
         elif token is not DONE and not (token is EMPTY and node.quirks.scanner_forwards_empty):
             if token is not EMPTY:
                 if not 0 <= token < len(seg) - 1:
-                    node.fail(f"reference outside the level's {len(seg) - 1} fibers", token)
+                    node.fail(
+                        f"reference outside the level's {counted(len(seg) - 1, 'fiber')}", token
+                    )
                 yield from stall(node, segments, 2)
                 for first in range(seg[token], seg[token + 1], BUNDLE):
                     bundle = range(first, min(first + BUNDLE, seg[token + 1]))
@@ -71,7 +74,7 @@ def array(node: Process) -> Behaviour:
         token = yield refs.take
         if is_number(token):
             if not 0 <= token < len(stored):
-                node.fail(f"reference outside the {len(stored)} stored values", token)
+                node.fail(f"reference outside the {counted(len(stored), 'stored value')}", token)
             gathered.append(token)
         if gathered and (len(gathered) == BUNDLE or not is_number(token)):
             yield from stall(node, port, len(gathered))

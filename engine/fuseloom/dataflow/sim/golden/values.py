@@ -16,6 +16,7 @@ from fuseloom.dataflow.sim.golden.tile_arithmetic import as_value, binary_on_til
 from fuseloom.dataflow.sim.process import Behaviour, Process
 from fuseloom.dataflow.sim.timing import binary_timing, load_timing, unary_timing
 from fuseloom.dataflow.sim.tokens import DONE, EMPTY, Stop, is_number, same
+from fuseloom.wording import counted
 
 F32 = np.float32
 F64 = np.float64
@@ -76,7 +77,7 @@ def array(node: Process) -> Behaviour:
         token = yield refs.take
         if is_number(token):
             if not 0 <= token < len(stored):
-                node.fail(f"reference outside the {len(stored)} stored values", token)
+                node.fail(f"reference outside the {counted(len(stored), 'stored value')}", token)
             yield out.put(stored[token], at=node.clock + timing.latency)
         elif token is EMPTY and node.quirks.array_loads_zero:
             yield out.put(blank)

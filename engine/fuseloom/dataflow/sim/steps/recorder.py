@@ -29,6 +29,7 @@ from fuseloom.dataflow.sim.process import (
 from fuseloom.dataflow.sim.reports import Progress
 from fuseloom.dataflow.sim.steps.recording import NEVER, Recording, StreamRecord
 from fuseloom.errors import SimulationError
+from fuseloom.wording import counted
 
 MOST_CYCLES = 10_000
 """Cycles that a recording has at most, by default."""
@@ -61,7 +62,8 @@ class RecordingLimits:
     def __post_init__(self) -> None:
         if self.cycles < 1 or self.tokens < 1:
             raise SimulationError(
-                f"a recording of {self.cycles:,} cycles and {self.tokens:,} tokens",
+                f"a recording of {counted(self.cycles, 'cycle')} and "
+                f"{counted(self.tokens, 'token')}",
                 hint="give positive numbers",
             )
 
@@ -161,8 +163,8 @@ class _Run:
         if self.blocked and not cut:
             channels = self.run.channels
             return str(stuck_error(self.run.graph, self.blocked, lambda s: channels[s].capacity))
-        limit = f"{kept.tokens:,} tokens" if cut else f"{kept.cycles:,} cycles"
-        return f"showing the first {last:,} cycles: a recording holds at most {limit}"
+        limit = f"{counted(kept.tokens, 'token')}" if cut else f"{counted(kept.cycles, 'cycle')}"
+        return f"showing the first {counted(last, 'cycle')}: a recording holds at most {limit}"
 
 
 def _stream(channel: Channel, last: int) -> StreamRecord:

@@ -72,6 +72,7 @@ from fuseloom.dataflow.sim.compiled.visits import (
     waited,
 )
 from fuseloom.dataflow.sim.timing import binary_timing, load_timing
+from fuseloom.wording import counted
 
 WORK_PER_VISIT = 1 << 24
 """Multiply-adds, or numbers touched, after which a node lets the others run: about 10 ms."""
@@ -104,7 +105,7 @@ def _load(setup: Setup) -> dict[str, float]:
     timing = load_timing(setup.node, setup.machine)
     setup.require(
         values.ndim > 0 and values.size == len(values) * spec.elements,
-        f"its values are not tiles of {spec.elements} numbers",
+        f"its values are not tiles of {counted(spec.elements, 'number')}",
     )
     return {
         "latency": timing.latency,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fuseloom.dataflow.sim.steps.narration.registry import narrator
 from fuseloom.dataflow.sim.steps.scene import Scene, closes, listed, noun, ordinal
 from fuseloom.dataflow.sim.tokens import DONE, Stop, Token, is_number
+from fuseloom.wording import counted
 
 
 def _operands(scene: Scene, ports: list[int]) -> str:
@@ -13,7 +14,7 @@ def _operands(scene: Scene, ports: list[int]) -> str:
 
 
 def _all(count: int) -> str:
-    return "both operands" if count == 2 else f"all {count} operands"
+    return "both operands" if count == 2 else f"all {counted(count, 'operand')}"
 
 
 def _payloads(scene: Scene) -> str:

@@ -5,17 +5,20 @@ from __future__ import annotations
 from fuseloom.dataflow.sim.steps.narration.registry import narrator
 from fuseloom.dataflow.sim.steps.scene import Scene, listed
 from fuseloom.dataflow.sim.tokens import DONE, is_number
+from fuseloom.wording import counted
 
 
 @narrator("mem_read")
 def mem_read(scene: Scene) -> str:
     """What is asked of the memory, and what has come."""
-    size = scene.node.params["size"]
+    size = int(scene.node.params["size"])
     said = []
     last = len(scene.ins) - 1
     asked = [scene.read(last, token) for token in scene.taken[-1] if is_number(token)]
     if asked:
-        said.append(f"took {listed(asked)}: it passes once the memory has its {size} bytes")
+        said.append(
+            f"took {listed(asked)}: it passes once the memory has its {counted(size, 'byte')}"
+        )
     others = [str(t) for t in scene.taken[-1] if not is_number(t) and t is not DONE]
     if others:
         said.append(f"took {listed(others)}")
@@ -28,8 +31,8 @@ def mem_read(scene: Scene) -> str:
 @narrator("mem_write")
 def mem_write(scene: Scene) -> str:
     """What is written to memory."""
-    size = scene.node.params["size"]
+    size = int(scene.node.params["size"])
     tokens = [scene.read(0, token) for token in scene.taken[0] if is_number(token)]
     if tokens:
-        return f"took {listed(tokens)}, {size} bytes to be written, and passed it on"
+        return f"took {listed(tokens)}, {counted(size, 'byte')} to be written, and passed it on"
     return ""

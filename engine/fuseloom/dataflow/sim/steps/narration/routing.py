@@ -5,6 +5,7 @@ from __future__ import annotations
 from fuseloom.dataflow.sim.steps.narration.registry import narrator
 from fuseloom.dataflow.sim.steps.scene import Scene, listed
 from fuseloom.dataflow.sim.tokens import DONE, is_leaf, is_number
+from fuseloom.wording import counted
 
 
 @narrator("broadcast")
@@ -12,7 +13,7 @@ def broadcast(scene: Scene) -> str:
     """A token copied."""
     tokens = [scene.read(0, token) for token in scene.taken[0] if token is not DONE]
     readers = len(scene.outs)
-    to = "both its readers" if readers == 2 else f"its {readers} readers"
+    to = "both its readers" if readers == 2 else f"its {counted(readers, 'reader')}"
     return f"copied {listed(tokens)} to {to}" if tokens and any(scene.put) else ""
 
 

@@ -1,0 +1,298 @@
+"""``fuseloom doctor``: what this installation has, what it lacks, and how to get that."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from enum import Enum
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from fuseloom import __version__
+from fuseloom.cli.command import Command, json_option, print_json
+
+DISTRIBUTION = "fuseloom"
+COMPILERS = ("gcc", "clang")
+BROWSERS = (
+    "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome", "firefox",
+)  # fmt: skip
+FONT_FOLDERS = ("/usr/share/fonts", "/usr/local/share/fonts", "~/.local/share/fonts", "~/.fonts")
+PATIENCE = 20
+"""Seconds within which another program tells its version."""
+
+
+class State(Enum):
+    """The result of a check."""
+
+    OK = "ok"
+    MISSING = "missing"
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The result of a check of one thing.
+
+    Attributes
+    ----------
+    group, name : str
+        What it is.
+    state : str
+        A value of :class:`State`.
+    required : bool
+        Whether Fuseloom needs it.
+    version : str or None
+    detail : str
+        Where it is, how large, or what is wrong with it.
+    hint : str or None
+        What to do about it.
+    """
+
+    group: str
+    name: str
+    state: str
+    required: bool
+    version: str | None = None
+    detail: str = ""
+    hint: str | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether it is there, or not needed."""
+        return self.state == State.OK.value or not self.required
+
+
+def findings() -> Iterator[Finding]:
+    """Yield the result of every check, the compulsory ones first."""
+    yield Finding(
+        "Python", "Python", State.OK.value, True, platform.python_version(), sys.executable
+    )
+    package = Path(__file__).resolve().parent.parent
+    yield Finding("Python", "Fuseloom", State.OK.value, True, __version__, str(package))
+    yield from _libraries()
+    yield _working("numba compiles", _compiles, "pip install --force-reinstall numba")
+    yield _working("pygraphviz lays out", _lays_out, "pip install --force-reinstall pygraphviz")
+    yield from _folders()
+    yield from _programs()
+    yield _fonts()
+    yield from _extras()
+
+
+def _requirements() -> list[Any]:
+    """Return the requirements of the installed distribution, or none if it is not installed."""
+    from packaging.requirements import Requirement
+
+    try:
+        lines = metadata.requires(DISTRIBUTION) or []
+    except metadata.PackageNotFoundError:
+        return []
+    return [Requirement(line) for line in lines]
+
+
+def _applies(requirement: Any, extra: str) -> bool:
+    marker = requirement.marker
+    return marker is None or bool(marker.evaluate({"extra": extra}))
+
+
+def _installed(requirement: Any, group: str, required: bool, hint: str) -> Finding:
+    name = str(requirement.name)
+    try:
+        version = metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return Finding(group, name, State.MISSING.value, required, hint=hint)
+    if not requirement.specifier.contains(version, prereleases=True):
+        text = f"{requirement.specifier} is needed"
+        return Finding(group, name, State.BROKEN.value, required, version, text, hint)
+    return Finding(group, name, State.OK.value, required, version)
+
+
+def _libraries() -> Iterator[Finding]:
+    requirements = _requirements()
+    if not requirements:
+        yield Finding(
+            "libraries",
+            DISTRIBUTION,
+            State.MISSING.value,
+            False,
+            detail="runs from its sources, without being installed",
+            hint="pip install .",
+        )
+    for requirement in requirements:
+        if _applies(requirement, ""):
+            hint = f"pip install --upgrade '{requirement.name}{requirement.specifier}'"
+            yield _installed(requirement, "libraries", True, hint)
+
+
+def _extras() -> Iterator[Finding]:
+    requirements = _requirements()
+    if not requirements:
+        return
+    for extra in sorted(metadata.metadata(DISTRIBUTION).get_all("Provides-Extra") or []):
+        own = [r for r in requirements if _applies(r, extra) and not _applies(r, "")]
+        hint = f"pip install '{DISTRIBUTION}[{extra}]'"
+        lacking = [f for r in own if (f := _installed(r, "", False, hint)).state != State.OK.value]
+        if lacking:
+            text = "lacks " + ", ".join(finding.name for finding in lacking)
+            yield Finding("extras", extra, State.MISSING.value, False, detail=text, hint=hint)
+        else:
+            names = ", ".join(str(requirement.name) for requirement in own)
+            yield Finding("extras", extra, State.OK.value, False, detail=names)
+
+
+def _working(name: str, check: Callable[[], None], hint: str) -> Finding:
+    """Return the result of trying something that libraries with machine code do."""
+    try:
+        check()
+    except Exception as problem:  # whatever a damaged library raises
+        text = f"{type(problem).__name__}: {' '.join(str(problem).split())}"[:200]
+        return Finding("libraries", name, State.BROKEN.value, True, detail=text, hint=hint)
+    return Finding("libraries", name, State.OK.value, True)
+
+
+def _compiles() -> None:
+    import numba
+
+    if numba.njit(lambda x: x + 1)(1) != 2:
+        raise ValueError("1 + 1 is not 2")
+
+
+def _lays_out() -> None:
+    from fuseloom.display.layout import laid_out
+
+    laid_out("digraph { a -> b }")
+
+
+def _folders() -> Iterator[Finding]:
+    from fuseloom.exploration.store.location import VARIABLE, default_path
+
+    try:
+        from fuseloom.dataflow.sim.compiled import cache
+    except Exception as problem:  # numba is damaged, which is found above
+        yield Finding("files", "kernel cache", State.BROKEN.value, False, detail=str(problem)[:200])
+    else:
+        own = cache.directory()
+        kernels = _size(own)
+        hint = None if kernels else "fuseloom warmup compiles the kernels beforehand"
+        yield _folder("kernel cache", own, cache.ENVIRONMENT, hint)
+    store = default_path()
+    yield _folder("run store", store, VARIABLE, None)
+
+
+def _folder(name: str, path: Path, variable: str, hint: str | None) -> Finding:
+    """Return whether a file or folder can be written, or made, and how large it is."""
+    there = next(p for p in (path, *path.absolute().parents) if p.exists())
+    wanted = os.W_OK | (os.X_OK if there.is_dir() else 0)
+    size = f"{_size(path) / 2**20:,.1f} MiB" if path.exists() else "not there yet"
+    if os.access(there, wanted):
+        return Finding("files", name, State.OK.value, False, size, str(path), hint)
+    return Finding(
+        "files",
+        name,
+        State.BROKEN.value,
+        False,
+        size,
+        f"{there} cannot be written to",
+        f"name another place by ${variable}",
+    )
+
+
+def _size(path: Path) -> int:
+    """Return the bytes of a file, or of all files of a folder."""
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def _programs() -> Iterator[Finding]:
+    lacking = not any(map(shutil.which, COMPILERS))
+    hint = "networks are compiled by Numba without a C compiler, and run slower"
+    for name in COMPILERS:
+        yield _program("C compiler", name, ["--version"], hint if lacking else None)
+    hint = "only for drawing DOT text yourself; the workbench has its own Graphviz"
+    yield _program("Graphviz", "dot", ["-V"], hint)
+    browser = next((name for name in BROWSERS if shutil.which(name)), None)
+    if browser is None:
+        hint = "only for the tests in a browser; the workbench opens in any browser"
+        yield Finding("browser", "headless browser", State.MISSING.value, False, hint=hint)
+    else:
+        yield _program("browser", browser, ["--version"], None)
+
+
+def _program(group: str, name: str, arguments: list[str], hint: str | None) -> Finding:
+    path = shutil.which(name)
+    if path is None:
+        return Finding(group, name, State.MISSING.value, False, hint=hint)
+    try:
+        done = subprocess.run(
+            [path, *arguments],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=PATIENCE,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError) as problem:
+        return Finding(group, name, State.BROKEN.value, False, detail=str(problem)[:200])
+    lines = (done.stdout or done.stderr).strip().splitlines()
+    if done.returncode or not lines:
+        text = f"{path} ends with exit code {done.returncode}"
+        return Finding(group, name, State.BROKEN.value, False, detail=text)
+    return Finding(group, name, State.OK.value, False, lines[0][:100], path)
+
+
+def _fonts() -> Finding:
+    """Return whether there is a font: Graphviz measures the labels of nodes with one."""
+    for folder in map(os.path.expanduser, FONT_FOLDERS):
+        for path in Path(folder).rglob("*"):
+            if path.suffix.lower() in (".ttf", ".otf", ".ttc", ".pfb"):
+                return Finding("fonts", "fonts", State.OK.value, False, None, folder)
+    hint = "install one, such as the package fonts-dejavu-core; labels of graphs are cut otherwise"
+    return Finding("fonts", "fonts", State.MISSING.value, False, hint=hint)
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    json_option(parser)
+
+
+def _run(options: Any) -> int:
+    """Print the findings; 1 if something compulsory is missing or broken."""
+    every = list(findings())
+    ok = all(finding.ok for finding in every)
+    if options.json:
+        from fuseloom.results.document import DocumentKind
+
+        print_json(
+            DocumentKind.DOCTOR, {"ok": ok, "checks": [asdict(finding) for finding in every]}
+        )
+        return int(not ok)
+    for line in _lines(every):
+        print(line)
+    print("everything that is compulsory works" if ok else "something compulsory does not work")
+    return int(not ok)
+
+
+def _lines(every: list[Finding]) -> list[str]:
+    from fuseloom.results.text_table import Align, TextColumn, text_table
+
+    columns = [TextColumn(title, align=Align.LEFT) for title in ("", "what", "version", "details")]
+    rows = []
+    for finding in every:
+        mark = finding.state if finding.required or finding.state == State.OK.value else (
+            f"({finding.state})"
+        )  # fmt: skip
+        name = finding.name
+        if finding.group in ("extras", "C compiler"):
+            name = f"{finding.group.removesuffix('s')} {finding.name}"
+        details = "; ".join(text for text in (finding.detail, finding.hint) if text)
+        rows.append((mark, name, finding.version or "", details))
+    return text_table(columns, rows)
+
+
+DOCTOR = Command(_declare, _run)

@@ -1,0 +1,74 @@
+"""Numbers with their nouns, in the singular where there is one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fuseloom.errors import printable, shortened
+
+
+def counted(number: float, noun: str, plural: str | None = None, *, spec: str = "") -> str:
+    """Return a number with thousands separators and its noun.
+
+    Parameters
+    ----------
+    number : float
+        A number that is no integer is rounded to one, unless `spec` says otherwise.
+    noun : str
+        The noun in the singular; adjectives may precede it.
+    plural : str, optional
+        By default the noun with an ``s``.
+    spec : str, optional
+        The format of the number.
+
+    Examples
+    --------
+    >>> counted(1, "order"), counted(1234, "order"), counted(2, "index", "indices")
+    ('1 order', '1,234 orders', '2 indices')
+    >>> counted(0.9996, "cycle"), counted(1.5, "byte", spec="g")
+    ('1 cycle', '1.5 bytes')
+    """
+    text = format(number, spec or (",d" if isinstance(number, int) else ",.0f"))
+    return f"{text} {agreeing(text, noun, plural or f'{noun}s')}"
+
+
+def agreeing(number: float | str, singular: str, plural: str) -> str:
+    """Return the word that agrees with a number.
+
+    Examples
+    --------
+    >>> agreeing(1, "is", "are"), agreeing(0, "is", "are")
+    ('is', 'are')
+    """
+    return singular if str(number).lstrip("+-−") == "1" else plural
+
+
+def closest(words: Sequence[str], names: Sequence[str]) -> str | None:
+    """Return the name that is most like one of the words, if any resembles one.
+
+    Examples
+    --------
+    >>> closest(["simluate"], ["compile", "simulate"])
+    'simulate'
+    """
+    from difflib import get_close_matches
+
+    for word in words:
+        if match := get_close_matches(word, names, n=1, cutoff=0.6):
+            return match[0]
+    return None
+
+
+LONGEST_REPR = 200
+"""Characters of an object's description."""
+
+
+def described(thing: object, text: str) -> str:
+    """Return a description of an object on one short line, for its ``__repr__``.
+
+    Examples
+    --------
+    >>> described(object(), "gcn: 2 regions")
+    '<object gcn: 2 regions>'
+    """
+    return f"<{type(thing).__name__} {shortened(printable(text), LONGEST_REPR)}>"
