@@ -22,13 +22,13 @@ from fuseloom.errors import ProgramError
 from fuseloom.program import LevelFormat
 
 MOST = 600
-"""How many solutions are looked at, of the least bound that has any and of the next."""
+"""The most solutions that are examined, of the least feasible bound and of the next."""
 MOST_VECTORS = 100
 """Of how many vectors of bounds those are sought that cannot be lowered."""
 
 
 class FusionScheme(Enum):
-    """How a network's contractions are put together."""
+    """A scheme for combining a network's contractions."""
 
     FUSED = "fused"  # loops shared as far as a solution says
     UNFUSED = "unfused"  # a nest for each contraction, one after the other

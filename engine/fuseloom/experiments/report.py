@@ -53,7 +53,7 @@ def text_report(claims: Sequence[Claim]) -> list[str]:
 
 
 def counted(claims: Iterable[Claim]) -> str:
-    """How many claims there are of each verdict."""
+    """Count the claims of each verdict, in words."""
     found = [claim.verdict for claim in claims]
     parts = [f"{found.count(v)} {v.value}" for v in ClaimVerdict if v in found]
     return f"{len(found)} claims: {', '.join(parts)}" if found else "no claims at this size"
@@ -92,7 +92,7 @@ def markdown_section(figure: Figure) -> list[str]:
 
 
 def heading(id_: str) -> str:
-    """How a recipe is called: ``Table 4``, ``Fig. 16a``, or that it goes beyond the paper."""
+    """Return the heading of a recipe: ``Table 4``, ``Fig. 16a``, or one beyond the paper."""
     if id_ == "ours":
         return "Beyond"
     return f"Table {id_.removeprefix('table')}" if id_.startswith("table") else f"Fig. {id_}"

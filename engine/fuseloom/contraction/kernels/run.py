@@ -36,7 +36,7 @@ SECONDS = 60.0
 
 @dataclass(frozen=True)
 class KernelMeasurement:
-    """How a kernel did.
+    """The measurements of a kernel.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class KernelMeasurement:
 
     @property
     def right(self) -> bool:
-        """Whether the result is that of the reference."""
+        """True if the result equals that of the reference."""
         return self.max_rel_error <= EXACT
 
 
@@ -187,7 +187,7 @@ def count_products(
     *,
     levels: Mapping[str, tuple[LevelFormat, ...]] | None = None,
 ) -> dict[str, int]:
-    """How often a nest's code executes each assignment on data, by what that makes.
+    """Count how often a nest's code executes each assignment on data, by the assigned result.
 
     An assignment multiplies once less than it has operands.
 

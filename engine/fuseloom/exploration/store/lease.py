@@ -49,7 +49,7 @@ class Holder:
 
     @property
     def gone(self) -> bool:
-        """Whether it has certainly ended; of processes elsewhere nothing is certain."""
+        """True if it has certainly ended; of processes elsewhere nothing is certain."""
         mine = Holder.here()
         if self.host != mine.host:
             return False

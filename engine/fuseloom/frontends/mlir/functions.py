@@ -51,7 +51,7 @@ from fuseloom.program.syntax import SourcePlace
 
 
 class Caller(Protocol):
-    """What translates the functions that a function calls."""
+    """The translator of the functions that a function calls."""
 
     builder: MlirBuilder
     functions: dict[str, Function]

@@ -58,7 +58,8 @@ def _for_all_heads(m: Importer, value: Value, heads: int) -> Value:
 
 
 def _masked(m: Importer, logits: Value, mask: Any) -> Value:
-    """What a known mask removes is absent, what else it says is added; a computed one is added."""
+    """Return the logits under a mask: a known one removes elements, and is added where it does not.
+    """
     held = m.held(mask)
     if held is None:
         return m.builder.add(logits, m.value(mask), "biased")

@@ -21,8 +21,10 @@ Value: TypeAlias = np.float32 | npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class ReductionFunction:
-    """How values join: the function, and what the reference's registers hold at the start of
-    the first fiber and of later ones."""
+    """A function that joins values.
+    With it go the values of the reference's registers at the start of the first fiber and of later
+    ones.
+    """
 
     join: Callable[[Any, Any], Any]
     first: F32

@@ -9,7 +9,7 @@ from fuseloom.dataflow.sim.tokens import DONE, is_number
 
 @narrator("mem_read")
 def mem_read(scene: Scene) -> str:
-    """What is asked of the memory, and what has come."""
+    """Describe the requests to the memory, and the answers that have arrived."""
     size = scene.node.params["size"]
     said = []
     last = len(scene.ins) - 1
@@ -27,7 +27,7 @@ def mem_read(scene: Scene) -> str:
 
 @narrator("mem_write")
 def mem_write(scene: Scene) -> str:
-    """What is written to memory."""
+    """Describe the values that are written to memory."""
     size = scene.node.params["size"]
     tokens = [scene.read(0, token) for token in scene.taken[0] if is_number(token)]
     if tokens:
