@@ -154,8 +154,7 @@ class Laboratory:
     # What is asked for --------------------------------------------------------------------------
 
     def identity(self, configuration: Configuration) -> RunIdentity:
-        """Return the identity of a run; data are identified by their recipe, not by their contents.
-        """
+        """Return the identity of a run; data count by their recipe, not by their contents."""
         return RunIdentity(
             f"{configuration.workload}: {json.dumps(configuration.options)}",
             f"{configuration.preset}; {configuration.settings}",

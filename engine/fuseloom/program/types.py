@@ -162,8 +162,7 @@ class Statement:
 
 
 class BroadcastAdd(Enum):
-    """The positions at which ``T[l,n] = Z[l,n] + b[n]`` has elements (``docs/spec/program.md`` §4).
-    """
+    """The pattern of ``T[l,n] = Z[l,n] + b[n]`` (``docs/spec/program.md`` §4)."""
 
     SPARSE = "sparse"  # only in rows that Z has
     DENSE = "dense"  # in every row

@@ -261,8 +261,7 @@ def _delimiter(text: bytes) -> str | None:
 
 
 def _is_heading(first: list[str], others: list[list[str]]) -> bool:
-    """Return whether the first line names fields: by known names, or if only the next has numbers.
-    """
+    """Return whether the first line names fields: known names, or words above numbers."""
     names = {_plain(name) for name in first}
     if names & SOURCES and names & TARGETS and not any(map(is_number, first)):
         return True

@@ -122,8 +122,7 @@ def as_places(node: Node) -> Places | None:
 
 
 def is_mask(node: Node) -> bool:
-    """Return whether a known tree is likely 0 at many places: a condition, or a product with one.
-    """
+    """Return whether a known tree is 0 at many places: a condition, or a product with one."""
     match node:
         case Raw():
             return node.name in (GREATER, DIFFERS, NOT, SELECT, *BOOLEAN)

@@ -153,8 +153,7 @@ class Reductions(Statements):
         return Access(view.tensor, indices)
 
     def _accumulated(self, tree: Node, number: int) -> tuple[Op, Node, bool]:
-        """Return the reduction (a sum, product or maximum), its operand, and whether that is negated.
-        """
+        """Return the reduction (sum, product or maximum), its operand, and its negation."""
         out = Arg(number)
         match tree:
             case Apply(op=Op.ADD | Op.SUB) | Raw(name="select"):
@@ -228,7 +227,7 @@ class Reductions(Statements):
 
 
 def _depends(tree: Node, out: Arg) -> bool:
-    """Return whether a tree reads the values of the output, not only its pattern, a constant."""
+    """Return whether a tree reads the output's values, not only its constant pattern."""
     if tree == pattern(out):
         return False
     if isinstance(tree, Apply | Raw):
@@ -237,8 +236,7 @@ def _depends(tree: Node, out: Arg) -> bool:
 
 
 def _factor_out(tree: Node, out: Arg) -> Node | None:
-    """Return the factor that multiplies the output; None if there is none, or it is the only one.
-    """
+    """Return the factor of the output; None if there is none, or no other term."""
     match tree:
         case Apply(op=Op.SCALE, operands=(inner,), constant=float() as constant):
             rest = _factor_out(inner, out)

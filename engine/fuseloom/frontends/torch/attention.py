@@ -58,8 +58,7 @@ def _for_all_heads(m: Importer, value: Value, heads: int) -> Value:
 
 
 def _masked(m: Importer, logits: Value, mask: Any) -> Value:
-    """Return the logits under a mask: a known one removes elements, and is added where it does not.
-    """
+    """Return the masked logits: a known mask removes elements, and adds to the others."""
     held = m.held(mask)
     if held is None:
         return m.builder.add(logits, m.value(mask), "biased")

@@ -100,8 +100,7 @@ def _greatest(m: Importer, table: Value, chosen: Callable[[Any], Any], bags: int
 def inner_bag(
     m: Importer, weight: Any, indices: Any, offsets: Any, padding_idx: int = -1, **given: Any
 ) -> tuple[Any, ...]:
-    """Return the results of PyTorch's inner ``embedding_bag``: here -1 is no row, not the last one.
-    """
+    """Return the results of the inner ``embedding_bag``: here -1 is no row, not the last."""
     padding = None if padding_idx < 0 else padding_idx
     return embedding_bag(m, weight, indices, offsets, padding_idx=padding, **given)
 

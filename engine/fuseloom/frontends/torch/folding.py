@@ -15,8 +15,7 @@ _LINEAR = (Op.MUL, Op.SUM, Op.SCALE)
 
 @dataclass(frozen=True)
 class FoldedProduct:
-    """The planned contents of an input: known factors, a number, and whether edges stay separate.
-    """
+    """The planned contents of an input: known factors, a number, and separate edges or not."""
 
     weights: tuple[str, ...]
     constant: float

@@ -338,8 +338,7 @@ class Importer(IntegerBounds):
         return made.picked([wide.index(d) if d in wide else None for d in range(len(shape))], shape)
 
     def notes(self, program: Program) -> tuple[str, ...]:
-        """Return notes on inputs of the program that are neither the user's nor the module's own.
-        """
+        """Return notes on the program's inputs that neither the user nor the module has."""
         said = []
         for name in program.inputs:
             node = self.beforehand.get(name)
@@ -386,8 +385,7 @@ class Importer(IntegerBounds):
         return replace(result, mask=mask.expanded(result.shape))
 
     def covers(self, value: Value, dim: int) -> bool:
-        """Return whether the mask keeps something along ``dim`` everywhere; then data must always.
-        """
+        """Return whether the mask keeps something along ``dim`` everywhere, as data then must."""
         mask = value.mask
         axis = None if mask is None else mask.axes[dim]
         if mask is None or axis is None or mask.tensor not in self.builder.feeds:

@@ -70,8 +70,7 @@ class IntegerBounds:
             )
 
     def _of_numbers_or_bits(self, node: Any, name: str) -> bool:
-        """Return whether a node compares or joins supported operands: floats, bits, or small integers.
-        """
+        """Return whether a node's operands are supported: floats, bits, or small integers."""
         held = [n.meta.get("val") for n in node.all_input_nodes]
         if not all(isinstance(x, self.torch.Tensor) for x in held):
             return False

@@ -310,8 +310,7 @@ def _argument_names(torch: Any, module: Any, inputs: tuple[Any, ...]) -> Iterato
 
 
 def _storage(tensor: Any) -> int:
-    """Return the identity of a storage; of sparse tensors, which are never views here, the tensor.
-    """
+    """Return the identity of a storage; of a sparse tensor, never a view here, the tensor's."""
     import torch
 
     if tensor.layout != torch.strided:
