@@ -236,7 +236,7 @@ def _depends(tree: Node, out: Arg) -> bool:
 
 
 def _factor_out(tree: Node, out: Arg) -> Node | None:
-    """Return the factor of the output; None if there is none, or no other term."""
+    """Return the cofactor of the output; None if it is no factor, or the only one."""
     match tree:
         case Apply(op=Op.SCALE, operands=(inner,), constant=float() as constant):
             rest = _factor_out(inner, out)
