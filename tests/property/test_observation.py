@@ -157,7 +157,7 @@ def test_paced_streams_bring_at_most_one_token_a_cycle() -> None:
 
 
 def test_latencies_are_those_of_the_run() -> None:
-    """Where no put waits, a token is stamped one cycle or the result's latency after it."""
+    """A token is stamped one cycle or the result's latency after its put, if no put waits."""
     late = 0
     for seed in range(SEED, SEED + 100):
         bound = random_graph(seed)

@@ -28,7 +28,7 @@ def told(tmp_path):
 
 
 def until_done(line) -> list[News]:
-    """What is told until a request has been carried out."""
+    """Return the news until a request has been carried out."""
     found = []
     while (news := line.get(timeout=WAIT)) != News():
         found.append(news)
