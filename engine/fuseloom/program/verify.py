@@ -30,10 +30,11 @@ RESERVED = frozenset({"program", "option", "output", "min"}) | {
 }
 
 Places = Mapping[tuple[str | int, ...], SourcePlace]
-"""The positions of a program's parts in the text:
-``("tensor", n, part)`` with part name, shape, format, order or block, ``("access", statement, k)``
-and ``("index", statement, k, position)`` where ``k`` is 0 for the output and counts operands from
-1, ``("output", n)`` and ``("program",)``.
+"""The positions of a program's parts in the text.
+
+The keys are ``("tensor", n, part)`` with part name, shape, format, order or block, ``("access",
+statement, k)`` and ``("index", statement, k, position)`` where ``k`` is 0 for the output and counts
+operands from 1, ``("output", n)`` and ``("program",)``.
 """
 
 

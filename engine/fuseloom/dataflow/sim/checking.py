@@ -47,12 +47,14 @@ PER_SECOND = 1.5e8
 LEAST_SECONDS = 2.0
 PATIENCE = 1.5
 """The time limit of a region's check, as a multiple of its run.
+
 Two thirds of it are for all rows at once; if that does not suffice, a third is for parts of them,
 once there is a first one.
 """
 LEAST_BYTES = 2**29
 FIRST_PART = 2
 """The extra time, in patiences, to compare one row where all are too much.
+
 Its operands may be nearly everything, and rounding is observed on it some times.
 """
 LARGEST_PART = 1 / 4

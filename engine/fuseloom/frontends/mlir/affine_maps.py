@@ -13,9 +13,10 @@ from fuseloom.program.formats import suggestion
 from fuseloom.program.limits import MAX_NESTING
 
 Alias: TypeAlias = AffineMap | tuple[AffineMap, ...] | SparseEncoding | Trait | FuseloomError | None
-"""The meaning of a ``#name``:
-None for an attribute the subset has no use for, an error for one that cannot be read, which counts
-where the alias is used.
+"""The meaning of a ``#name``.
+
+It is None for an attribute the subset has no use for, an error for one that cannot be read, which
+counts where the alias is used.
 """
 
 DIVISIONS = ("floordiv", "ceildiv", "mod")

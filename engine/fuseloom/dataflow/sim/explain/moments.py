@@ -1,5 +1,6 @@
-"""The causes of waits at both ends of one stream, from its log:
-the times at which tokens became heads of the stream, and slots became free.
+"""The causes of waits at both ends of one stream, from its log.
+
+The log has the times at which tokens became heads of the stream, and slots became free.
 """
 
 from __future__ import annotations
