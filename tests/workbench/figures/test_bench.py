@@ -1,4 +1,4 @@
-"""Who computes for a page of figures."""
+"""The worker of a page of figures."""
 
 from __future__ import annotations
 

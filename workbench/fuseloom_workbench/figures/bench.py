@@ -1,4 +1,4 @@
-"""Who computes for a page of figures: a thread that waits, and a worker process that works.
+"""The worker of a page of figures: a thread that waits, and a process that computes.
 
 The thread reads the run store and hands jobs to the worker; the page's own loop does neither.
 """

@@ -1,4 +1,4 @@
-"""Who answers for a page of networks: a thread that waits, and a process that works.
+"""The worker of a page of networks: a thread that waits, and a process that computes.
 
 What a browser asks changes what is asked at once, and is answered when the process has computed it.
 Of questions that come while one is answered only the last counts.

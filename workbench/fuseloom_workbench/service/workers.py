@@ -41,7 +41,7 @@ LOADING = 300.0
 
 
 class ForkServerListener(Protocol):
-    """Who is told what becomes of a fork server."""
+    """The listener to a fork server's events."""
 
     budgets: Budgets
     loop: asyncio.AbstractEventLoop

@@ -1,4 +1,4 @@
-"""Who is at a run: a process, told from others that later have its number.
+"""The holder of a run: a process, distinguished from later ones with its number.
 
 A lease needs no heartbeat: it ends with its process, whenever that is noticed.
 """
