@@ -2,7 +2,7 @@
 # /// script
 # dependencies = ["nox>=2025.2"]
 # ///
-"""What is done again and again: ``nox -l`` lists it, ``nox`` runs the checks and the tests."""
+"""The repeated tasks: ``nox -l`` lists them, ``nox`` runs the checks and the tests."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def fuzz(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def review(session: nox.Session) -> None:
-    """What a reviewer checks of the repository itself."""
+    """Check the repository itself, as a reviewer does."""
     session.install("sp-repo-review[cli]", "pyroma>=5", "cffconvert>=2")
     session.run("repo-review", ".")
     session.run("pyroma", "--min", "10", ".")

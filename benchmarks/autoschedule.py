@@ -1,4 +1,4 @@
-"""Whether the search finds the best schedule, and what that takes.
+"""The optimality of the search's schedules, and the time that the search takes.
 
 ``python -m benchmarks.autoschedule``
 

@@ -1,4 +1,4 @@
-"""Whether the search is better than searches that know nothing, with as many runs.
+"""The search against searches without knowledge, with as many runs.
 
 ``python -m benchmarks.baselines``
 
@@ -42,7 +42,7 @@ def problems(size: int) -> Iterator[tuple[str, Program, Mapping[str, Any]]]:
 def row(
     name: str, program: Program, data: Mapping[str, Any], seeds: int, limit: float
 ) -> tuple[float, dict[str, float]]:
-    """What the search found, and the medians of the others; one line is printed."""
+    """Compare the search with the medians of the others; print one line."""
     method, budget = Dataflow(program, data), Budget()
     best = Search(method, budget, gap=0.02, time_limit=limit).run()
     runs = max(best.certificate.counts["simulated"], 1)

@@ -1,4 +1,4 @@
-"""What simulating costs beside computing: ``fl.simulate`` against SciPy's own product.
+"""The cost of simulating against that of computing: ``fl.simulate`` and SciPy's own product.
 
     python -m benchmarks.beside_scipy [--repeat 5] [--quick]
 

@@ -1,4 +1,4 @@
-"""Whether certificates are ever wrong: random small spaces, each of whose parts is run.
+"""The correctness of certificates: random small spaces, each of whose parts is run.
 
 ``python -m benchmarks.certificates --spaces 500``
 
@@ -212,7 +212,7 @@ def best_of(
 
 
 def wrong(given: CertifiedSpace, method: Dataflow, best: float, seed: int) -> str:
-    """What is wrong with a search of a space; nothing if that is empty."""
+    """Return the fault of a search of a space; empty if there is none."""
     rng = random.Random(seed)
     for gap in (0.0, 0.05, 0.3):
         for stop in (None, rng.randint(1, 4)):

@@ -1,4 +1,4 @@
-"""What checking a run takes beside the run itself: time and memory.
+"""The cost of checking a run relative to the run itself: time and memory.
 
     python -m benchmarks.check [--only NAME] [--large]
 

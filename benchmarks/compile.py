@@ -1,4 +1,4 @@
-"""How long compiling takes, from program text to dataflow graphs (CPU time, one core).
+"""The time of compiling, from program text to dataflow graphs (CPU time, one core).
 
 Of regions that are equal but for names only the first is built until somebody looks, so three
 times are told: reading the text; compiling what was read, which finds every error and every order;

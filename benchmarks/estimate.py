@@ -1,4 +1,4 @@
-"""How well estimates choose among schedules, how far off they are, and how long they take.
+"""The quality of estimates: the choice among schedules, the errors, and the time.
 
     python -m benchmarks.estimate [--quick] [--size N] [--only PROGRAM] [--mode MODE]
         [--capacity N] [--machine NAME]
@@ -40,7 +40,7 @@ COLD = 20
 
 @dataclass(frozen=True)
 class EstimateRow:
-    """How an estimate does in a space (see the module)."""
+    """The quality of estimates in a space (see the module)."""
 
     schedules: int
     rho: float
@@ -123,7 +123,7 @@ def rank_correlation(some: list[float], others: list[int]) -> float:
 
 
 def regret(estimates: list[float], simulated: list[int]) -> float:
-    """What choosing by an estimate costs."""
+    """Return the cycles of the schedule that estimates choose, relative to the best."""
     return float(simulated[int(np.argmin(estimates))] / min(simulated))
 
 

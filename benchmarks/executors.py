@@ -1,4 +1,4 @@
-"""What executors gain: a sweep of 200 runs in this process, in two processes, and on Dask workers.
+"""The gain from executors: 200 runs in this process, in two processes, and on Dask workers.
 
     python -m benchmarks.executors [--runs 200] [--workers 2] [--repeat 1] [--dask]
 

@@ -1,4 +1,4 @@
-"""How long the first run after an installation takes, when no kernel has been compiled yet.
+"""The time of the first run after an installation, when no kernel has been compiled yet.
 
     python -m benchmarks.first_run [--repeat 1]
 

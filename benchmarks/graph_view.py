@@ -45,7 +45,7 @@ def layouts() -> None:
 
 
 def places(session: Session) -> Places:
-    """Where everything is, by what it is known by over edits."""
+    """Return the positions of all shapes, by the identity that they keep over edits."""
     made = view.view(session, layout.draw(view.dot(session), "places"))
     nodes = made["nodes"]
     return {

@@ -110,7 +110,7 @@ def integrals(side: int, auxiliary: str, least: float) -> list[NetworkProblem]:
 
 
 def sources(files: int, tokens: int | None = None) -> tuple[Any, Any, tuple[int, int, int]]:
-    """How often a token follows another in a file of Python's standard library.
+    """Count how often a token follows another in a file of Python's standard library.
 
     Coordinates (token, next token, file), counts, and the shape.  Of the tokens, the most frequent
     ones may be kept alone.

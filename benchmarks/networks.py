@@ -38,7 +38,7 @@ SECONDS = 40.0
 
 @dataclass(frozen=True)
 class Contest:
-    """What a network's kernels did: per scheme the best, and the one that was chosen."""
+    """The results of a network's kernels: per scheme the best, and the one that was chosen."""
 
     name: str
     chosen: KernelMeasurement
@@ -47,7 +47,7 @@ class Contest:
     scipy: float | None
 
     def ratio(self, seconds: float | None) -> str:
-        """How many times as long as the best fused nest something took that was run."""
+        """Return a run's time as a multiple of that of the best fused nest."""
         fused = self.best[FusionScheme.FUSED].seconds
         return f"{seconds / fused:.2f}x" if fused and seconds else "-"
 
@@ -60,7 +60,7 @@ class Contest:
 
     @property
     def missed(self) -> float:
-        """How many times as long as the best of all the chosen one takes."""
+        """The chosen kernel's time as a multiple of that of the best of all."""
         known = [m.seconds for m in self.best.values() if m.seconds is not None]
         assert self.chosen.seconds is not None
         return self.chosen.seconds / min(known)
@@ -189,7 +189,7 @@ SECTIONS: dict[str, Callable[[bool], list[NetworkProblem]]] = {
 
 
 def speed() -> None:
-    """How long it takes to solve a tree of ten contractions, and from a model to a kernel."""
+    """Print the time to solve a tree of ten contractions, and that from a model to a kernel."""
     from fuseloom.contraction.networks import binary, from_einsum
 
     letters = "abcdefghijkl"

@@ -1,4 +1,4 @@
-"""What observing a run costs: CPU time of observed runs of the compiled engine, over plain ones.
+"""The cost of observing a run: CPU time of observed runs of the compiled engine over plain ones.
 
     python -m benchmarks.observation [--repeat 9]
 

@@ -1,4 +1,4 @@
-"""Whether the nest that is expected to be fastest is, and weights of the estimate that make it so.
+"""The choice of the fastest nest by the estimate, and the weights that improve it.
 
     python -m benchmarks.ranking [--nests 20] [--runs 15] [--keep FILE.json]
 
@@ -32,12 +32,12 @@ from fuseloom.contraction.shipped import shipped
 from fuseloom.contraction.solving.solve import Question
 
 SLOWER = 30.0
-"""How much longer than the best a nest may be expected to take, to be measured."""
+"""The largest expected time of a measured nest, as a multiple of the best."""
 SECONDS = 12.0
 GUESS = Weights(2.0, 0.8, 0.3, 3.0, 0.25, 0.8, 1.1, 1.0, 5.0, 0.1)
-"""What weights were before anything was measured."""
+"""The weights before anything was measured."""
 PULL = 0.1
-"""How much a weight is drawn to the guess, against an error of a network's best."""
+"""The pull of a weight towards the guess, against an error of a network's best."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ class Measurements:
 
     @property
     def family(self) -> str:
-        """What weights are held out together."""
+        """The family whose weights are held out together."""
         return self.name.split()[0].rstrip(",")
 
     def off(self, weights: Weights) -> float:
-        """How many times as long as the best the choice by some weights takes."""
+        """Return the time of the choice by some weights as a multiple of the best."""
         times = np.array(self.amounts) @ np.array(astuple(weights))
         return self.seconds[int(np.argmin(times))] / min(self.seconds)
 

@@ -1,4 +1,4 @@
-"""How long a run takes to notice that it is cancelled, and what its reports cost.
+"""The delay until a cancelled run notices it, and the cost of a run's reports.
 
     python -m benchmarks.reports [--repeat 3]
 

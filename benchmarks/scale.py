@@ -64,7 +64,7 @@ def spmm_intersect(a: sp.csr_matrix, x: np.ndarray[Any, Any]) -> BoundGraph:
 
 
 def dense_result(result: Any, rows: int, columns: int) -> np.ndarray[Any, Any]:
-    """What the three writers wrote, as a matrix; rows without an entry are 0."""
+    """Return the output of the three writers as a matrix; rows without an entry are 0."""
     *_, inner, vals = sorted(result.outputs)
     values, made = result.outputs[vals]["vals"], result.outputs[inner]
     if "seg" not in made or len(values) == rows * columns:

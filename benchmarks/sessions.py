@@ -53,12 +53,12 @@ def ran(cuts: tuple[int, ...]) -> Session:
 
 @cache
 def cycles(cuts: tuple[int, ...]) -> str:
-    """What a run of Karate GCN under these cuts takes, computed here."""
+    """Return the cycles of a run of Karate GCN under these cuts, computed here."""
     return f"{ran(cuts).record.run.cycles:,} cycles"
 
 
 def window(cuts: tuple[int, ...], seen: dict[str, Any]) -> dict[str, Any]:
-    """What a window of that run's timeline shows, computed here."""
+    """Return a window of that run's timeline, computed here."""
     session = ran(cuts)
     asked = Window("window", seen["number"], seen["from"], seen["to"], WIDTH, tuple(seen["rows"]))
     session.look_into(asked)
@@ -101,7 +101,7 @@ def quantiles(values: list[float]) -> str:
 async def visit(
     visitor: Visitor, seed: int, until: float, pause: float, outcome: VisitOutcome
 ) -> None:
-    """What one visitor does until the time is over."""
+    """Act as one visitor until the time is over."""
     rng = random.Random(seed)
     wanted = ""
     try:

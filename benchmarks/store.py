@@ -31,7 +31,7 @@ TARGET = 1.0
 
 @dataclass
 class StoreOutcome:
-    """What was measured, and what was wrong.
+    """The measurements, and the faults.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ def schedule(number: int) -> str:
 
 
 def write(path: str, *numbers: str) -> None:
-    """What a writer does: keep runs, the first ones of all writers the same; print how many.
+    """Keep runs as a writer, the first ones of all writers the same; print their number.
 
     Parameters
     ----------

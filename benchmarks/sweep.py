@@ -1,4 +1,4 @@
-"""How long a sweep takes to plan and estimate its configurations: ``python -m benchmarks.sweep``.
+"""The time to plan and estimate a sweep's configurations: ``python -m benchmarks.sweep``.
 
 Of a model the ways to cut it into regions, each region under one order of every distinct graph;
 and of two presets, machines that differ in their sizes.

@@ -262,7 +262,7 @@ class Visitor:
         return self.models[self.parts[name]]
 
     def view(self, name: str) -> dict[str, Any]:
-        """What a component draws."""
+        """Return the drawn data of a component."""
         text = self.data(name)["drawn"]
         known = self._views.get(name)
         if known is None or known[0] is not text:
@@ -294,7 +294,7 @@ class Visitor:
         await self._send("PATCH-DOC", {"events": [event]})
 
     async def tell(self, component: str, request: Any) -> None:
-        """What a component's script sends with ``send_msg``."""
+        """Send a request as a component's script does with ``send_msg``."""
         entries = [["model", {"id": self.components[component]}], ["data", _plain(request)]]
         await self._event("data_event", {"type": "map", "entries": entries})
 
@@ -312,7 +312,7 @@ class Visitor:
 
     @property
     def settled(self) -> bool:
-        """Whether nothing is under way."""
+        """True if nothing is under way."""
         run, line = self.view("RunPanel"), self.data("Connection")
         return not (run["running"] or line.get("working") or self.data("GraphView").get("busy"))
 

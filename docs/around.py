@@ -1,4 +1,4 @@
-"""What the site takes from outside its folder: notebooks, and pages that lie at the root.
+"""The parts of the site from outside its folder: notebooks, and pages that lie at the root.
 
 Notebooks become pages of text and code without being run.  Links of the pages to files at the root
 lead to the pages that include these.

@@ -56,7 +56,7 @@ HOLDS = {
     "fuseloom.cli": "fuseloom …",
     "fuseloom_workbench": "Panel components",
 }
-"""What each package holds, in a few words."""
+"""The contents of each package, in a few words."""
 
 
 def package_of(module: str) -> str | None:

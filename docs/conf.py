@@ -1,4 +1,4 @@
-"""How Sphinx builds the site: ``python docs/build.py site``."""
+"""The configuration of Sphinx for the site: ``python docs/build.py site``."""
 
 from __future__ import annotations
 

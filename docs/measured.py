@@ -96,13 +96,13 @@ def _doc(path: Path) -> str:
 
 
 def _first(path: Path) -> str:
-    """What a module measures: its first sentence, as Markdown."""
+    """Return the subject of a module's measurements: its first sentence, as Markdown."""
     line = _doc(path).partition("\n")[0]
     return _markdown(re.sub(r": ``python.+?``\.$", ".", line))
 
 
 def _rest(name: str, path: Path) -> list[str]:
-    """What else a module says of itself, but for its command."""
+    """Return the other paragraphs of a module's docstring, but for its command."""
     parts = _doc(path).split("\n\n")[1:]
     is_command = re.compile(rf"\s*(?:``)?python (?:-m benchmarks\.{name}|benchmarks/{name}\.py)")
     return [_markdown(part.strip()) for part in parts if not is_command.match(part)]

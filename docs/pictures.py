@@ -130,7 +130,7 @@ def wrong(page: Page) -> None:
 
 
 class Picture(NamedTuple):
-    """What is shown, how large, of which model, and what is done before."""
+    """The subject of a picture, its size, its model, and the steps before it."""
 
     size: tuple[int, int] = WIDE
     model: tuple[str, str] = ("gcn", "karate")
@@ -162,7 +162,7 @@ STATES = (
 GAP = 12
 """Pixels between two states."""
 TOP = (184, 40, 1280, 485)
-"""What is shown of a state: result, chain and table."""
+"""The visible part of a state: result, chain and table."""
 
 
 @contextmanager

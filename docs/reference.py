@@ -90,7 +90,7 @@ def public(package: str) -> list[str]:
 
 @cache
 def places() -> dict[str, str]:
-    """Where each public name is documented: ``fuseloom.program.parse`` at ``fuseloom.parse``."""
+    """Map each public name to its page: ``fuseloom.program.parse`` at ``fuseloom.parse``."""
     known: dict[Any, str] = {}
     where = {}
     for package in (TOP, *PACKAGES):
@@ -125,7 +125,7 @@ def directive(full: str) -> list[str]:
 
 
 def said_of(package: str, name: str) -> list[str]:
-    """What stands behind the assignment of a name, wherever the package has it from."""
+    """Return the text behind the assignment of a name, in whichever package it originates."""
     while True:
         analyzer = ModuleAnalyzer.for_module(package)
         analyzer.analyze()
@@ -143,7 +143,7 @@ def _unwrapped(code: str) -> str:
 
 
 def is_component(thing: type) -> bool:
-    """Whether a class is one of Panel's, whose own members are hundreds."""
+    """Return whether a class is one of Panel's, whose own members are hundreds."""
     return any(base.__module__.startswith("panel.") for base in thing.__mro__)
 
 
@@ -246,7 +246,7 @@ def find(
 
 
 def look_up(target: str, package: str | None) -> Any:
-    """What a dotted name means, in a package or anywhere; None if it is nothing."""
+    """Return the object of a dotted name, in a package or anywhere; None if there is none."""
     for start in ([f"{package}."] if package else []) + [""]:
         parts = f"{start}{target}".split(".")
         for cut in range(len(parts), 0, -1):
@@ -267,7 +267,7 @@ def look_up(target: str, package: str | None) -> Any:
 
 
 def place_of(thing: Any) -> str | None:
-    """Where a thing, or the method of a class, is documented."""
+    """Return the documented name of an object, such as a class or a method."""
     if isinstance(thing, ModuleType):
         return thing.__name__
     name, module = getattr(thing, "__qualname__", None), getattr(thing, "__module__", None)
@@ -317,7 +317,7 @@ def _in_signature(node: nodes.Node) -> bool:
 
 
 def leave_out(app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: Any) -> Any:
-    """What notebooks call is no name for users."""
+    """Leave out the methods that notebooks call: they are no names for users."""
     last = name.rpartition(".")[2]
     return True if last.startswith(("_repr_", "__")) else None
 

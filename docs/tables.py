@@ -53,7 +53,7 @@ def _source(text: str) -> str:
 
 
 def slug(heading: str) -> str:
-    """What a heading is called in links, as GitHub and MyST have it."""
+    """Return the anchor of a heading in links, as GitHub and MyST define it."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 

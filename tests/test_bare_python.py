@@ -21,7 +21,7 @@ MODULES = {
     "psutil": ("psutil",),
     "rich": ("rich",),
 }
-"""What each package that is left out holds."""
+"""The modules of each package that is left out."""
 ABSENT = sorted({"multiprocessing", *(name for names in MODULES.values() for name in names)})
 PROGRAM = f"""
 import importlib.abc, os, subprocess, sys, threading

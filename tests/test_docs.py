@@ -1,4 +1,4 @@
-"""What the documentation shows really works."""
+"""The examples of the documentation really work."""
 
 from __future__ import annotations
 

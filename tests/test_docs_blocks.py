@@ -169,7 +169,7 @@ def test_what_is_not_run_could_be() -> None:
 
 
 def known(arguments: list[str]) -> bool:
-    """Whether every option of a command is one that its help tells."""
+    """Return whether every option of a command is in its help."""
     told = io.StringIO()
     command = arguments[:2] if arguments[0] == "runs" else arguments[:1]
     with contextlib.redirect_stdout(told), pytest.raises(SystemExit):

@@ -23,7 +23,7 @@ DOCS = ROOT / "docs"
 FETCHED = re.compile(
     r"""<(?:script|img|iframe|source|link)\b[^>]*?\b(?:src|href)=["']?((?:https?:)?//[^"'>\s]+)"""
 )
-"""What a browser asks for by itself, from another host."""
+"""The pattern of URLs that a browser fetches by itself, from another host."""
 ELSEWHERE = re.compile(r"""(?:url\(|@import\s)\s*["']?((?:https?:)?//[^"')\s]+)""")
 
 
@@ -106,7 +106,7 @@ def test_nothing_comes_from_elsewhere(site: Path) -> None:
 
 
 def test_lists_have_terms_and_folds_have_names(site: Path, helpers: Any) -> None:
-    """What axe calls serious in pages as Sphinx and its theme make them."""
+    """The pages that Sphinx and its theme make have none of the faults that axe calls serious."""
     assert doctest.testmod(helpers["accessible"]).failed == 0
     pages = [path.read_text(encoding="utf-8") for path in site.rglob("*.html")]
     assert sum(page.count('class="sig-lines"') for page in pages) > 50

@@ -59,7 +59,7 @@ def forbidden() -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def broken_copy(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What the linter says of a copy in which every package imports what it must not."""
+    """Return the linter's output for a copy in which every package imports a forbidden one."""
     copy = tmp_path_factory.mktemp("architecture")
     for folder in ("engine", "workbench"):
         shutil.copytree(

@@ -18,7 +18,7 @@ TESTS = ROOT / "tests"
 
 
 class Elsewhere(NamedTuple):
-    """Where modules are tested that have no test of their own, and why there."""
+    """The place of tests for modules that have no test of their own, and the reason."""
 
     modules: str
     tests: str
@@ -261,7 +261,7 @@ def modules() -> list[str]:
 
 
 def mirrored(module: str) -> str:
-    """Where the tests of a module lie, seen from ``tests``."""
+    """Return the location of a module's tests, relative to ``tests``."""
     path = Path(module.removeprefix("fuseloom/").replace("fuseloom_workbench/", "workbench/", 1))
     if path.name == "__init__.py":
         path = path.parent.with_suffix(".py")

@@ -1,4 +1,4 @@
-"""What is published: the source distribution is whole, the wheel works alone, versions agree."""
+"""The published packages: the source distribution is whole, the wheel works alone."""
 
 from __future__ import annotations
 

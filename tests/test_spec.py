@@ -107,7 +107,7 @@ def faults(text: str, root: Path = ROOT, linked: bool = False) -> list[Fault]:
 
 
 def _problems(match: re.Match[str], rest: str, root: Path) -> Iterator[str]:
-    """What is wrong with one citation; ``rest`` is the text behind it."""
+    """Yield the faults of one citation; ``rest`` is the text behind it."""
     name, first = match["name"], match["first"]
     wanted = [*([first] if first else []), *re.findall(_NUMBER, match["more"])]
     if not name.endswith(".md"):
@@ -130,7 +130,7 @@ def _problems(match: re.Match[str], rest: str, root: Path) -> Iterator[str]:
 
 
 def _named(page: Path, rest: str) -> bool:
-    """Whether a text begins with a heading of a page, and that ends there."""
+    """Return whether a text begins with a heading of a page that ends there."""
     flat = re.sub(r"\s+(?:(?:#|//|\*|>)\s+)?", " ", rest[:200]).strip()
     begins = (head for head in headings(page) if flat.startswith(head))
     return any(not flat[len(head) :][:1].isalnum() for head in begins)
@@ -152,7 +152,7 @@ def sources() -> list[Path]:
 
 
 def _is_page(path: Path) -> bool:
-    """Whether a file is a page, or makes some: there a page is named by its place among them."""
+    """Return whether a file is a page, or makes some: citations there use a page's path."""
     return path.suffix == ".md" or path.is_relative_to(ROOT / "docs")
 
 
@@ -270,7 +270,7 @@ class Example:
 
     @property
     def timed(self) -> bool:
-        """Whether the outputs have timestamps."""
+        """True if the outputs have timestamps."""
         return any("@" in out for out in self.outputs) or any(
             fact.startswith("clock") for fact in self.facts
         )

@@ -16,7 +16,9 @@ from fuseloom.results.text_table import Align, TextColumn, text_table
 from fuseloom.terminal import table_width, tables_within
 
 COLUMNS = (
-    TextColumn("name", 24, Align.LEFT), TextColumn("cycles", 14), TextColumn("what it is", 0, Align.LEFT),
+    TextColumn("name", 24, Align.LEFT),
+    TextColumn("cycles", 14),
+    TextColumn("what it is", 0, Align.LEFT),
 )  # fmt: skip
 ROWS = [("spmv", "1,234", "a sparse matrix times a dense vector, row by row"), ("x" * 30, "5", "")]
 

@@ -77,7 +77,7 @@ class FuseloomError(Exception):
 
     @property
     def place(self) -> dict[str, str | int | None] | None:
-        """Where it is at fault: source, line and column, as far as known; None where not at all."""
+        """The place of the fault: source, line and column, as far as known; None without any."""
         if self.line is None and self.source is None:
             return None
         column = None if self.line is None else self.column or 1

@@ -1,4 +1,4 @@
-"""How other Python processes are started: with this Fuseloom, and nothing of the current folder."""
+"""The start of other Python processes: with this Fuseloom, and nothing of the current folder."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def viewport() -> dict[str, int]:
 
 @pytest.fixture(scope="session")
 def context(browser) -> Iterator:
-    """What pages share: what a page has loaded and compiled, the next one need not."""
+    """Yield the context that pages share: one page's loaded and compiled files serve the next."""
     made = browser.new_context()
     made.set_default_timeout(PATIENCE)
     yield made
@@ -82,7 +82,7 @@ def context(browser) -> Iterator:
 
 
 class Strict:
-    """What a page must not do: ask another host, or let an error pass."""
+    """A check that a page contacts no other host and lets no error pass."""
 
     def __init__(self, opened) -> None:
         self.external: list[str] = []
@@ -195,7 +195,7 @@ _REMEMBERED = """() => {
   localStorage.clear()
   return changed
 }"""
-"""Whether a reload shows something else than a first visit; forgotten afterwards."""
+"""The script that checks whether a reload differs from a first visit, and then forgets it."""
 
 
 @pytest.fixture
@@ -218,7 +218,7 @@ def bench(opened, viewport) -> Iterator[Bench]:
 
 _DRAWN = """() => Bokeh.documents.flatMap(d => [...d._all_models.values()])
   .map(m => m.data?.attributes?.drawn).filter(text => text !== undefined && text !== '{}')"""
-"""What components of the page draw, as JSON."""
+"""The script that returns the drawn data of the page's components, as JSON."""
 
 
 def shows_what_there_is(page, session: Visited) -> None:
@@ -234,7 +234,7 @@ def shows_what_there_is(page, session: Visited) -> None:
 
 
 def _holds(view: dict[str, Any], part: Any) -> bool:
-    """Whether a component's view is this part, with what the component itself adds."""
+    """Return whether a component's view is this part, with the component's own additions."""
     return isinstance(part, dict) and part.items() <= view.items() if part else view == part
 
 

@@ -33,11 +33,11 @@ _PLANT = """part => {
   part.append(nameless)
 }"""
 READY = {"Costs": ".mark", "Streams": ".token", "Timeline": "canvas"}
-"""What is waited for, so that a tab is judged with something in it."""
+"""The elements to wait for, so that a tab is judged with contents."""
 
 
 def violations(part, rules: list[str] = TAGS) -> list[str]:
-    """What axe calls serious or critical in a part of the page."""
+    """Return the violations in a part of the page that axe calls serious or critical."""
     return part.evaluate(_RUN, rules)
 
 

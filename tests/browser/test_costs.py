@@ -77,7 +77,7 @@ PRINT = "window.print = () => { top.printed = document.documentElement.outerHTML
 
 
 def one_sheet(page, size: list[float]) -> bytes:
-    """What is printed: one page, as large as the drawing in pixels."""
+    """Return the printed PDF: one page, as large as the drawing in pixels."""
     pdf = page.pdf(prefer_css_page_size=True)
     boxes = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", pdf)
     assert len(boxes) == 1

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 
 
 def seen(page):
-    """What a visitor sees of a design: table, graph, estimate."""
+    """Return a visitor's view of a design: table, graph, estimate."""
     return (
         page.locator("table[role=grid] thead").inner_text(),
         page.locator("svg.picture").evaluate("picture => picture.innerHTML.length"),

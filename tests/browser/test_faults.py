@@ -1,4 +1,4 @@
-"""What a visitor sees when something fails: a line is cut, a disk is full, a run is of old."""
+"""Failures as a visitor sees them: a line is cut, a disk is full, a run is of old."""
 
 from __future__ import annotations
 

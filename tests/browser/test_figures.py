@@ -78,7 +78,7 @@ def test_a_figure_is_simulated_looked_at_and_changed(page, store):
 
 
 def test_every_figure_opens(page, store):
-    """What is not there yet can be estimated; what is text is shown."""
+    """Missing results can be estimated; texts are shown."""
     figure("5", "smoke", store=store)
     show(page, store)
     for recipe in RECIPES.values():

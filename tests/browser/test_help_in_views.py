@@ -56,7 +56,7 @@ READY = {
     "Search": ".foot span",
     "Input": ".about",
 }
-"""What is waited for, so that a view is judged with numbers in it."""
+"""The elements to wait for, so that a view is judged with numbers in it."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""What the bench does at a step: one bench on the GCN, put back to its start before each test."""
+"""Small steps on the bench: one bench on the GCN, put back to its start before each test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of commands share: a program, files, and what a command prints."""
+"""The helpers of tests of commands: a program, files, and the output of a command."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def tensors(folder: Path, **arrays: Any) -> str:
 
 
 def output(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
-    """What a command with that exit code prints."""
+    """Return the output of a command that ends with that exit code."""
     assert main(arguments) == code
     return capsys.readouterr().out
 

@@ -22,7 +22,7 @@ from tests.exploration.store.samples import LABEL, identity, outcome
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the runs of this test are kept."""
+    """Return the location of this test's runs."""
     path = tmp_path / "runs.sqlite"
     monkeypatch.setenv("FUSELOOM_RUNS", str(path))
     return path

@@ -1,4 +1,4 @@
-"""What follows from the order of contractions and loops."""
+"""The consequences of the order of contractions and loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a program is compiled to: copies named, channels sized, its schedule resolved."""
+"""The compiled form of a program: copies named, channels sized, its schedule resolved."""
 
 from __future__ import annotations
 

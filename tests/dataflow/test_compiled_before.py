@@ -37,7 +37,7 @@ def schedules(program: Program, rng: random.Random) -> Iterator[Schedule]:
 def told(
     program: Program, schedule: Schedule | str = "", before: CompiledBefore | None = None
 ) -> list[object] | str:
-    """What a program is compiled to, or why it is not."""
+    """Return a summary of the compiled program, or the reason of its refusal."""
     try:
         compiled = compile_program(program, schedule, before=before)
     except FuseloomError as reason:

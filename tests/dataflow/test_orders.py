@@ -124,7 +124,7 @@ def test_without_time_the_first_order_stays_and_that_is_told() -> None:
 
 
 def test_the_same_is_ranked_however_fast_the_computer_is() -> None:
-    """What ranking takes is counted; what is remembered of an earlier ranking is no cheaper."""
+    """The cost of ranking is counted, not timed; a cached earlier ranking does not lower it."""
     model, data = load("gpt3", "random")
     compiled = fl.compile(model.program, model.presets["full"])
     first = fl.best_orders(compiled, data, effort=2e6)

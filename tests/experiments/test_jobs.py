@@ -1,4 +1,4 @@
-"""What a worker does: the same as the commands, and what it noted."""
+"""The jobs of a worker: the same results as the commands, and the notes."""
 
 from __future__ import annotations
 

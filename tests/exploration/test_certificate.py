@@ -1,4 +1,4 @@
-"""What is proved of a schedule."""
+"""The proofs about a schedule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lies outside the space of a search: presets within a budget, and dense levels."""
+"""The alternatives outside the space of a search: presets within a budget, and dense levels."""
 
 from __future__ import annotations
 

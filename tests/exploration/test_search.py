@@ -125,7 +125,7 @@ def cuts_of(units: Sequence[int]) -> Iterator[list[Units]]:
 
 
 def in_some_order(cut: Sequence[Units], before: Sequence[Sequence[int]]) -> bool:
-    """Whether the parts of a cut can be carried out one after another: tried by doing so."""
+    """Return whether a cut's parts can be run one after another, by trying it."""
     left, done = list(cut), set[int]()
     while left:
         free = [p for p in left if all(j in done or j in p for k in p for j in before[k])]

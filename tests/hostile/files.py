@@ -26,7 +26,7 @@ CANARY = "canary"
 
 
 class _Planted:
-    """What an unpickler would run."""
+    """The payload that an unpickler would run."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (os.system, (f"touch {CANARY}",))

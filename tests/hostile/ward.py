@@ -1,4 +1,4 @@
-"""Where hostile inputs run: each in a process of its own, forked from one that has it all loaded.
+"""The ward of hostile inputs: each runs in its own process, forked from a loaded one.
 
 ``python -m tests.hostile.ward`` reads command lines as JSON from its input, one list of words a
 line, and prints what came of each as JSON, one object a line.
@@ -37,7 +37,7 @@ _KEPT = 8_000
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one command line.
+    """The outcome of one command line.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Outcome:
 
     @property
     def faults(self) -> list[str]:
-        """What is wrong with the way it was answered."""
+        """The faults of the answer."""
         found = []
         if self.status not in (0, 1, 2):
             found.append(f"ended by {self.status}")

@@ -1,4 +1,4 @@
-"""What models take: declared once, checked before anything is built, and used."""
+"""The parameters of models: declared once, checked before anything is built, and used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a number stands for a tensor: which operands have an element at every coordinate."""
+"""Complete operands, for which a number may be used: they have an element everywhere."""
 
 from __future__ import annotations
 

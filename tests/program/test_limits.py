@@ -1,4 +1,4 @@
-"""What a name is, and limits that fit each other."""
+"""Names, and limits that fit each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where an index lies, given others."""
+"""The relation of an index to others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What statements say of their indices."""
+"""The indices of statements."""
 
 from __future__ import annotations
 

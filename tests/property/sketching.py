@@ -1,4 +1,4 @@
-"""What random graphs are made with: streams that know the shape of their tokens, and data."""
+"""The parts of random graphs: streams that know the shape of their tokens, and data."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ output T
 
 @dataclass(frozen=True)
 class Job:
-    """What a worker is asked for.
+    """The request to a worker.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ def digest(values: np.ndarray) -> str:
 
 
 def summary(result: EngineResult) -> dict[str, Any]:
-    """What must be equal: every counter, clock and structure, and the numbers written."""
+    """Return the values that must be equal: counters, clocks, structure, and numbers written."""
     counts = ("tokens", "values", "taken", "clocks", "stall_input", "stall_output", "first")
     arrays = [
         (node, name, array)
@@ -118,7 +118,7 @@ def summary(result: EngineResult) -> dict[str, Any]:
 
 
 def outcome(job: Job) -> dict[str, Any]:
-    """What a job comes to on the compiled engine; runs inside the worker."""
+    """Return the outcome of a job on the compiled engine; runs inside the worker."""
 
     def progress(tokens: int, share: float) -> bool:
         return job.until >= 1 or share < job.until
@@ -143,7 +143,7 @@ def serve(request: dict[str, Any], send: Send) -> None:
 
 
 def expected(job: Job) -> dict[str, Any]:
-    """What the oracle says of a job that is not cancelled."""
+    """Return the oracle's outcome of a job that is not cancelled."""
     if job.rows:
         matrix, dense = operands(job)
         return {"digest": digest((matrix @ dense).astype(np.float32))}
@@ -154,7 +154,7 @@ def expected(job: Job) -> dict[str, Any]:
 
 
 def agree(given: dict[str, Any], wanted: dict[str, Any]) -> bool:
-    """Whether two outcomes are the same; sums inside tiles may round differently."""
+    """Return whether two outcomes are the same; sums inside tiles may round differently."""
     if "numbers" not in wanted or "numbers" not in given:
         return all(given.get(key) == value for key, value in wanted.items())
     if given["counts"] != wanted["counts"] or given["structure"] != wanted["structure"]:

@@ -62,7 +62,7 @@ def check_path(path: CriticalPath, result: EngineResult) -> None:
 
 
 def check_waits(path: CriticalPath, golden: EngineResult) -> int:
-    """How many waits of the path the golden models did not note, not even as waits of no cycles."""
+    """Count the waits of the path that the golden models did not note, with or without cycles."""
     assert golden.observed is not None
     assert golden.observed.waits is not None
     noted = [{(w.until, w.room, w.stream) for w in waits} for waits in golden.observed.waits]
@@ -76,7 +76,7 @@ def check_waits(path: CriticalPath, golden: EngineResult) -> int:
 
 
 def unseen_waits(golden: EngineResult) -> int:
-    """How many waits on which a node's next doing depends the log does not show.
+    """Count the waits that a node's next action depends on and the log does not show.
 
     A wait right behind which the node waited again, without doing anything, hides behind that.
     """

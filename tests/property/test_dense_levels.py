@@ -1,4 +1,4 @@
-"""What is said to be complete whatever the data is so on random programs with random data."""
+"""Completeness whatever the data: it holds on random programs with random data."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def drawn(seed: int) -> tuple[Program, set[str], random.Random] | None:
 
 
 def blocks_there(program: Program, name: str, present: np.ndarray) -> np.ndarray:
-    """Where a tensor has blocks, its dimensions in storage order."""
+    """Return the blocks that a tensor has, its dimensions in storage order."""
     fmt = program.tensor(name).format
     for axis in fmt.blocked:
         size = present.shape[axis] // fmt.block

@@ -61,7 +61,7 @@ def is_real(token: Any) -> bool:
 
 
 def difference(golden: Outcome, kernel: Outcome, *, log: bool = True) -> str:
-    """What differs between two outcomes; empty if nothing does."""
+    """Describe the difference between two outcomes; empty if there is none."""
     if isinstance(golden, SimulationError) or isinstance(kernel, SimulationError):
         return "" if type(golden) is type(kernel) else f"{golden!r} against {kernel!r}"
     exact = not is_tiled(golden.graph)

@@ -161,7 +161,7 @@ def test_paced_streams_bring_at_most_one_token_a_cycle(count: int) -> None:
 
 @counts(small=100, deep=200)
 def test_latencies_are_those_of_the_run(count: int) -> None:
-    """Where no put waits, a token is stamped one cycle or the result's latency after it."""
+    """A token is stamped one cycle or the result's latency after its put, if no put waits."""
     late = 0
     for seed in range(SEED, SEED + count):
         bound = random_graph(seed)

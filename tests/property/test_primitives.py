@@ -233,7 +233,7 @@ def test_accumulators_of_any_order(order: int, data: st.DataObject, capacity: in
         return sums
 
     def rebuilt(sums: dict[tuple[int, ...], int], key: tuple[int, ...], leaf: int) -> Any:
-        """What comes out: coordinates of the level ``leaf``, or values."""
+        """Return the output: coordinates of the level ``leaf``, or values."""
         at = len(key)
         heads = sorted({k[at] for k in sums if k[:at] == key})
         if at == order - 1:

@@ -21,7 +21,7 @@ BLOCKS = (2, 3, 4)
 
 
 def check(case: Case, engine: str) -> str:
-    """What differs between a run and the reference; empty if nothing does."""
+    """Describe the difference between a run and the reference; empty if there is none."""
     result = simulate(case.compilation, case.data, engine=engine).check()
     return "" if result.ok else f"{result}\n{case!r}"
 

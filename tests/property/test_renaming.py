@@ -48,7 +48,7 @@ def _params(params: Any) -> list[tuple[str, Any]]:
 
 
 def compiled(program: Program, schedule: str) -> Compilation | str:
-    """What a program compiles to, or the kind of refusal."""
+    """Return the compiled program, or the kind of refusal."""
     try:
         return compile_program(program, schedule)
     except FuseloomError as problem:
@@ -114,7 +114,7 @@ def orders(first: int, wanted: int) -> Counter[str]:
 
 
 def faults(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """What went wrong inside the compiler, as it is logged."""
+    """Return the errors inside the compiler, as they are logged."""
     return [r.getMessage() for r in caplog.records if r.name == "fuseloom.dataflow.compiler"]
 
 

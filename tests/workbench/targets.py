@@ -1,4 +1,4 @@
-"""What child processes of tests do: answer, sleep, fail, end."""
+"""The targets of tests' child processes: answer, sleep, fail, end."""
 
 from __future__ import annotations
 

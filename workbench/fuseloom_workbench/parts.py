@@ -1,4 +1,4 @@
-"""What the page shows of a session, as plain data; whoever holds the session makes it.
+"""The parts of a page, as plain data; whoever holds the session makes them.
 
 :data:`PARTS` are made anew after each answer.  Further parts take longer and come after them:
 ``graph`` (:mod:`fuseloom_workbench.graph.view`), ``orders``

@@ -1,4 +1,4 @@
-"""What a command is to the command line, and how it prints one JSON document."""
+"""The interface between a command and the command line, and the printing of one JSON document."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fuseloom.frontends.files import CoordinateTensor
 
 MEASURED = 8
-"""How many of the nests that are expected to be fastest are compiled and run."""
+"""The number of nests, from the one expected to be fastest, that are compiled and run."""
 SHOWN = 12
 
 

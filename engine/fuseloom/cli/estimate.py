@@ -67,7 +67,7 @@ def _run(options: Any) -> int:
 
 
 def basis(result: Estimate) -> str:
-    """What an estimate rests on, region by region where that differs."""
+    """Return the mode that an estimate is based on, region by region where the modes differ."""
     named: dict[str, list[str]] = {}
     for region in result.regions:
         named.setdefault(BASIS[region.mode], []).append(region.name)
@@ -77,7 +77,7 @@ def basis(result: Estimate) -> str:
 
 
 def bound(result: Estimate) -> str:
-    """How many cycles no run takes fewer than, of all regions or of those where it is known."""
+    """Return the lower bound on the cycles, for all regions or for those that have one."""
     if result.least is not None:
         return f"no run takes fewer than {counted(result.least, 'cycle')}"
     some = [f"{r.name} {r.least:,.0f}" for r in result.regions if r.least is not None]

@@ -26,7 +26,7 @@ SHOWN = 8
 
 
 def observation(options: Any) -> Observe | None:
-    """What the options ask to observe.
+    """Return the observation that the options request.
 
     Raises
     ------

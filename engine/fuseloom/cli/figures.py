@@ -33,7 +33,7 @@ IDS = (
 
 
 def _processes(text: str) -> int:
-    """How many worker processes, 0 for none."""
+    """Return the number of worker processes, 0 for none."""
     value = natural(text)
     if value > MOST_JOBS:
         raise argparse.ArgumentTypeError(f"at most {MOST_JOBS}")

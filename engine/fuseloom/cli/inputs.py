@@ -67,7 +67,7 @@ class DataAndMachine:
 
     @property
     def source(self) -> DataSource | None:
-        """Where the data of a model came from."""
+        """The source of a model's data."""
         if self.loaded is None:
             return None
         loaded = self.loaded
@@ -75,7 +75,7 @@ class DataAndMachine:
 
     @property
     def heading(self) -> str:
-        """What to print above results on a graph, with the end of the line; maybe nothing."""
+        """The line to print above results on a graph, with its newline; may be empty."""
         if self.loaded is None or not self.loaded.origin:
             return ""
         if not self.loaded.standin:

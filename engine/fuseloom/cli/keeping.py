@@ -24,7 +24,7 @@ def keep_option(parser: argparse.ArgumentParser) -> None:
 
 
 def identity_of(given: CompiledInputs, options: Any) -> RunIdentity:
-    """What the result of a program's run depends on."""
+    """Return everything that the result of a program's run depends on."""
     compilation = given.compilation
     program = compilation.source or compilation.program
     schedule, sized = str(compilation.resolved), options.capacity == "sized"
@@ -92,7 +92,7 @@ class Keeping:
 
 
 def _parts(record: RunRecord) -> set[str]:
-    """What a record holds that others may lack."""
+    """Return the parts of a record that other records may lack."""
     regions = record.regions
     return {
         *(["check"] if record.check is not None else []),

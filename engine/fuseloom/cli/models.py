@@ -34,7 +34,7 @@ def with_option(parser: argparse.ArgumentParser) -> None:
 
 
 def given_options(options: Any) -> dict[str, str]:
-    """What ``--with`` gives: texts by name, which the model checks.
+    """Return the values of ``--with``: texts by name, which the model checks.
 
     Raises
     ------

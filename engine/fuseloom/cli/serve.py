@@ -32,7 +32,7 @@ BUDGETS = {
     "upload": "MiB of a message from a browser",
     "pending": "requests of a page that wait",
 }
-"""What ``--max-NAME`` limits; the defaults come from the machine."""
+"""The quantities that ``--max-NAME`` limits; the defaults come from the machine."""
 
 
 def port(text: str) -> int:

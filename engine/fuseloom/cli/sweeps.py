@@ -70,7 +70,7 @@ def sweep_options(parser: argparse.ArgumentParser) -> None:
 
 
 def is_sweep(options: Any) -> bool:
-    """Whether the options ask for a sweep."""
+    """Return whether the options request a sweep."""
     return any(getattr(options, name) not in (None, False, []) for name in _NAMES)
 
 

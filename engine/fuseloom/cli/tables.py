@@ -48,7 +48,7 @@ def run_table(record: RunRecord) -> list[str]:
 
 
 def memory_table(regions: Iterable[RegionRecord]) -> list[str]:
-    """What the memory did in every region; nothing where there is none."""
+    """Return a table of the memory's activity in every region; empty without a memory."""
     rows = [
         (
             region.name,
@@ -102,7 +102,7 @@ def orders_table(graphs: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def summary_table(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Where the cycles of a critical path went."""
+    """Return a table of the causes of the cycles on a critical path."""
     cells = [
         (f"{r['cycles']:,}", f"{r['share']:.1%}", f"{r['segments']:,}", r["what"]) for r in rows
     ]

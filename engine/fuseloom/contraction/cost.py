@@ -1,4 +1,4 @@
-"""What a loop nest is expected to do on a CPU, and which of many is the cheapest.
+"""The expected work of a loop nest on a CPU, and the choice of the cheapest of many nests.
 
 Loops run through what the code's loops run through (:mod:`.kernels.loops`).  Per tensor, the counts
 of its levels are exact (:mod:`.occupancy`); coordinates of different tensors are taken to be
@@ -29,7 +29,7 @@ WORD = 8
 
 @dataclass(frozen=True)
 class Amounts:
-    """How much there is of each kind of work.
+    """The amount of each kind of work.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Weights(Amounts):
     clear: float = 0.45
 
     def nanoseconds(self, amounts: Amounts) -> float:
-        """What work takes."""
+        """Return the expected time of an amount of work."""
         return float(sum(a * b for a, b in zip(astuple(self), astuple(amounts), strict=True)))
 
 
@@ -97,7 +97,7 @@ NAMES = tuple(field.name for field in fields(Amounts))
 
 @dataclass(frozen=True)
 class NestWork:
-    """What a nest is expected to do.
+    """The expected work of a nest.
 
     Attributes
     ----------
@@ -240,7 +240,7 @@ class _Estimate:
         return frozenset(layout.format.mode_order[:count])
 
     def _length(self, key: Key, index: str, around: set[str]) -> float:
-        """How many coordinates a fiber has on average, of those that are looked at."""
+        """Return the average number of coordinates in a fiber, of the fibers that are visited."""
         access, layout = self._access(key), self.bound.layouts[key]
         depth = access.indices.index(index)
         occupancy = self.held[access.tensor]
@@ -284,7 +284,7 @@ class _Estimate:
             self._touch(access, loops)
 
     def _runs(self, access: Access, index: str) -> bool:
-        """Whether a loop runs through elements that lie beside each other, or is not its."""
+        """Return whether a loop visits adjacent elements in memory, or does not index them."""
         return index not in access.indices or access.indices[-1] == index
 
     def _dense(self, assign: Assign) -> Iterator[Access]:

@@ -1,4 +1,4 @@
-"""How many different coordinates a tensor has in some of its modes: the statistics of its levels.
+"""The number of distinct coordinates of a tensor in some modes: the statistics of its levels.
 
 The positions of a compressed level are the different coordinates in the modes down to it, whatever
 the order of these; so counts per set of modes serve every layout.
@@ -49,7 +49,7 @@ class Occupancy:
 
     @property
     def full(self) -> bool:
-        """Whether every element is there."""
+        """True if every element is stored."""
         return self._coordinates.shape[1] != len(self.shape)
 
     def count(self, modes: set[int] | frozenset[int]) -> int:

@@ -23,13 +23,13 @@ from fuseloom.program import LevelFormat
 from fuseloom.wording import counted, described
 
 MOST = 600
-"""How many solutions are looked at, of the least bound that has any and of the next."""
+"""The most solutions that are examined, of the least feasible bound and of the next."""
 MOST_VECTORS = 100
 """Of how many vectors of bounds those are sought that cannot be lowered."""
 
 
 class FusionScheme(Enum):
-    """How a network's contractions are put together."""
+    """A scheme for combining a network's contractions."""
 
     FUSED = "fused"  # loops shared as far as a solution says
     UNFUSED = "unfused"  # a nest for each contraction, one after the other
@@ -58,7 +58,9 @@ class Candidate:
     first: bool = False
 
     def __repr__(self) -> str:
-        return described(self, f"{self.scheme.value}: {self.predicted.nanoseconds:,.0f} ns expected")
+        return described(
+            self, f"{self.scheme.value}: {self.predicted.nanoseconds:,.0f} ns expected"
+        )
 
 
 @dataclass(frozen=True)

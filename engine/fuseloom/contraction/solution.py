@@ -12,7 +12,7 @@ from fuseloom.contraction.tree import ContractionTree
 
 @dataclass(frozen=True)
 class Solution:
-    """What the constraints' variables say (CoNST §4.2).
+    """An assignment of values to the constraints' variables (CoNST §4.2).
 
     Attributes
     ----------

@@ -120,7 +120,7 @@ class ContractionTree:
 
     @cached_property
     def intermediates(self) -> tuple[Access, ...]:
-        """What a contraction makes and another reads."""
+        """The tensors that one contraction produces and another reads."""
         return tuple(c.out for c in self.contractions[:-1])
 
     @cached_property

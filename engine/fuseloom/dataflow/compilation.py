@@ -1,4 +1,4 @@
-"""What a program is compiled to: regions with their tables and graphs."""
+"""The compiled form of a program: regions with their tables and graphs."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class CompiledRegion(LateFields):
 
     @cached_property
     def legal_orders(self) -> int | None:
-        """How many orders it could have; None where there are too many to be counted."""
+        """The number of possible orders of the region; None if there are too many to count."""
         like: CompiledRegion | None = self.__dict__.get("_like")
         return self.pog.count_within(MOST_COUNTED) if like is None else like.legal_orders
 

@@ -16,7 +16,7 @@ MOST = 100_000
 
 
 class CompiledBefore:
-    """What regions were compiled to, for those that are equal; the last ones used are kept.
+    """A cache of compiled regions, for equal ones; it keeps those that were used last.
 
     Parameters
     ----------

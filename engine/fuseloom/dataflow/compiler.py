@@ -318,7 +318,7 @@ def _largest(
 
 
 def _ways_out(schedule: Schedule, region: FusedRegion, problem: FuseloomError) -> str | None:
-    """How to cut a region that cannot be built, and what else would help."""
+    """Return a suggestion: how to cut a region that cannot be built, and what else would help."""
     try:
         known = len(region.statements)
         _, left = _largest(region.program, schedule, region.statements, compile_region, known)

@@ -32,7 +32,7 @@ class LookUps(Enum):
     NONE = "none"
 
     def allow(self, region: FusedRegion) -> bool:
-        """Whether levels of a region may be looked up."""
+        """Return whether levels of a region may be looked up."""
         return self is LookUps.ALL or (self is LookUps.OPEN and region.chosen is None)
 
 

@@ -156,7 +156,7 @@ class Dataflow:
 
     @property
     def unsearched(self) -> tuple[str, ...]:
-        """What schedules can say besides."""
+        """The schedules outside the search space, in words."""
         convex = "regions of statements that are not neighbours in the program"
         return (
             *(() if self.ideals.whole else (convex,)),
@@ -168,7 +168,7 @@ class Dataflow:
         )
 
     def lower_bounds(self, budget: Budget) -> Floats:
-        """What the writers and the arithmetic of a region have to do, whatever its order."""
+        """Return lower bounds on the cycles of a region's writers and arithmetic, for any order."""
         self.coordinates.find(self.units)
         return lower_bounds(
             self.program, self._instances, self.statements, self.ideals, budget.lanes
@@ -246,7 +246,7 @@ class Dataflow:
         return str(scheduled(self.source, self.statements, self.base, candidates, self._alone))
 
     def size(self, budget: Budget, seconds: float = inf) -> tuple[int, bool]:
-        """How many schedules the space has, and whether that is all of them.
+        """Count the schedules of the space, and return whether the count is complete.
 
         A schedule is a cut, and for each region a legal order, the levels that are looked up, what
         runs in lanes and what is stored twice.  Orders of regions that do not need each other are
@@ -335,7 +335,7 @@ class Dataflow:
         yield tuple((k,) for k in range(len(self.statements)))
 
     def _possible(self, region: Units) -> Iterator[Units]:
-        """What of a region can be parts: it, or its runs of neighbours less those alone."""
+        """Yield the possible parts of a region: the region, or its runs of neighbours."""
         if self.ideals.is_part(region):
             yield region
             return
@@ -378,7 +378,7 @@ class Dataflow:
         theirs: tuple[Statement, ...],
         units: Units,
     ) -> Part | Refusal | Deferred:
-        """What was found of a region, of another one that is like it."""
+        """Return the result for one region, renamed for another that is equal to it."""
         mine = self._of(units)
         if theirs == mine:
             return found
@@ -413,7 +413,7 @@ class Dataflow:
 
 
 def _kept(setting: directives.Setting) -> bool:
-    """Whether a setting holds for every schedule of a search."""
+    """Return whether a setting holds for every schedule of a search."""
     match setting:
         case directives.Store(tensor=name):
             return name is None

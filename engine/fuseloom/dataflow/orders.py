@@ -57,12 +57,12 @@ class RankedOrder:
         return self.stands_for.order
 
     def covers(self, order: Sequence[str]) -> bool:
-        """Whether an order gives the same graph."""
+        """Return whether an order gives the same graph."""
         return _has(self.stands_for, order)
 
 
 def _has(nests: NestClass, order: Sequence[str]) -> bool:
-    """Whether an order is one of a nest class."""
+    """Return whether an order is one of a nest class."""
     try:
         nests.constraints.check(order)
     except OrderError:
@@ -144,7 +144,7 @@ def ranking(
     limit: int = 100,
     machine: Machine | None = None,
 ) -> Ranking:
-    """What each of a region's orders is estimated to take.
+    """Estimate the cycles of each order of a region.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ class BestOrders:
 
     @property
     def note(self) -> str:
-        """What was left out, for people; empty if nothing was."""
+        """A note on the regions whose orders were not all ranked, for people; empty if none."""
         if not self.cut_short:
             return ""
         return f"not all orders of {', '.join(self.cut_short)} were ranked"

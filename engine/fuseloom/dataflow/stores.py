@@ -24,7 +24,7 @@ from fuseloom.program.dense_levels import densest
 from fuseloom.program.formats import LevelFormat
 
 ROUNDS = 8
-"""How often levels of tensors are made compressed again that make a region worse."""
+"""The number of rounds in which levels that make a region worse become compressed again."""
 NOISE = 0.001
 """Share by which cycles may be off that rest on samples or statistics."""
 

@@ -1,4 +1,4 @@
-"""What other channels, latencies and lanes would cost, without a run.
+"""The cost of other channels, latencies and lanes, without a run.
 
 A graph that was executed on coordinates is timed again for every change (``docs/estimate.md``
 § What if); only lanes make another graph.  Channels are never smaller than

@@ -1,4 +1,4 @@
-"""What typing a name in a notebook shows: HTML and SVG as text, without any user interface.
+"""The notebook display of results: HTML and SVG as text, without any user interface.
 
 Everything that comes from data is escaped; every piece carries its own style, for light and dark
 pages, and says how many rows it leaves out where there are many.

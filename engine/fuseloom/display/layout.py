@@ -1,4 +1,4 @@
-"""Where Graphviz puts the nodes of a graph."""
+"""The layout of a graph's nodes by Graphviz."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _read_fonts() -> None:
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """What libraries that are no Python write to standard error goes nowhere."""
+    """Discard the standard error output of libraries that are not written in Python."""
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, 2)

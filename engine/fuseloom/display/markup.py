@@ -7,7 +7,7 @@ from html import escape
 from typing import TypeAlias
 
 Content: TypeAlias = "str | int | float | Iterable[Content] | None"
-"""What an element may hold: text, which is escaped, numbers, markup, and lists of these."""
+"""The contents of an element: text, which is escaped, numbers, markup, and lists of these."""
 
 
 class Markup(str):

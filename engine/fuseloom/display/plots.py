@@ -70,7 +70,7 @@ class PlotLine:
 
 @dataclass(frozen=True)
 class _Axis:
-    """Where values lie between two pixels."""
+    """The axis that maps values to positions between two pixels."""
 
     low: float
     high: float

@@ -1,4 +1,4 @@
-"""How the published evaluation counts, data set by data set (``docs/spec/accounting.md`` §4).
+"""The accounting of the published evaluation, per data set (``docs/spec/accounting.md`` §4).
 
 The published constants follow from one share of non-zero weights per data set, from dense levels
 that are scanned in full and intersected, and from references that are repeated and loaded again.
@@ -24,7 +24,7 @@ LOOK_UPS = "repeat references"
 
 @dataclass(frozen=True)
 class Accounting:
-    """How one data set is counted.
+    """The accounting of one data set.
 
     Attributes
     ----------

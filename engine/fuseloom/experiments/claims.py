@@ -20,7 +20,7 @@ FULL = "full"
 
 
 class ClaimVerdict(Enum):
-    """What a number of ours says of a claim."""
+    """The verdict of a measured number on a claim."""
 
     HOLDS = "holds"
     EXPLAINED = "differs, explained"
@@ -30,7 +30,7 @@ class ClaimVerdict(Enum):
 
 @dataclass(frozen=True)
 class Published:
-    """What is claimed of one number.
+    """A published claim about one number.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Published:
 
     @property
     def tolerance(self) -> str:
-        """How far ours may be away, in words."""
+        """The permitted distance of a measured number from the claim, in words."""
         match self:
             case Published(within=float() as share):
                 return "exactly" if share == 0 else f"±{100 * share:g} %"
@@ -86,7 +86,7 @@ class Published:
         return "none"
 
     def holds(self, got: float, expected: float | None) -> bool:
-        """Whether a number of ours is near enough."""
+        """Return whether a measured number is near enough."""
         if not isfinite(got):
             return False
         if self.within is not None:
@@ -138,7 +138,7 @@ class Claim:
 
     @property
     def ok(self) -> bool:
-        """Whether the number is within its tolerance."""
+        """True if the number is within its tolerance."""
         return self.verdict is ClaimVerdict.HOLDS
 
     @property
@@ -222,7 +222,7 @@ def read_published(text: str) -> dict[str, Published]:
 
 
 def _typed(made: Mapping[str, Any]) -> dict[str, Any]:
-    """What TOML has, as a claim has it: any number as a float, lists as tuples."""
+    """Convert values from TOML to those of a claim: any number to a float, lists to tuples."""
     lists, texts = ("sizes", "modes"), ("text", "source", "why")
     return {
         key: tuple(value) if key in lists else value if key in texts else float(value)

@@ -1,4 +1,4 @@
-"""What is run for a figure: a workload, its data, a schedule and a machine, as plain data."""
+"""The configuration of a figure's run: workload, data, schedule and machine, as plain data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COMMON = ("locate off", "repeat references", "fuse x..Y")
 
 
 class How(Enum):
-    """How its cycles come about: a run, cycle by cycle and checked, or the estimate."""
+    """The origin of its cycles: a run, cycle by cycle and checked, or the estimate."""
 
     SIMULATED = "simulated"
     ESTIMATED = "estimated"

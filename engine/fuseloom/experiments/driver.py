@@ -56,7 +56,7 @@ class Figure:
 
     @property
     def panels(self) -> tuple[Panel, ...]:
-        """What is drawn, as far as it is there."""
+        """The panels to draw, as far as their results exist."""
         try:
             return self.recipe.panels(self.results, self.size, self.mode)
         except MissingError as problem:
@@ -65,7 +65,7 @@ class Figure:
 
 @dataclass
 class Laboratory:
-    """Where runs are kept, and who does them.
+    """The store of a figure's runs, and the executor that does them.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ class Laboratory:
     # What is asked for --------------------------------------------------------------------------
 
     def identity(self, configuration: Configuration) -> RunIdentity:
-        """What a run rests on; its data are known by how they are made, not by their contents."""
+        """Return the identity of a run; data count by their recipe, not by their contents."""
         return RunIdentity(
             f"{configuration.workload}: {json.dumps(configuration.options)}",
             f"{configuration.preset}; {configuration.settings}",
@@ -185,7 +185,7 @@ class Laboratory:
     def _chosen(
         self, recipe: Recipe, size: ExperimentSize, mode: AccountingMode
     ) -> dict[str, Configuration]:
-        """What is done for a recipe: what is simulated on request only is estimated."""
+        """Return the configurations of a recipe: those simulated on request only are estimated."""
         heavy = frozenset() if self.heavy else recipe.heavy(size, mode)
         every = recipe.configurations(size, mode)
         return {x: c.estimated() if x in heavy else c for x, c in every.items()}
@@ -193,7 +193,7 @@ class Laboratory:
     # What came of it ----------------------------------------------------------------------------
 
     def result(self, configuration: Configuration) -> Result | None:
-        """What is kept of a configuration; None if nothing is."""
+        """Return the stored result of a configuration; None if there is none."""
         if configuration.how is How.ESTIMATED:
             key = self.estimate_key(configuration)
             note = self.notes.get(key)
@@ -224,7 +224,7 @@ class Laboratory:
         )
 
     def look(self, recipe: Recipe, size: ExperimentSize, mode: AccountingMode) -> Figure:
-        """What is there of a recipe, runs or else estimates; nothing is done."""
+        """Return the figure of a recipe from stored runs, or else estimates; nothing is run."""
         return self._figure(recipe, size, mode, instead=True)
 
     def estimates(self, recipe: Recipe, size: ExperimentSize, mode: AccountingMode) -> None:

@@ -1,4 +1,4 @@
-"""What a worker does for a figure: a run or an estimate of one configuration, data included.
+"""The jobs of a figure's workers: a run or an estimate of one configuration, data included.
 
 Data are made or read where they are used, so that the driver stays small; a message names them.
 """

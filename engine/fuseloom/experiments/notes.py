@@ -1,4 +1,4 @@
-"""What is kept beside the run store: measurements that are no runs, and what runs took.
+"""The notes beside the run store: measurements that are no runs, and durations of runs.
 
 One SQLite file beside that of the runs; values are plain JSON by key.  Any number of processes may
 use it.  What is lost with it is measured again.
@@ -51,7 +51,7 @@ class Notes:
         )
 
     def get(self, key: str) -> Any | None:
-        """What is kept under a key; None if nothing is."""
+        """Return the value under a key; None if there is none."""
         try:
             sql = "SELECT value FROM notes WHERE key = ?"
             row = self._database.execute(sql, (key,)).fetchone()

@@ -1,4 +1,4 @@
-"""What a figure is: configurations to be run, and what is made of their results."""
+"""The definition of a figure: configurations to be run, and the use of their results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fuseloom.experiments.configuration import Configuration
 
 
 class ExperimentSize(Enum):
-    """How large an experiment is: as published, some minutes, or some seconds in all."""
+    """The size of an experiment: as published, some minutes, or some seconds in all."""
 
     FULL = "full"
     SMALL = "small"
@@ -41,7 +41,7 @@ class RegionResult:
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a configuration.
+    """The result of a configuration.
 
     Attributes
     ----------
@@ -132,7 +132,7 @@ class RecipeResults:
         self.used: list[str] = []
 
     def measured(self, label: str) -> Any:
-        """What a measurement gave.
+        """Return the value of a measurement.
 
         Raises
         ------
@@ -170,7 +170,7 @@ class RecipeResults:
 
 
 Value = Callable[[RecipeResults], Got]
-"""How a claim's number follows from results."""
+"""A function that derives a claim's number from results."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ class Series:
     y: tuple[float | None, ...]
     whose: str = "ours"
     labels: tuple[str, ...] = ()
-    """What configuration each point is, where it is one."""
+    """The configuration of each point, where there is one."""
 
 
 @dataclass(frozen=True)

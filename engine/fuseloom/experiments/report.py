@@ -104,7 +104,7 @@ def markdown_section(figure: Figure) -> list[str]:
 
 
 def heading(id_: str) -> str:
-    """How a recipe is called: ``Table 4``, ``Fig. 16a``, or that it goes beyond the paper."""
+    """Return the heading of a recipe: ``Table 4``, ``Fig. 16a``, or one beyond the paper."""
     if id_ == "ours":
         return "Beyond"
     return f"Table {id_.removeprefix('table')}" if id_.startswith("table") else f"Fig. {id_}"

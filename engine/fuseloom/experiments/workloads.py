@@ -1,4 +1,4 @@
-"""What the figures run: models with their data, and small programs that only they need."""
+"""The workloads of the figures: models with their data, and small programs only for them."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def load(configuration: Configuration, data_dir: Path | None = None) -> Loaded:
 
 
 def foreseen(configuration: Configuration) -> Foreseen | None:
-    """What to estimate a configuration from whose data are too large to be drawn for that.
+    """Return the basis of an estimate of a configuration whose data are too large to be drawn.
 
     Raises
     ------

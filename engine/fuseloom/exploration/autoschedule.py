@@ -32,7 +32,7 @@ from fuseloom.wording import agreeing, counted, described
 NEAR = 0.02
 """Share by which estimates of what is worth a run may be above the best."""
 GAP, TIME_LIMIT = 0.05, 10.0
-"""What may be missed, as a share of the cycles, and the seconds a search takes, by default."""
+"""The default limits: cycles above the best, as a share, and the seconds of a search."""
 MOST_LANES = 256
 """Lanes of a budget: graphs of more have too many nodes to be searched."""
 COUNTING = 0.1
@@ -67,7 +67,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class SpaceSize:
-    """How many schedules there are.
+    """The number of schedules.
 
     Attributes
     ----------

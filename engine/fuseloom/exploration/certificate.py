@@ -1,4 +1,4 @@
-"""How good a schedule is proved to be, and what became of all others."""
+"""The proof of a schedule's quality, and the fates of all others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fuseloom.display.shows import Shows
 
 @dataclass(frozen=True)
 class Certificate(Shows, html="fuseloom.exploration.display:certificate_html"):
-    """What is known of the best schedule there is.
+    """The certificate of the best schedule.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Certificate(Shows, html="fuseloom.exploration.display:certificate_html"):
 
 
 def together(found: Sequence[Certificate]) -> Certificate:
-    """What is known of the best schedule of several spaces.
+    """Return the certificate of the best schedule of several spaces.
 
     The best is the best of any; none is below the lowest bound.
     """

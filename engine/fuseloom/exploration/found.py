@@ -1,4 +1,4 @@
-"""What a search has found: candidates that it has looked at, and the best schedule."""
+"""The results of a search: candidates that it has examined, and the best schedule."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ExaminedSpan:
 
     @property
     def open(self) -> bool:
-        """Whether there may be candidates that have not been looked at."""
+        """True if there may be candidates that have not been examined."""
         return self.candidates is not None
 
     def turn(self) -> None:
@@ -45,7 +45,7 @@ class ExaminedSpan:
 
 @dataclass(frozen=True)
 class Sight:
-    """How far a search is: told each time that the best, or the bound, is better.
+    """The progress of a search, reported each time that the best, or the bound, improves.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a worker process sets for itself: whose death ends it, and how much it may use.
+"""The settings of a worker process for itself: its parent's death, and its limits.
 
 This module imports nothing of the engine: it is used before that is loaded.
 """

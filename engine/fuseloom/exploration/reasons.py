@@ -49,7 +49,7 @@ def _neighbours(method: Dataflow, parts: Sequence[Part]) -> Iterator[tuple[Part,
 
 
 def _related(method: Dataflow, left: Part, right: Part) -> bool:
-    """Whether one part reads a tensor that the other one writes."""
+    """Return whether one part reads a tensor that the other one writes."""
     written = {method.units[k] for k in left.units}
     return any(a.tensor in written for k in right.units for a in method.statements[k].operands)
 
@@ -72,7 +72,7 @@ def _cut(method: Dataflow, best: Best, left: Part, right: Part) -> str:
 
 
 def _alone(best: Best, part: Part) -> float | None:
-    """What the statements of a part take one by one, if they are several and that is known."""
+    """Return the cycles of a part's statements one by one; None if unknown or only one."""
     if len(part.units) == 1:
         return None
     total = 0.0
@@ -85,7 +85,7 @@ def _alone(best: Best, part: Part) -> float | None:
 
 
 def why_not(method: Dataflow, cycles: float, schedule: str) -> str:
-    """What removes a schedule, where another takes so many cycles.
+    """Return the reason that excludes a schedule, given the cycles of another one.
 
     The rule that refuses it; or its bound, if that is above; or what a run of it takes.
 

@@ -1,4 +1,4 @@
-"""What lies outside the space that a search covers and may be better than what it has found."""
+"""The alternatives outside the searched space that may be better than the best schedule in it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fuseloom.results.method import Budget
 
 @dataclass(frozen=True)
 class Rival:
-    """What is outside the space and may be better.
+    """An alternative outside the space that may be better.
 
     Attributes
     ----------

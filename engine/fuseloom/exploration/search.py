@@ -360,7 +360,7 @@ class Search:
     # Ends -----------------------------------------------------------------------------------
 
     def _over(self) -> bool:
-        """Whether it is to end; without a schedule a slow machine is given more time."""
+        """Return whether to stop; a slow machine without a schedule is given more time."""
         if self._cancelled:
             return True
         now = time.monotonic()
@@ -420,7 +420,7 @@ class Search:
         )
 
     def _whole(self) -> bool:
-        """Whether every candidate of every part was looked at."""
+        """Return whether every candidate of every part was examined."""
         return self._unseen() == 0
 
     def _unseen(self) -> int:

@@ -17,7 +17,7 @@ from fuseloom.wording import counted
 
 
 class ScheduleFate(Enum):
-    """What became of a schedule; each is decided by one number."""
+    """The fate of a schedule; each is decided by one number."""
 
     REFUSED = "not legal"
     BOUNDED = "removed by its bound"
@@ -110,7 +110,7 @@ def _fate(least: float, expected: float, cycles: float | None, best: float) -> S
 
 
 def outside(compiled: Compilation, base: Schedule, budget: Budget) -> tuple[str, ...]:
-    """What a schedule says that no schedule of a space does.
+    """Return the settings of a schedule that no schedule of a space has.
 
     Parameters
     ----------

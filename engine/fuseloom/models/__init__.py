@@ -285,7 +285,7 @@ def data_for(model: str, options: Mapping[str, Any]) -> str:
 
 
 def parameters(model: str, data: str | None = None) -> tuple[Parameter, ...]:
-    """What can be chosen of a model with a data set, with the defaults that it has there.
+    """Return the parameters of a model with a data set, with the defaults that it has there.
 
     Parameters
     ----------

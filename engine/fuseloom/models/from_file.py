@@ -44,7 +44,7 @@ class MlirModel(Model):
         return tuple(dict.fromkeys([*given, *self.indices]))
 
     def bound(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """What is given, with selections in place of index tensors.
+        """Return the given inputs, with selections in place of index tensors.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""What a ready-made model is: a program, its kernels, and schedules worth comparing."""
+"""The definition of a ready-made model: a program, its kernels, and schedules to compare."""
 
 from __future__ import annotations
 

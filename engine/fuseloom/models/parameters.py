@@ -1,4 +1,4 @@
-"""What the models take: one declared list per model, which every user of it reads.
+"""The parameters of the models: one declared list per model, which all its users read.
 
 ``load(..., **options)`` checks options against it, the command line lists it and reads texts by
 it, and a form can be made of it.  A value is checked before anything is built.
@@ -69,7 +69,7 @@ class Parameter:
     argument: str = ""
 
     def goes_with(self, data: str) -> bool:
-        """Whether it can be chosen with a data set."""
+        """Return whether it can be chosen with a data set."""
         return not self.data or data in self.data
 
     def with_data(self, data: str) -> Parameter:
@@ -187,7 +187,7 @@ PARAMETERS: Mapping[str, tuple[Parameter, ...]] = MappingProxyType(
         ),
     }
 )  # fmt: skip
-"""What each model takes, under its name in ``MODELS``."""
+"""The parameters of each model, under its name in ``MODELS``."""
 
 
 def checked(model: str, given: Mapping[str, Any]) -> dict[str, Number]:

@@ -117,7 +117,7 @@ class AccessRewriter:
     # Sizes ------------------------------------------------------------------------------------
 
     def _sizes(self, node: Expression) -> Sizes:
-        """What is known of the sizes of indices: those that stand alone at a known dimension."""
+        """Return the known sizes of indices: those that are alone at a known dimension."""
         if isinstance(node, Read | ComputedAccess):
             shape = self.shapes.get(node.name, ())
             at = node.indices if isinstance(node, Read) else node.positions
@@ -177,7 +177,7 @@ class AccessRewriter:
                     raise _no_size(node, x, target, "no tensor has it alone")
 
     def _lengths(self, node: ComputedAccess) -> Shape:
-        """How far each position may go: its dimension, or its list."""
+        """Return the limit of each position: its dimension, or its list."""
         found = []
         for position, size in zip(node.positions, self.shapes[node.name], strict=True):
             entries = self._entries(position) if isinstance(position, Position) else None

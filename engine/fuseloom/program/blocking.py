@@ -53,7 +53,7 @@ class BlockConflictError(Exception):
 
 @dataclass(frozen=True)
 class _Said:
-    """What a declaration says of a class: whether it is blocked, and which dimension says so."""
+    """The declared blocking of a class: whether it is blocked, and which dimension declares it."""
 
     blocked: bool
     dimension: Dimension

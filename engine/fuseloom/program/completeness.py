@@ -21,7 +21,7 @@ from fuseloom.program.types import Access, BroadcastAdd, Op, Program, Statement,
 
 @dataclass(frozen=True)
 class ElementPresence:
-    """Where a tensor has elements, whatever the data.
+    """The presence of a tensor's elements, whatever the data.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ def presences(program: Program) -> dict[str, ElementPresence]:
 
 
 def _as_stored(fmt: Format) -> ElementPresence:
-    """What a format says: a stored fiber of dense levels is whole."""
+    """Return the presence that a format implies: a stored fiber of dense levels is whole."""
     free: set[int] = set()
     for level, dimension in zip(reversed(fmt.levels), reversed(fmt.mode_order), strict=True):
         if level is not LevelFormat.DENSE:
@@ -87,7 +87,7 @@ def _as_stored(fmt: Format) -> ElementPresence:
 def _computed(
     program: Program, s: Statement, found: Mapping[str, ElementPresence]
 ) -> ElementPresence:
-    """Where the result of a statement has elements."""
+    """Return the presence of the elements of a statement's result."""
     out, indices = s.out.indices, {*s.indices}
     whole = [access for access in s.operands if found[access.tensor].whole]
     rest = [access for access in s.operands if not found[access.tensor].whole]
@@ -113,7 +113,7 @@ def _computed(
 
 
 def _placed(program: Program, s: Statement, relations: list[Access]) -> bool:
-    """Whether these factors only say where others are read, and there is a place everywhere.
+    """Return whether these factors only relate indices, and every place has a coordinate.
 
     Then each of them has one coordinate of an index of its own, over which the product sums.
     """

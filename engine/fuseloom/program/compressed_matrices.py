@@ -56,7 +56,7 @@ def _levels(formats: tuple[LevelFormat, ...], seg: Ints, crd: Ints) -> tuple[Lev
 
 
 def is_sound(matrix: Any) -> bool:
-    """Whether every index lies in the matrix: what SciPy converts, it does not check."""
+    """Return whether every index is in the matrix: SciPy converts without checking."""
     if matrix.format == "coo":
         sizes = zip(matrix.coords, matrix.shape, strict=True)
         return all(_within(np.asarray(axis), size) for axis, size in sizes)

@@ -10,7 +10,7 @@ from fuseloom.errors import ProgramError
 
 
 class LevelFormat(Enum):
-    """How one storage level keeps its coordinates."""
+    """The storage of coordinates in one level."""
 
     DENSE = "dense"
     COMPRESSED = "compressed"

@@ -159,7 +159,7 @@ def grouped(levels: Sequence[Level]) -> tuple[Level, ...]:
 
 
 def arrays_of(level: Level) -> tuple[Ints, ...]:
-    """What a level keeps in memory."""
+    """Return the arrays that a level stores in memory."""
     match level:
         case CompressedLevel(seg, crd):
             return (seg, crd)

@@ -82,7 +82,7 @@ def parse(text: str, source: str | None = None) -> Program:
 
 
 def parse_relation(text: str, rank: int) -> Relation:
-    """What follows ``where`` in the declaration of a made tensor, its dimensions called d0, d1, ...
+    """Parse the ``where`` text of a made tensor, its dimensions called d0, d1, ...
 
     Raises
     ------
@@ -242,7 +242,7 @@ def _tensor(
 
 
 def _relation(line: MadeSyntax, lists: Mapping[str, tuple[int, ...]]) -> Relation:
-    """What ``where`` says."""
+    """Return the relation of a ``where`` clause."""
     numbers: dict[str, int] = {}
     for dimension, word in enumerate(line.indices):
         if word.text in numbers:

@@ -84,7 +84,7 @@ def refused_target(target: ComputedAccess) -> ParseError:
 
 
 def _repeated(target: ComputedAccess) -> SourcePlace:
-    """Where an index stands for the second time."""
+    """Return the place of an index's second occurrence."""
     seen: set[str] = set()
     for position in target.positions:
         if isinstance(position, Identifier):

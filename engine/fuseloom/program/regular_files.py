@@ -140,22 +140,22 @@ def written(path: Path) -> Iterator[IO[bytes]]:
 
 
 def is_folder(path: str | Path) -> bool:
-    """Whether there is a folder of that name; a name that none can have is not one."""
+    """Return whether there is a folder of that name; impossible names are not folders."""
     return stat.S_ISDIR(_mode(path))
 
 
 def is_file(path: str | Path) -> bool:
-    """Whether there is a regular file of that name."""
+    """Return whether there is a regular file of that name."""
     return stat.S_ISREG(_mode(path))
 
 
 def exists(path: str | Path) -> bool:
-    """Whether there is anything of that name."""
+    """Return whether there is anything of that name."""
     return _mode(path) != 0
 
 
 def is_special(path: str | Path) -> bool:
-    """Whether there is something of that name that is neither a file nor a folder."""
+    """Return whether there is something of that name that is neither a file nor a folder."""
     return exists(path) and not is_file(path) and not is_folder(path)
 
 

@@ -1,4 +1,4 @@
-"""Where one index of a made tensor lies, given the others: ``j = 2*i + k - 1``, or ``j = p[i]``.
+"""The relation between the indices of a made tensor: ``j = 2*i + k - 1``, or ``j = p[i]``.
 
 A tensor that is made holds ones where its relation holds, and nothing elsewhere: its data follow
 from its declaration.  A product with it reads another tensor at an affine index, a diagonal, or at
@@ -57,7 +57,7 @@ class Relation:
     entries: tuple[int, ...] | None = None
 
     def total(self, shape: tuple[int, ...]) -> bool:
-        """Whether there is a coordinate everywhere."""
+        """Return whether there is a coordinate everywhere."""
         low, high = bounds([(c, shape[d]) for d, c in self.terms], self.offset)
         return low >= 0 and high < (shape[self.target] if self.entries is None else self.length)
 
@@ -66,7 +66,7 @@ class Relation:
         return len(self.entries or ())
 
     def elements(self, shape: tuple[int, ...]) -> int:
-        """How many coordinates there are at most."""
+        """Return the most coordinates that there can be."""
         return prod(size for d, size in enumerate(shape) if d != self.target)
 
     def coordinates(self, shape: tuple[int, ...]) -> Ints:
@@ -90,7 +90,7 @@ class Relation:
         return f"{names[self.target]} = {self.right(names)}"
 
     def right(self, names: tuple[str, ...]) -> str:
-        """What the coordinate is, with these names of dimensions."""
+        """Return the formula of the coordinate, with these names of dimensions."""
         made = affine_text([(c, names[d]) for d, c in self.terms], self.offset)
         if self.entries is None:
             return made

@@ -1,4 +1,4 @@
-"""What memory does between regions: reshaping a tensor (``docs/spec/program.md`` §6)."""
+"""The work of memory between regions: reshaping a tensor (``docs/spec/program.md`` §6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the dense reference leaves sparse: large inputs, and their products with dense matrices."""
+"""The sparse part of the dense reference: large inputs, and their products with dense matrices."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Evaluated(Mapping[str, Masked]):
 
 
 def is_sparse(tensor: StoredTensor) -> bool:
-    """Whether a stored tensor is a matrix worth multiplying in sparse form."""
+    """Return whether a stored tensor is a matrix worth multiplying in sparse form."""
     return tensor.tensor.rank == 2 and tensor.nnz * SPARSE <= prod(tensor.tensor.shape)
 
 

@@ -170,7 +170,7 @@ class StatisticsCache:
 
 
 def _bytes(statistics: TensorStatistics) -> int:
-    """What a tensor's levels and their figures take, roughly."""
+    """Return the approximate bytes of a tensor's levels and their figures."""
     return sum(16 * level.positions + 32 * level.fibers for level in statistics.levels) + 1000
 
 

@@ -11,7 +11,7 @@ from fuseloom.program.storage import StoredTensor
 from fuseloom.program.types import Tensor
 
 GROWTH = 1024
-"""How many times larger a dimension may be than the one whose dense level it takes over."""
+"""The largest ratio of a dimension to the one whose dense level it takes over."""
 
 
 def view_key(tensor: Tensor, mode_order: Sequence[int]) -> str:

@@ -37,7 +37,7 @@ class Read:
 
 @dataclass(frozen=True)
 class Position:
-    """What stands at one dimension of an access, and is no plain index: ``2*i + k - 1``, ``p[i]``.
+    """The position at one dimension of an access, if no plain index: ``2*i + k - 1``, ``p[i]``.
 
     Attributes
     ----------
@@ -165,7 +165,7 @@ Expression: TypeAlias = Read | ComputedAccess | Constant | Unary | Binary | Redu
 
 
 def parts(expression: Expression) -> tuple[Expression, ...]:
-    """What an expression is made of, one step down.
+    """Return the operands of an expression, one step down.
 
     >>> parts(Constant(1.0, (1, 1)))
     ()
@@ -219,7 +219,7 @@ class BlockSyntax:
 
 @dataclass(frozen=True)
 class ShapeSyntax:
-    """What follows the colon of a declaration; ``levels`` is one word or a list of them."""
+    """The right side of a declaration's colon; ``levels`` is one word or a list of them."""
 
     dimensions: tuple[int, ...]
     levels: tuple[Identifier, ...] | Identifier

@@ -17,7 +17,7 @@ from fuseloom.wording import counted
 
 
 def block_problem(tensor: Tensor) -> tuple[str, str] | None:
-    """What is wrong with a tensor's blocks, and the way out; None if nothing is."""
+    """Return the fault of a tensor's blocks, and the remedy; None if there is none."""
     fmt = tensor.format
     if not 1 <= fmt.block <= MAX_BLOCK:
         return (

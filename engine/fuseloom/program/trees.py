@@ -23,7 +23,7 @@ CELL, GAP, HIGH, ROW, TOP = 30.0, 10.0, 24.0, 62.0, 34.0
 
 @dataclass
 class _Fiber:
-    """What lies below one position: its elements, in order, and how many are not drawn."""
+    """The subtree of one position: its elements, in order, and the number of those not drawn."""
 
     cells: list[_Cell]
     left_out: int

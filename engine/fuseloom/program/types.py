@@ -1,4 +1,4 @@
-"""What a program is: index variables, tensors with formats, and einsum statements.
+"""The parts of a program: index variables, tensors with formats, and einsum statements.
 
 Everything here is immutable; an edit returns a new object.  Rules: ``docs/spec/program.md`` §1.
 """
@@ -85,7 +85,7 @@ class Op(Enum):
         return 2 if self in _OF_TWO else 1
 
     def takes(self, operands: int) -> bool:
-        """Whether that many operands are right."""
+        """Return whether that many operands are right."""
         return operands == self.arity or (self is Op.MUL and operands > self.arity)
 
     @property
@@ -163,7 +163,7 @@ class Statement:
 
 
 class BroadcastAdd(Enum):
-    """Where ``T[l,n] = Z[l,n] + b[n]`` has elements (``docs/spec/program.md`` §4)."""
+    """The pattern of ``T[l,n] = Z[l,n] + b[n]`` (``docs/spec/program.md`` §4)."""
 
     SPARSE = "sparse"  # only in rows that Z has
     DENSE = "dense"  # in every row

@@ -1,4 +1,4 @@
-"""What a parse error says: what was found, and what could stand there."""
+"""The text of a parse error: the unexpected token, and the possible ones."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ from fuseloom.program.types import Op
 
 @dataclass
 class Versions:
-    """What single assignment makes of a program's lines.
+    """The result of single assignment on a program's lines.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ def in_versions(lines: tuple[LineSyntax, ...], taken: set[str]) -> Versions:
 def _summed(
     made: Versions, line: StatementSyntax, expression: Expression, taken: set[str]
 ) -> Expression:
-    """What is added; in a statement of its own where that sums over an index."""
+    """Return the added expression; in a statement of its own if it sums over an index."""
     own = [x for x in line.target.indices if x.text in expression.free]
     if {x.text for x in own} == set(expression.free):
         return expression

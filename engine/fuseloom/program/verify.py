@@ -1,4 +1,4 @@
-"""What makes a program meaningful, checked in one place.
+"""The conditions of a meaningful program, checked in one place.
 
 The parser and programs built by hand go through the same checks; text only adds places.
 """
@@ -31,9 +31,12 @@ RESERVED = frozenset({"program", "option", "output", "min"}) | {
 }
 
 Places = Mapping[tuple[str | int, ...], SourcePlace]
-"""Where the text has things: ``("tensor", n, part)`` with part name, shape, format, order or block,
-``("access", statement, k)`` and ``("index", statement, k, position)`` where ``k`` is 0 for the
-output and counts operands from 1, ``("output", n)`` and ``("program",)``."""
+"""The positions of a program's parts in the text.
+
+The keys are ``("tensor", n, part)`` with part name, shape, format, order or block, ``("access",
+statement, k)`` and ``("index", statement, k, position)`` where ``k`` is 0 for the output and counts
+operands from 1, ``("output", n)`` and ``("program",)``.
+"""
 
 
 def verify(program: Program) -> None:

@@ -1,4 +1,4 @@
-"""How what a run wrote compares with what it should have written."""
+"""The comparison of a run's outputs with the correct ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TOLERANCE = 1e-5
 
 
 class Against(Enum):
-    """What a run's outputs are compared with."""
+    """The reference with which a run's outputs are compared."""
 
     REFERENCE = "the dense reference"
     EXPECTED = "the expected values"
@@ -28,7 +28,7 @@ class Against(Enum):
 
 @dataclass(frozen=True)
 class Check(Shows, html="fuseloom.results.display:check_shown"):
-    """How a run's outputs compare with what they should be.
+    """The comparison of a run's outputs with the correct ones.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Check(Shows, html="fuseloom.results.display:check_shown"):
 
     @property
     def ok(self) -> bool:
-        """Whether nothing was found to be wrong."""
+        """True if nothing was found to be wrong."""
         return (
             self.shape == self.expected_shape
             and self.pattern_equal is not False
@@ -81,7 +81,7 @@ class Check(Shows, html="fuseloom.results.display:check_shown"):
 
     @property
     def compared(self) -> bool:
-        """Whether anything was compared."""
+        """True if anything was compared."""
         return self.rows is None or self.rows[0] > 0
 
     def __str__(self) -> str:

@@ -47,7 +47,7 @@ def _whole(number: float) -> str:
 
 
 def record_html(record: RunRecord) -> Markup:
-    """What ran where, its figures and its verdict."""
+    """Show the subject of a run, its figures and its verdict."""
     data = "" if record.data is None else f" on {record.data.label}"
     regions = [(r.name, r.cycles, r.flops, r.bytes) for r in record.regions]
     return shown(

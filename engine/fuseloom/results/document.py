@@ -19,7 +19,7 @@ from fuseloom.errors import RecordError
 
 
 class DocumentKind(Enum):
-    """What a document tells of."""
+    """The subject of a document."""
 
     COMPILATION = "compilation"
     EXPORT = "export"
@@ -88,7 +88,7 @@ def to_text(data: Mapping[str, Any]) -> str:
 
 
 def from_text(text: str) -> Any:
-    """What JSON text holds.
+    """Return the contents of JSON text.
 
     Raises
     ------

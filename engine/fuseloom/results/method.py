@@ -1,4 +1,4 @@
-"""What exploration asks of a method: how a program may be cut, what each part costs, its runs.
+"""The interface of methods to exploration: a program's cuts, the cost of each part, its runs.
 
 A program is a number of units, some of which need others.  A *part* is some units that are executed
 as one, in one candidate.  A schedule is a sequence of parts that has every unit once, each after
@@ -22,7 +22,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Cost:
-    """What a part, or a sequence of parts, takes.
+    """The cost of a part, or of a sequence of parts.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Cost:
         )
 
     def no_worse(self, other: Cost) -> bool:
-        """Whether it takes no more than the other, in every respect."""
+        """Return whether this cost is no more than the other, in every respect."""
         return (
             self.cycles <= other.cycles
             and self.bytes <= other.bytes
@@ -62,7 +62,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Budget:
-    """What a part may use; None is no limit.
+    """The limits of a part; None is no limit.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ class Method(Protocol):
 
     @property
     def unsearched(self) -> Sequence[str]:
-        """What there is besides the candidates that are listed, in words."""
+        """The alternatives besides the listed candidates, in words."""
 
     def lower_bounds(self, budget: Budget) -> Floats:
         """Cycles that no part is below, known without looking at any.
@@ -176,7 +176,7 @@ class Method(Protocol):
         """Cuts worth looking at first: of each, the units of its parts."""
 
     def measure(self, parts: Sequence[Part], within: float = inf) -> Cost | None:
-        """What a run of the last of these parts takes, when those before it have been run.
+        """Run the last of these parts, after those before it, and return its cost.
 
         None if it takes more cycles than ``within``: a run may be abandoned once it does.
 
@@ -191,7 +191,7 @@ class Method(Protocol):
 
 
 def name_of(names: Sequence[str], units: Units) -> str:
-    """How some units are called: runs of neighbours by their ends.
+    """Return the name of some units: runs of neighbours by their ends.
 
     Examples
     --------

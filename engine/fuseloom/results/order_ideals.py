@@ -78,7 +78,7 @@ class OrderIdeals:
         chain = tuple((1 << k) - 1 for k in range(self.size + 1))
         self.masks: tuple[int, ...] = chain if found is None else found
         self.linear = self.masks == chain
-        """Whether parts are runs of neighbours in program order."""
+        """True if parts are runs of neighbours in program order."""
         self._number = {} if self.linear else {mask: k for k, mask in enumerate(self.masks)}
         self._ends: dict[int, Sequence[int]] = {}
         self._edges: dict[Units, tuple[Ints, Ints]] = {}
@@ -130,7 +130,7 @@ class OrderIdeals:
         return _units(self.masks[end] & ~self.masks[ideal])
 
     def is_part(self, units: Units) -> bool:
-        """Whether some part has exactly these units."""
+        """Return whether some part has exactly these units."""
         if not units or (len(units) > 1 and not self.alone.isdisjoint(units)):
             return False
         if self.linear:
@@ -174,7 +174,7 @@ class OrderIdeals:
 
     @cached_property
     def number_of_parts(self) -> int:
-        """How many different parts there are."""
+        """The number of different parts."""
         if self.linear:
             return sum(len(self.ends(ideal)) for ideal in range(self.size))
         return len(self._masks_of_parts)
@@ -183,7 +183,7 @@ class OrderIdeals:
 
     @cached_property
     def inside(self) -> Bools:
-        """Whether a unit (row) is in an ideal (column)."""
+        """A matrix that is True where a unit (row) is in an ideal (column)."""
         if self.linear:
             return np.arange(self.size + 1)[None, :] > np.arange(self.size)[:, None]
         rows = [[bool(mask >> k & 1) for mask in self.masks] for k in range(self.size)]
@@ -258,7 +258,7 @@ class OrderIdeals:
                     yield a, b
 
     def _needed(self, units: Units) -> int:
-        """What some units need, by way of others, too, less themselves."""
+        """Return the other units that some units need, directly or indirectly."""
         mask, closed = 0, 0
         for k in units:
             mask |= 1 << k

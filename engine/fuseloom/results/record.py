@@ -24,7 +24,7 @@ Plain = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class DataSource:
-    """Where data came from.
+    """The source of data.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class RegionRecord:
 
     @cached_property
     def rows(self) -> Mapping[int, Plain]:
-        """What each node did, by its number."""
+        """The activity of each node, by its number."""
         return {row["node"]: row for row in self.nodes or ()}
 
     def to_dict(self) -> dict[str, Any]:
@@ -192,7 +192,7 @@ class RunRecord(Shows, html="fuseloom.results.display:record_html"):
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is known to be wrong."""
+        """True if nothing is known to be wrong."""
         return self.check is None or self.check.ok
 
     @property
@@ -214,7 +214,7 @@ class RunRecord(Shows, html="fuseloom.results.display:record_html"):
 
     @property
     def explained(self) -> bool:
-        """Whether the critical path of every region is known."""
+        """True if the critical path of every region is known."""
         return all(region.path is not None for region in self.regions)
 
     def to_dict(self) -> dict[str, Any]:

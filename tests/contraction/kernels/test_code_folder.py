@@ -1,4 +1,4 @@
-"""Where machine code is kept: whole files of one's own, and not too many."""
+"""The folder of machine code: whole files of one's own, and not too many."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What loops run through, and how workspaces are emptied."""
+"""The iteration of loops, and the clearing of workspaces."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def test_a_loop_that_makes_two_things_is_split_by_their_levels() -> None:
 def test_of_a_large_workspace_what_was_touched_is_emptied(
     whole: int, levels: Levels, touched: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where sparse loops filled it; a dense array of four elements is emptied as a whole."""
+    """Touched elements are cleared if sparse loops wrote them; four elements, as a whole."""
     monkeypatch.setattr(structure, "CLEARED_WHOLE", whole)
     text = (
         "forall(i, where(forall(k, R(i,k) += X1(k) * C(i,k)), "

@@ -1,4 +1,4 @@
-"""What is asked of a solution."""
+"""Requirements on a solution."""
 
 from __future__ import annotations
 

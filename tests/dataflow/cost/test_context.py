@@ -1,4 +1,4 @@
-"""What is known of tensors: one object for all schedules of a program, in any mode."""
+"""The estimate context: one object for all schedules of a program, in any mode."""
 
 from __future__ import annotations
 

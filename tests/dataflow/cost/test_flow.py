@@ -1,4 +1,4 @@
-"""What a stream is expected to carry: tokens from shapes, and chances from counts."""
+"""The expected contents of a stream: tokens from shapes, and chances from counts."""
 
 from __future__ import annotations
 

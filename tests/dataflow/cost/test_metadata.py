@@ -20,7 +20,7 @@ DATA = {"A": np.tril(np.ones((8, 6))), "X": np.ones((6, 5))}
 
 
 def test_a_product_with_a_dense_matrix_is_counted() -> None:
-    """How often each level is entered is known where no two sparse operands meet."""
+    """The entries to each level can be counted where no two sparse operands meet."""
     compilation = compile_program(PRODUCT, "order T: i,k,j")
     run = simulate(compilation, DATA)
     expected = estimate(compilation, DATA, mode="metadata")

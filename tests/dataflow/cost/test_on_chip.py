@@ -1,4 +1,4 @@
-"""What a graph holds on chip: the largest rows and trees of folds, and room in channels."""
+"""The on-chip storage of a graph: the largest rows and trees of folds, and sizes of channels."""
 
 from __future__ import annotations
 

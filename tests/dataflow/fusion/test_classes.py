@@ -28,7 +28,7 @@ def free(region: FusedRegion) -> FusedRegion:
 
 
 def listed(region: FusedRegion) -> Counter[object]:
-    """How many legal orders each class has, by trying them all."""
+    """Count the legal orders of each class by trying them all."""
     found: Counter[object] = Counter()
     for order in region.pog.orders():
         try:

@@ -81,7 +81,7 @@ def test_what_is_fused_where_possible(text: str, expected: bool) -> None:
 
 
 def test_constraints_that_nothing_breaks_end_a_region_where_possible() -> None:
-    """What reads a coordinate list by columns cannot be fused with what writes it by rows."""
+    """A reader of a coordinate list by columns cannot be fused with its writer by rows."""
     program = parse(
         "A: 4x4 dcsr\nY: 4x4 dcsc\noption broadcast_add sparse\nb: 4 dense\n"
         "T[i,j] = relu(A[i,j])\nU[i,j] = T[i,j] + b[j]\nY[i,j] = exp(U[i,j])"

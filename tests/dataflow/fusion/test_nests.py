@@ -113,7 +113,7 @@ def test_six_of_the_24_orders_of_two_products_are_rejected() -> None:
 
 
 def test_a_producer_ends_where_its_reader_goes_on() -> None:
-    """What a producer emits is a prefix of its reader's nest, for every order that is built."""
+    """The output of a producer is a prefix of its reader's nest, for every order that is built."""
     for program in (CHAIN, LOGITS, gcn().program):
         extents = build_views(program, program.statements, program.outputs)[1]
         for order in permutations(extents):

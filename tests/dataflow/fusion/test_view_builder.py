@@ -196,7 +196,7 @@ def test_an_index_is_what_a_tensor_carries_not_what_it_is_called() -> None:
 
 
 def test_two_reductions_of_a_statement_stay_two_indices() -> None:
-    """What one output's tree identifies with an index around it, another's tree need not."""
+    """One output's tree may identify indices that another's tree keeps apart."""
     program = parse(
         """
         A: 2x2 compressed

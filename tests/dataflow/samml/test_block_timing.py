@@ -1,4 +1,4 @@
-"""How long work on blocks takes, as data of the machine (docs/spec/machine.md §5.5)."""
+"""The time of work on blocks, as data of the machine (docs/spec/machine.md §5.5)."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ for order in range(3, 8):
 
 
 def test_accumulators_of_every_order_look_at_nothing() -> None:
-    """What the machine may have more of, follows from the one entry that makes them all."""
+    """The traits of accumulators of any order follow from the one entry that makes them all."""
     done = subprocess.run(
         [sys.executable, "-c", ACCUMULATORS], cwd=ROOT, capture_output=True, text=True, check=False
     )

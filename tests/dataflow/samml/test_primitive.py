@@ -10,7 +10,7 @@ from fuseloom.errors import GraphError
 
 
 def said(name: str) -> dict[str, object]:
-    """What an entry says, to be said again."""
+    """Return the fields of an entry, to be registered again."""
     entry = primitive(name)
     return {field: getattr(entry, field) for field in required_fields()}
 

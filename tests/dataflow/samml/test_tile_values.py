@@ -1,4 +1,4 @@
-"""What parameters say of tiles: shape, operations, cycles, and axes along a graph."""
+"""The parameters of tiles: shape, operations, cycles, and axes along a graph."""
 
 from __future__ import annotations
 

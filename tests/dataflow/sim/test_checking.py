@@ -195,7 +195,7 @@ def test_overflow_is_followed() -> None:
 
 
 def test_a_fault_is_found_in_the_region_that_made_it() -> None:
-    """What comes after is compared with what it read, so one fault is not forgiven for another."""
+    """The regions after a fault are compared with their own inputs, so no fault hides another."""
     run = ran("X: 4x4 dense\na[i,j] = 2 * X[i,j]\nb[i,j] = relu(a[i,j])", X=np.eye(4))
     doubled = {
         name: replace(stored, values=stored.values * np.float32(2))

@@ -1,4 +1,4 @@
-"""What a run is observed to do, against values worked out by hand."""
+"""The observations of a run, against values worked out by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a golden model sees: parameters, arrays, clock; and what a channel makes of late tokens."""
+"""The inputs of a golden model: parameters, arrays, clock; and late tokens in a channel."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_ports_ask_with_an_access_of_their_own() -> None:
 
 
 def driven(one: Process, tokens: list[Any]) -> list[Any]:
-    """What is left of the tokens after a golden model took its own."""
+    """Return the tokens that are left after a golden model took its own."""
     channel, left = Channel(0, None), list(tokens)
     behaviour = finish(one, channel)
     try:

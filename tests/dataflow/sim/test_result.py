@@ -1,4 +1,4 @@
-"""What a run gives back: elapsed cycles, and whose work they were."""
+"""The result of a run: elapsed cycles, and the nodes that spent them."""
 
 from __future__ import annotations
 

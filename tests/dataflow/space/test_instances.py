@@ -1,4 +1,4 @@
-"""Where statements fire: against listing all coordinates densely."""
+"""The instances of statements, against a dense list of all coordinates."""
 
 from __future__ import annotations
 

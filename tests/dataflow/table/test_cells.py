@@ -1,4 +1,4 @@
-"""What cells are called, as tables and worked examples write them."""
+"""The names of cells in tables and worked examples."""
 
 from __future__ import annotations
 

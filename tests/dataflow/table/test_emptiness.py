@@ -1,4 +1,4 @@
-"""Where fibers may be empty and values absent: guides, gates and droppers, and where not."""
+"""The emptiness of fibers and values: guides, gates and droppers, and where there are none."""
 
 import pytest
 

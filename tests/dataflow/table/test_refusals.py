@@ -1,4 +1,4 @@
-"""What cannot be built is refused with what, where, why and the way out."""
+"""Refusals: each names the fault, its place, the cause and the remedy."""
 
 import numpy as np
 import pytest
@@ -219,7 +219,7 @@ def test_a_deep_region_is_given_up_after_few_tries(monkeypatch: pytest.MonkeyPat
 def test_rows_of_a_whole_tensor_hold_something_however_it_is_stored(
     stored: str, between: str, accepted: bool
 ) -> None:
-    """What has every element whatever the data has it in compressed levels, too."""
+    """A tensor with every element has all of them in compressed levels, too."""
     text = (
         f"X: 2x3x4x5 {stored}\nb: 2x4x5 dense\nY[i,j,k,l] = X[i,j,k,l] - b[i,k,l]\n{between}"
         f"Z[i,j,k,l] = {'Y2' if between else 'Y'}[i,j,k,l] - b[i,k,l]\noutput Z"

@@ -1,4 +1,4 @@
-"""Where each cycle of a run went: trees that add up, whatever a record tells."""
+"""The attribution of a run's cycles: trees that add up, whatever the record holds."""
 
 from __future__ import annotations
 

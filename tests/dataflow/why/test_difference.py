@@ -1,4 +1,4 @@
-"""What differs between two runs: three tables, each of which adds up."""
+"""The difference of two runs: three tables, each of which adds up."""
 
 from __future__ import annotations
 

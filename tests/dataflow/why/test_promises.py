@@ -1,4 +1,4 @@
-"""What a change promises, and whether it was kept."""
+"""The promise of a change, and whether it was kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often intermediates are computed: the figures of the GCN, counted by hand."""
+"""The recomputation of intermediates: the figures of the GCN, counted by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is computed more than once, in words and as a table."""
+"""Recomputed intermediates, in words and as a table."""
 
 from __future__ import annotations
 

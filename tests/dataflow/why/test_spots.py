@@ -1,4 +1,4 @@
-"""Where nodes belong: the statement and the index that each serves."""
+"""The spots of nodes: the statement and the index that each serves."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ POISONS: dict[str, Callable[[], None]] = {
     "exit": _exit, "leave": _leave, "killed": _killed, "memory": _memory, "nibble": _nibble,
     "chatter": _chatter, "deep": _deep,
 }  # fmt: skip
-"""What a job may do besides."""
+"""The faults that a job may add."""
 
 FATES = {
     "raise": "failed", "refuse": "refused", "deadlock": "refused", "tokens": "limit",
@@ -131,7 +131,7 @@ FATES = {
     "killed": "quarantined", "memory": "limit", "nibble": "limit", "chatter": "done",
     "deep": "failed",
 }  # fmt: skip
-"""How it then ends."""
+"""The end of a job with each fault."""
 
 
 def odd(request: str, report: Report) -> Any:

@@ -65,7 +65,7 @@ def test_jobs_are_answered(executor: LocalProcesses) -> None:
 
 
 def poisoned(executor: LocalProcesses, poisons: Sequence[str]) -> dict[str, JobResult]:
-    """What comes of poisoned jobs; beside each of them, another goes on."""
+    """Run poisoned jobs, with another beside each of them, and return the results."""
     for number, poison in enumerate(poisons):
         wall = 1.5 if poison in ("hang", "deaf") else None
         limits = JobLimits(cpu=1, wall=wall, memory=300 << 20)

@@ -1,4 +1,4 @@
-"""What the tests of the store share: runs that differ by a number."""
+"""The helpers of tests of the store: runs that differ by a number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes two runs the same."""
+"""The identity of runs."""
 
 from __future__ import annotations
 

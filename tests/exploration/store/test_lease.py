@@ -1,4 +1,4 @@
-"""Who holds a lease, and whether it is still there."""
+"""The holder of a lease, and the check that it still exists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where runs are kept."""
+"""The location of runs."""
 
 from __future__ import annotations
 

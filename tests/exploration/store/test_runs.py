@@ -1,4 +1,4 @@
-"""How a run came out."""
+"""The outcomes of runs."""
 
 from __future__ import annotations
 

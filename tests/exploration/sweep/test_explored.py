@@ -1,4 +1,4 @@
-"""What a sweep found, as it is shown."""
+"""The results of a sweep, as they are shown."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def damaged(content: bytes, seed: int) -> bytes:
 
 
 def pieces(path: Path) -> Iterator[tuple[str, bytes]]:
-    """What lies inside a packed file, for damage that its checksum would hide."""
+    """Yield the parts of a packed file, for damage that its checksum would hide."""
     if path.suffix == ".gz":
         yield "gz", gzip.decompress(path.read_bytes())
     elif path.suffix == ".npz":

@@ -29,7 +29,7 @@ def little_memory() -> Iterator[None]:
 
 
 def checked(read: Callable[[], Any]) -> bool:
-    """Whether a damaged file was read; anything but a result or our own error fails."""
+    """Return whether a damaged file was read; anything but a result or our own error fails."""
     try:
         result = read()
     except FuseloomError:

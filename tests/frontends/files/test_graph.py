@@ -1,4 +1,4 @@
-"""What a graph says of itself."""
+"""The label of a graph."""
 
 from __future__ import annotations
 

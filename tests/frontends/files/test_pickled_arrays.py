@@ -56,7 +56,7 @@ def test_whole_numbers_plain_or_numpys(tmp_path: Path) -> None:
 
 
 def array_call(shape: Any = (2,), code: Any = "f8", data: Any = b"\0" * 16) -> PickledCall:
-    """What a pickle of an array calls, with a part exchanged."""
+    """Return the call in a pickle of an array, with one part exchanged."""
     kind = PickledCall(PermittedName.DTYPE, (code,), (3, "<", None))
     return PickledCall(PermittedName.RECONSTRUCT, (), (1, shape, kind, False, data))
 

@@ -1,4 +1,4 @@
-"""What the importer decides: names, formats, orders, regions, sizes; and the command line."""
+"""The choices of the importer: names, formats, orders, regions, sizes; the command line."""
 
 from __future__ import annotations
 

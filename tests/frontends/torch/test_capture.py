@@ -53,7 +53,7 @@ def test_the_modules_mode_is_restored() -> None:
 
 
 class Cache:
-    """What nothing but its module knows."""
+    """A class that only its module knows."""
 
     def __init__(self, *kept: Any) -> None:
         self.kept = kept

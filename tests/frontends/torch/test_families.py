@@ -12,7 +12,7 @@ REFUSED = {
     "fourier": "aten.fft_fft",
     "bessel": "aten.special_i0",
 }
-"""What has no translation, by the operation that the refusal names."""
+"""The families without a translation, by the operation that the refusal names."""
 
 
 @pytest.mark.parametrize("name", [n for n in PLAIN if n not in REFUSED])

@@ -1,4 +1,4 @@
-"""What comes with an imported program: outputs, agreement, kernels."""
+"""The parts of an imported program: outputs, agreement, kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What moves elements along a dimension, against PyTorch itself."""
+"""Operations that move elements along a dimension, against PyTorch itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What rounds or jumps, and waves, against PyTorch itself: away from steps, and on them."""
+"""Functions with steps, and waves, against PyTorch itself: away from steps, and on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of the evaluation's graphs, and smaller ones of their kind."""
+"""The statistics of the evaluation's graphs, and smaller ones of their kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the files of real data sets lie."""
+"""The location of the files of real data sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an evaluation may take."""
+"""The limits of an evaluation."""
 
 from __future__ import annotations
 

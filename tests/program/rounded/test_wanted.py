@@ -1,4 +1,4 @@
-"""What of its operands some elements of a result need."""
+"""The part of the operands on which some elements of a result depend."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Case:
 
 
 def random_options(region: FusedRegion, rng: random.Random) -> RegionOptions:
-    """How a region is lowered, drawn at random; up to two indices in one to eight lanes.
+    """Draw options for lowering a region; up to two indices are in one to eight lanes.
 
     In almost half of the cases levels are looked up or scanned each as drawn.
     """

@@ -81,7 +81,7 @@ class Maker:
         return [x for x in indices if x not in blocked[2:]]
 
     def blocks(self, indices: list[str]) -> str:
-        """What a declaration over these indices says of blocks."""
+        """Return the block clause of a declaration over these indices."""
         blocked = ",".join(str(k) for k, x in enumerate(indices) if self.is_blocked(x))
         return f" block {self.block} over {blocked}" if blocked else ""
 
@@ -122,19 +122,19 @@ class Maker:
         return levels
 
     def stored(self, sizes: tuple[int, ...], levels: list[str]) -> int:
-        """How many elements an input has at most."""
+        """Return the most elements of an input."""
         return 0
 
     def computed(self, sizes: tuple[int, ...], operands: tuple[Made, ...]) -> int:
-        """How many elements a result has at most."""
+        """Return the most elements of a result."""
         return 0
 
     def fillable(self, indices: list[str]) -> bool:
-        """Whether a made tensor may hold an element for each point of these indices."""
+        """Return whether a made tensor may hold an element for each point of these indices."""
         return True
 
     def summed(self, gone: list[str], *operands: Made) -> float:
-        """How many elements are summed to one, at most."""
+        """Return the most elements that are summed to one."""
         return float(prod(self.size_of[x] for x in gone))
 
     def operand(self, indices: list[str], positive: bool = False) -> Made:

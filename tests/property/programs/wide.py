@@ -19,7 +19,7 @@ SIZES = (10**5, 10**6, 3 * 10**6 + 1, 10**7, MAX_DIMENSION)
 WIDE = 1_000
 """From this size on, no level is dense."""
 ELEMENTS = 5
-"""How many elements, or blocks, an input has at most in the dimensions that are wide."""
+"""The most elements, or blocks, of an input in the dimensions that are wide."""
 MOST = 60
 """Results that may have more elements are not used any further."""
 

@@ -1,4 +1,4 @@
-"""What all components have in common: plain data, refusals in place, and no harm from nonsense."""
+"""The common properties of components: plain data, refusals in place, safety from nonsense."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page is told of its server."""
+"""The messages of a server to its page."""
 
 from __future__ import annotations
 

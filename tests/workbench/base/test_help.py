@@ -57,7 +57,7 @@ def test_an_entry_is_used(one: Quantity) -> None:
 
 
 def test_whatever_is_asked_about_is_in_the_glossary() -> None:
-    """What stands behind ``data-help`` or ``help:``, and all that looks like a key."""
+    """The keys behind ``data-help`` or ``help:``, and all that look like one, have an entry."""
     first = {key.partition(".")[0] for key in QUANTITIES if "." in key}
     asked = MARKED | {key for key in USED if key.partition(".")[0] in first}
     assert len(asked) > 40

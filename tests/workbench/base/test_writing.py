@@ -46,7 +46,7 @@ async def _two_messages(monkeypatch):
 
 @pytest.fixture(params=[False, True])
 def mended(request, monkeypatch):
-    """Whether it is mended; when a test without that fails, Panel needs no mending any more."""
+    """Return whether it is mended; a failure without that shows that Panel is fixed."""
     for name in ("_dispatch_msgs", "_drain_unconnected_events"):
         original = getattr(document, name)
         while original.__module__ == write_every_message.__module__:

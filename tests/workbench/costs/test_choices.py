@@ -1,4 +1,4 @@
-"""What was chosen for a run, by name."""
+"""The choices of a run, by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a choice explains: all of it, nothing, and nothing where there is too little to say."""
+"""The importance of a choice: all, nothing, and nothing where there is too little data."""
 
 from __future__ import annotations
 

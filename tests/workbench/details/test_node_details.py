@@ -1,4 +1,4 @@
-"""What is said of a selected node."""
+"""The details of a selected node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who computes for a page of figures."""
+"""The worker of a page of figures."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def told(tmp_path):
 
 
 def until_done(line) -> list[News]:
-    """What is told until a request has been carried out."""
+    """Return the news until a request has been carried out."""
     found = []
     while (news := line.get(timeout=WAIT)) != News():
         found.append(news)

@@ -1,4 +1,4 @@
-"""What a visitor may change of a configuration."""
+"""The parts of a configuration that a visitor may change."""
 
 from __future__ import annotations
 

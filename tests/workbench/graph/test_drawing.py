@@ -1,4 +1,4 @@
-"""What the drawings of a graph have in common."""
+"""The common parts of a graph's drawings."""
 
 from __future__ import annotations
 

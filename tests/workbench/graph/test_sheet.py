@@ -1,4 +1,4 @@
-"""What is drawn of a session, folded and compared, and that its text says no names."""
+"""The drawing of a session, folded and compared; its text has no names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands beside data that are not the real ones."""
+"""The label of data that are not the real ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of files: data bound to inputs, programs, sessions, graphs of other compilers."""
+"""The handling of files: data bound to inputs, programs, sessions, graphs of other compilers."""
 
 from __future__ import annotations
 

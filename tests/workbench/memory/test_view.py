@@ -1,4 +1,4 @@
-"""What the browser draws of a memory: figures with units, latencies, channels."""
+"""The browser's drawing of a memory: figures with units, latencies, channels."""
 
 from __future__ import annotations
 

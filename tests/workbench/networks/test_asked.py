@@ -1,4 +1,4 @@
-"""What is asked of a network: values that are none, addresses, trees that are changed."""
+"""The question about a network: values that are none, addresses, trees that are changed."""
 
 from __future__ import annotations
 

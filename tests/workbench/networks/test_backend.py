@@ -138,7 +138,7 @@ def test_after_a_cancel_it_goes_on(backend):
 
 
 def in_here(*requests):
-    """What the process says to requests, one after another, computed in this one."""
+    """Return the answers of the process to requests, one after another, computed in this one."""
     sent = []
     for request in requests:
         # as it travels

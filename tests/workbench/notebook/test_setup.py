@@ -1,4 +1,4 @@
-"""What notebooks import."""
+"""The names that notebooks import."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a search is, as plain data that a page draws."""
+"""The progress of a search, as plain data that a page draws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page asks of a search: bounds, units, and plain data in and out."""
+"""The request of a page for a search: bounds, units, and plain data in and out."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from tests.workbench.outcomes import outcome
 
 
 class Listener:
-    """What a server is told."""
+    """A listener that records a server's messages."""
 
     def __init__(self) -> None:
         self.told: list[dict] = []

@@ -1,4 +1,4 @@
-"""What closed pages had is kept for a while, and not for ever."""
+"""The state of closed pages is kept for a while, and not for ever."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the process of a page sends at once, and what later."""
+"""The messages of a page's process: those sent at once, and those sent later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does not pass the gate, and what browsers are told."""
+"""The requests that do not pass the gate, and the headers that browsers get."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a server says that it is well."""
+"""The health report of a server."""
 
 from __future__ import annotations
 

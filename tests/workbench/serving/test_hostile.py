@@ -46,7 +46,7 @@ def address(rng: random.Random) -> bytes:
 
 
 def answer(server: Server, sent: bytes) -> bytes:
-    """What the server says before it closes the line."""
+    """Return the server's answer before it closes the line."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=30) as line:
         line.sendall(sent)
         got = b""

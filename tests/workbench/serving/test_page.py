@@ -31,7 +31,7 @@ from fuseloom_workbench.state.session import Session
 
 @cache
 def simulated(configuration: str, saved: str) -> str:
-    """What a run of a design takes, computed here."""
+    """Return the cycles of a design's run, computed here."""
     session = of_page(saved)
     run = simulate(session.compilation, session.built.data, session.machine)
     return f"{run.cycles:,} cycles"

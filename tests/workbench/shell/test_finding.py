@@ -1,4 +1,4 @@
-"""What Ctrl+K finds can be asked for."""
+"""The entries of Ctrl+K can be asked for."""
 
 from __future__ import annotations
 

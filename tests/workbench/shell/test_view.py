@@ -1,4 +1,4 @@
-"""What the top line and the rail are told."""
+"""The data of the top line and the rail."""
 
 from __future__ import annotations
 

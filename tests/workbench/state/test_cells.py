@@ -1,4 +1,4 @@
-"""What can be chosen at a cell, and that it is what the schedule says afterwards."""
+"""The choices at a cell, which equal the schedule afterwards."""
 
 from __future__ import annotations
 

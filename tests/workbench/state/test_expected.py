@@ -1,4 +1,4 @@
-"""What an estimate says besides its cycles."""
+"""The contents of an estimate besides its cycles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is looked at: nothing of it changes a design, and nothing that is not there is shown."""
+"""The view of a session: it changes no design, and shows nothing that does not exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept of a run: its names, its verdict, and what an explained run has found."""
+"""The record of a run: its names, its verdict, and the findings of an explained run."""
 
 from __future__ import annotations
 

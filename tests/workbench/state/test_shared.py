@@ -49,7 +49,7 @@ def put(path, session, cycles=1_000, engine=None, estimated=None, record=None, s
 
 
 def seen(session, path, **how):
-    """What a session sees of the store, now."""
+    """Return a session's current view of the store."""
     session.take_in(look(session.built, str(path), session.shared, **how))
     return session.shared
 
@@ -81,7 +81,7 @@ def test_a_run_of_a_command_is_the_design_s_own(path):
 
 
 def test_every_kept_schedule_gives_its_own_run_when_it_is_taken_over(path, capsys):
-    """Whether levels were looked up or not, in whatever order, by a sweep or a command."""
+    """The run is found with or without look-ups, in any order, from a sweep or a command."""
     command = ["explore", "--model", "gcn", "--data", "karate", "--simulate", "--json"]
     command += ["--vary", "preset=partial,full", "--vary", "order=first,best"]
     assert main(command) == 0

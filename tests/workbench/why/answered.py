@@ -43,7 +43,7 @@ def fused(session: Session | None = None) -> Session:
 
 @cache
 def found() -> Findings:
-    """What was found of :func:`fused`."""
+    """Return the findings about :func:`fused`."""
     return looked(fused())
 
 

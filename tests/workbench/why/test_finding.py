@@ -1,4 +1,4 @@
-"""What takes a moment to find out, and what it depends on."""
+"""The analysis that takes a moment, and its dependencies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the cycles of a run went on, and what finding out takes."""
+"""The causes of a run's cycles, and the cost of finding them."""
 
 from __future__ import annotations
 

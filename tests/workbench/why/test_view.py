@@ -19,7 +19,7 @@ from .answered import found, fused, looked, run_of
 
 
 def sums(piece):
-    """Whether every piece is the sum of its parts."""
+    """Return whether every piece is the sum of its parts."""
     if not piece["parts"]:
         return True
     return sum(p["cycles"] for p in piece["parts"]) == piece["cycles"] and all(

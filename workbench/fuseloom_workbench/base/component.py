@@ -35,7 +35,7 @@ class SessionComponent(JSComponent):
     more: ClassVar[tuple[str, ...]] = ()
     """Further parts that are looked at."""
     topics: ClassVar[tuple[str, ...]] = ()
-    """What requests may be about whose answers are told here, in ``status``."""
+    """The topics of requests that are answered here, in ``status``."""
 
     __abstract = True
 
@@ -54,7 +54,7 @@ class SessionComponent(JSComponent):
 
     @property
     def view(self) -> dict[str, Any]:
-        """What is drawn, as plain data."""
+        """The drawn data, as plain data."""
         return json.loads(self.drawn)
 
     def refresh(self) -> None:

@@ -1,4 +1,4 @@
-"""What a page knows of its server: whether it answers, and what to do when it does not."""
+"""The page's connection to its server: whether it answers, and the remedy when it does not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a number of the bench is: a sentence, the formula, the unit, and where that is written."""
+"""The help for quantities of the bench: a sentence, the formula, the unit, and the source."""
 
 from __future__ import annotations
 

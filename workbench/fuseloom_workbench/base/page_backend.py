@@ -1,4 +1,4 @@
-"""What the components of a page talk to: parts to show, and requests to make.
+"""The interface between a page's components and its session: parts to show, requests to make.
 
 A page backend has the parts of one version of the design, as JSON text, and ``version`` counts how
 often they were replaced.  All components draw from it at the same turn, so a design appears whole
@@ -45,7 +45,7 @@ REMEMBERED = 200
 
 
 class PageBackend(param.Parameterized):
-    """What there is to show, and whom to ask.
+    """The parts to show, and the receiver of requests.
 
     Attributes
     ----------
@@ -201,7 +201,7 @@ class LocalBackend(PageBackend):
             pn.state.execute(partial(self._reason, finding.key(session)))
 
     def _dropped(self, name: str, key: str) -> bool:
-        """Whether what was to be begun is not wanted any more: something else changed before."""
+        """Return whether work to be begun is obsolete: something else changed before."""
         return self._under_way.get(name) != key
 
     async def _reason(self, key: str) -> None:

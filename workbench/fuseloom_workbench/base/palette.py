@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class RunKind(NamedTuple):
-    """How runs of a kind are drawn.
+    """The marks for runs of a kind.
 
     Attributes
     ----------

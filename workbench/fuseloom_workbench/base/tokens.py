@@ -97,7 +97,7 @@ def contrast(a: str, b: str) -> float:
 
 
 def distance(a: str, b: str, sight: str) -> float:
-    """How far apart two colours look (CIE 1976 Lab)."""
+    """Return the visual distance of two colours (CIE 1976 Lab)."""
     return float(np.linalg.norm(_lab(a, sight) - _lab(b, sight)))
 
 

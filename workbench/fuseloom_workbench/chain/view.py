@@ -83,7 +83,7 @@ def _on_path(session: Session) -> dict[str, int]:
 
 
 def _path(spent: dict[str, int], unit: Unit, session: Session) -> dict[str, Any] | None:
-    """What a unit takes of the critical path, and its share of all cycles."""
+    """Return a unit's cycles on the critical path, and its share of all cycles."""
     if not spent or unit.memory:
         return None
     cycles = sum(spent.get(name, 0) for name in unit.statements)
@@ -104,7 +104,7 @@ def links(built: BuiltDesign) -> list[tuple[int, int]]:
 
 
 def parts_of(built: BuiltDesign, unit: Unit) -> list[str]:
-    """What of a unit goes on beside each other, by the last tensor of each; one for most."""
+    """Return the parallel parts of a unit, by the last tensor of each; one for most."""
     among = set(unit.statements)
     graph = nx.Graph()
     graph.add_nodes_from(unit.statements)

@@ -1,4 +1,4 @@
-"""What was chosen for a run: cuts, orders, lanes and the machine, by the names that are drawn."""
+"""The choices of a run: cuts, orders, lanes and the machine, by the names that are drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of the cycles each choice explains: one choice at a time, adjusted for chance.
+"""The importance of each choice for the cycles: one choice at a time, adjusted for chance.
 
 Runs are grouped by the value of a choice.  What the groups explain of the variance of log cycles
 is told as epsilon squared (T. L. Kelley, "An unbiased correlation ratio measure", PNAS 21, 1935):
@@ -31,7 +31,7 @@ class ChoiceValue:
 
 @dataclass(frozen=True)
 class ChoiceImportance:
-    """What a choice explains.
+    """The importance of a choice.
 
     Attributes
     ----------

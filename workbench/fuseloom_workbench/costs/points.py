@@ -27,7 +27,7 @@ _PRESETS = ("unfused", "partial", "full")
 
 @dataclass(frozen=True)
 class ProblemScope:
-    """Where runs of the store stand: they are those of one design's problem."""
+    """The scope of the store's runs: they are those of one design's problem."""
 
     model: str
     standin: str
@@ -120,7 +120,7 @@ def kept_point(
 
 
 def record_point(run: RunRecord, busy: Mapping[Family, int] | None = None) -> Point:
-    """What the record of a run says by itself, under the text of its schedule."""
+    """Return the point of a run from its record alone, under the text of its schedule."""
     families: dict[str, int] = {}
     for family, cycles in (busy_by_family(run) if busy is None else busy).items():
         families[TOKENS[family]] = families.get(TOKENS[family], 0) + cycles

@@ -78,7 +78,7 @@ def _shared_here(session: Session) -> StoredRuns:
 
 
 def _note(session: Session, shown: int) -> str:
-    """What part of the store is shown."""
+    """Return a note on the part of the store that is shown."""
     total = _shared_here(session).total
     if total <= LATEST:
         return ""
@@ -89,7 +89,7 @@ def _note(session: Session, shown: int) -> str:
 
 
 def _importance(session: Session, others: list[SharedRun]) -> dict[str, Any]:
-    """What each choice explains of the cycles of the model and data shown, on any machine.
+    """Return the importance of each choice for the model and data shown, on any machine.
 
     Runs that are known to be wrong are left out, and those of other versions of the engine.
     """

@@ -1,4 +1,4 @@
-"""What is known of the selected cell or graph node: meaning, ports, expected and measured."""
+"""The details of the selected cell or graph node: meaning, ports, expected and measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of the selected cell or graph node, in HTML."""
+"""The details of the selected cell or graph node, in HTML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who computes for a page of figures: a thread that waits, and a worker process that works.
+"""The worker of a page of figures: a thread that waits, and a process that computes.
 
 The thread reads the run store and hands jobs to the worker; the page's own loop does neither.
 """
@@ -20,14 +20,14 @@ from fuseloom.exploration.executors import JobLimits, LocalProcesses
 from fuseloom.exploration.store import RunStore
 
 LIMITS = JobLimits(cpu=900.0, wall=1800.0)
-"""What a run or an estimate may take, in seconds."""
+"""The limits of a run or an estimate, in seconds."""
 END = 5.0
 """Seconds that closing waits for the thread."""
 
 
 @dataclass(frozen=True)
 class News:
-    """What the bench has to tell its page.
+    """The news from the bench for its page.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a visitor may change of a configuration: a widget for each, made anew for each point."""
+"""The options of a configuration for visitors: a widget for each, made anew for each point."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SYNTHETIC = (("nodes", 200), ("features", 64))
 
 
 def offered(configuration: Configuration) -> dict[str, Any]:
-    """What of a configuration can be changed, and to what: choices by name, or bounds.
+    """Return the options of a configuration: choices by name, or bounds.
 
     Numbers have ``(least, most, step)``.
     """
@@ -79,7 +79,7 @@ def widgets_of(configuration: Configuration, changed: Callable[[Configuration], 
 
 
 def value_of(configuration: Configuration, name: str) -> Any:
-    """What a configuration has under a widget's name."""
+    """Return the value of a configuration under a widget's name."""
     options = dict(configuration.options)
     match name:
         case "data" | "preset" | "machine":

@@ -109,7 +109,7 @@ def _add(
 
 
 def place_of(panel: Panel, number: int, k: int, x: Any) -> Any:
-    """Where a point of a series lies: bars stand beside each other."""
+    """Return the position of a point of a series: bars are side by side."""
     if panel.kind != "bars":
         return x
     width = 0.8 / len(panel.series)
@@ -117,7 +117,7 @@ def place_of(panel: Panel, number: int, k: int, x: Any) -> Any:
 
 
 def moved(panel: Panel, label: str, factor: float) -> tuple[Any, float] | None:
-    """Where a point goes when its configuration takes so many times the cycles.
+    """Return the new position of a point when its cycles change by a factor.
 
     None where the panel does not have it, or its numbers do not follow from cycles alone.
     """

@@ -1,4 +1,4 @@
-"""What drawings of a graph have in common: keys of nodes, colours, edges."""
+"""The common parts of a graph's drawings: keys of nodes, colours, edges."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ def edge_list(graph: Graph) -> list[list[str]]:
 
 
 def is_copy(node: Node) -> bool:
-    """Whether a node is fan-out only, drawn as a dot without a label."""
+    """Return whether a node is fan-out only, drawn as a dot without a label."""
     return primitive(node.op).role is Role.COPY

@@ -15,7 +15,7 @@ MOST = 150
 
 
 class GroupLevel(Enum):
-    """What a group is."""
+    """The level of a group."""
 
     REGION = "region"
     KERNEL = "kernel"
@@ -99,7 +99,7 @@ class Bundle:
 
 @dataclass(frozen=True)
 class FoldedGraph:
-    """What is drawn: items that stay, boxes, and bundles between them."""
+    """The drawn graph: items that stay, boxes, and bundles between them."""
 
     items: tuple[Item, ...]
     boxes: tuple[Box, ...]

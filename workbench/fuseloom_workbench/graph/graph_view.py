@@ -51,7 +51,7 @@ class GraphView(SessionComponent):
 
     @property
     def behind(self) -> bool:
-        """Whether the picture is that of another graph: its keys mean other nodes."""
+        """True if the picture is that of another graph: its keys mean other nodes."""
         drawn, wanted = self.backend.part("graph"), self.backend.part("drawing")
         same = drawn is not None and wanted is not None and drawn["key"] == wanted["key"]
         return not same or drawn["size"] is None
@@ -123,7 +123,7 @@ class GraphView(SessionComponent):
         return groups
 
     def _folded(self) -> dict[str, bool]:
-        """What is folded now, for a choice to begin with: from then on nothing folds by itself."""
+        """Return the current folding, from which a choice starts: then nothing folds by itself."""
         return {key: closed for key, (_, closed) in self._groups().items()}
 
     def _fold(self, folds: dict[str, bool], group: str) -> None:
@@ -131,5 +131,5 @@ class GraphView(SessionComponent):
             self.backend.ask("fold", folds)
 
     def _levels(self, to: str) -> dict[str, bool]:
-        """What folding everything to a level chooses, by group."""
+        """Return the choice that folds everything to a level, by group."""
         return {key: to in ("region", level) for key, (level, _) in self._groups().items()}

@@ -26,7 +26,7 @@ def key_of(session: Session, region: int, number: int, letter: str = "n") -> str
 
 
 def measured_cycles(region: RegionRecord, node: int) -> dict[str, int]:
-    """What a run measured of a node; what its memory ports wait is added to its own waiting."""
+    """Return the measured cycles of a node; the waits of its memory ports add to its own."""
     row = region.rows.get(node)
     if row is None:
         return {}

@@ -142,7 +142,7 @@ def svg(dot: str) -> str:
 
 @lru_cache(maxsize=256)
 def places(dot: str) -> str:
-    """Where everything of DOT text is, as :func:`draw` has it; blocks likewise.
+    """Return the layout of DOT text in the form of :func:`draw`; it blocks likewise.
 
     Raises
     ------

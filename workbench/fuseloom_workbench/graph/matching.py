@@ -6,12 +6,12 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 ROUNDS = 3
-"""How far around two nodes it is looked whether all is the same."""
+"""The number of hops around two nodes within which equality is checked."""
 
 
 @dataclass(frozen=True)
 class NodeSignature:
-    """What a node does.
+    """The signature of a node's work.
 
     Attributes
     ----------

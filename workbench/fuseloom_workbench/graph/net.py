@@ -29,7 +29,7 @@ NEW, MISSING, SAME = "new", "missing", ""
 
 @dataclass(frozen=True)
 class Face:
-    """What is seen of a node.
+    """The appearance of a node.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Face:
 
 @dataclass(frozen=True)
 class Thread:
-    """What is seen of a line.
+    """The appearance of a line.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ def drawn_of(built: BuiltDesign, shown: int, whole: bool = False) -> DrawnGraph:
 
 
 def faces_of(region: CompiledRegion, number: int) -> Iterator[Face]:
-    """What is seen of the nodes of a region, in the order of its graph."""
+    """Yield the appearance of a region's nodes, in the order of its graph."""
     for node, spot in zip(region.graph.nodes, spots(region), strict=True):
         entry = primitive(node.op)
         token = TOKENS[entry.family]
@@ -139,7 +139,7 @@ def _detail(node: Node) -> str:
 
 @dataclass(frozen=True)
 class _Homes:
-    """Where statements are: the kernel, and the region."""
+    """The owners of statements: the kernel, and the region."""
 
     kernels: Mapping[str, tuple[str, str]]
     regions: Mapping[str, int]

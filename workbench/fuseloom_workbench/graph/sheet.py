@@ -1,4 +1,4 @@
-"""What is drawn of a session, and how: the graph, folded and compared, as text for Graphviz.
+"""The drawing of a session: the graph, folded and compared, as text for Graphviz.
 
 Things drawn are numbered in the order of the program, so that the same text, and so the same
 drawing, serves whatever the nodes are called, and parts that stay keep their place as far as
@@ -39,12 +39,12 @@ NODE, COPY, BOX = 26.0, 10.0, 46.0
 NARROWEST = 168.0
 """Width of a box, for its figures."""
 SECONDS = 3e-6
-"""What Graphviz takes, by the square of the number of lines; measured from 100 to 1,800 lines."""
+"""The seconds of Graphviz per squared number of lines; measured from 100 to 1,800 lines."""
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """What is drawn of a session.
+    """The drawing of a session.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Sheet:
 
     @property
     def shapes(self) -> tuple[Item | Box, ...]:
-        """What is drawn, in the order of the text."""
+        """The drawn shapes, in the order of the text."""
         return (*self.folded.items, *self.folded.boxes)
 
     @property
@@ -100,7 +100,7 @@ class Sheet:
 
 
 def sheet_of(session: Session) -> Sheet:
-    """What is drawn of a session now."""
+    """Return the current drawing of a session."""
     asked = session.drawing
     compilation, pinned = session.built.compilation, session.reference
     theirs = pinned.configuration if pinned and asked.against == "A" else ""
@@ -207,7 +207,7 @@ def frames_of(sheet: Sheet, framed: bool) -> list[str]:
 
 
 def _is_framed(group: Group, sheet: Sheet, framed: bool) -> bool:
-    """Whether a group that is open has a frame: a few folded kernels move the others less without.
+    """Return whether an open group has a frame: a few folded kernels move less without.
 
     Of kernels, those that stand among as many boxes.
     """

@@ -24,7 +24,7 @@ FAMILIES = {
     "acc": "accumulate",
     "write": "write, route",
 }
-"""What people call the families, by the token of their colour."""
+"""The names of the families for people, by the token of their colour."""
 
 
 def dot(session: Session) -> str:
@@ -33,12 +33,12 @@ def dot(session: Session) -> str:
 
 
 def stopped(session: Session) -> bool:
-    """Whether drawing what is shown was cancelled."""
+    """Return whether the current drawing was cancelled."""
     return session.drawing.stopped == sheet_of(session).key
 
 
 def wanted(session: Session) -> dict[str, Any]:
-    """What is to be drawn, whether or not it is yet."""
+    """Return the wanted drawing, whether or not it exists yet."""
     sheet = sheet_of(session)
     return {
         "key": sheet.key,
@@ -146,7 +146,7 @@ def _nodes(sheet: Sheet) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _identity(mark: NodeSignature, times: int) -> str:
-    """What a node is known by in the drawing after an edit."""
+    """Return the identity of a node in the drawing after an edit."""
     parts = (mark.op, mark.statement, mark.index, mark.tensor, mark.detail, mark.label, times)
     return "|".join(map(str, parts))
 

@@ -16,7 +16,7 @@ SHOWN = 12
 
 
 def simulated(text: str, is_json: bool, operands: Path, machine: Machine) -> dict[str, Any]:
-    """What a run of the graph takes, and what it gives, as plain data.
+    """Simulate the graph, and return its cycles and results as plain data.
 
     Raises
     ------

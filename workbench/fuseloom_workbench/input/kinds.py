@@ -1,4 +1,4 @@
-"""What a file is, by its first bytes, and by its name where they leave that open."""
+"""The kinds of files, by their first bytes, and by name where these do not suffice."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class FileKind(Enum):
 
     @property
     def is_text(self) -> bool:
-        """Whether it is read as a whole, so that it must be short."""
+        """True if it is read as a whole, so that it must be short."""
         return self in (FileKind.MLIR, FileKind.SAM, FileKind.JSON, FileKind.PROGRAM)
 
 
@@ -66,7 +66,7 @@ def suffix_of(name: str) -> str:
 
 
 def kind_of(name: str, head: bytes) -> FileKind:
-    """What a file of this name is that begins with these bytes.
+    """Return the kind of a file with this name that begins with these bytes.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def kind_of(name: str, head: bytes) -> FileKind:
 
 
 def _by_text(head: bytes) -> FileKind:
-    """What a text of a name that says nothing is."""
+    """Return the kind of a text whose name has no known ending."""
     if b"\0" in head:
         raise DataError("a file of an unknown kind", hint=f"known: {KNOWN}")
     start = head.lstrip()

@@ -12,7 +12,7 @@ from fuseloom_workbench.state.session import Session
 
 
 def view(session: Session) -> dict[str, Any]:
-    """What the machine is called, what it has, and its text."""
+    """Return the machine's name, its parts, and its text."""
     machine = session.machine
     label = machine_label(machine)
     tokens = machine.channel_capacity

@@ -1,4 +1,4 @@
-"""What a model takes, as plain data: sizes and densities, and who decides them."""
+"""The parameters of a model, as plain data: sizes and densities, and who decides them."""
 
 from __future__ import annotations
 

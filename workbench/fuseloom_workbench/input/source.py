@@ -1,4 +1,4 @@
-"""What the data are, as plain data."""
+"""The source of the data, as plain data."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from fuseloom_workbench.state.session import Session
 
 
 def label(session: Session) -> dict[str, Any]:
-    """What the data are called, and where they are from."""
+    """Return the name of the data, and their origin."""
     loaded = session.built.loaded
     return {"standin": loaded.standin, "label": loaded.label, "origin": loaded.origin}

@@ -1,4 +1,4 @@
-"""What becomes of a file that has come: data of a tensor, a program, a session, or a run."""
+"""The handling of an uploaded file: data of a tensor, a program, a session, or a run."""
 
 from __future__ import annotations
 

@@ -18,5 +18,5 @@ def schedule(session: Session) -> dict[str, Any]:
 
 
 def checked(session: Session) -> dict[str, Any]:
-    """What is wrong with a text that is being written, and where."""
+    """Return the faults of a text that is being written, and their positions."""
     return dict(session.checked)

@@ -1,4 +1,4 @@
-"""What the machine's memory did in the run of the region shown."""
+"""The activity of the machine's memory in the run of the region shown."""
 
 from __future__ import annotations
 

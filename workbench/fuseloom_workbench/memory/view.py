@@ -1,4 +1,4 @@
-"""What the machine's memory did in the run of the region shown, as plain data."""
+"""The activity of the machine's memory in the run of the region shown, as plain data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def view(session: Session) -> dict[str, Any]:
 
 
 def drawn(memory: Mapping[str, Any]) -> dict[str, Any]:
-    """What is drawn of the statistics that a run keeps; bandwidths in GB/s.
+    """Return the drawn values from a run's statistics; bandwidths in GB/s.
 
     Examples
     --------
@@ -55,7 +55,7 @@ _ROWS = ("hits", "misses", "conflicts")
 
 
 def _rows(memory: Mapping[str, Any]) -> bool:
-    """Whether the memory has rows, which an access may find open."""
+    """Return whether the memory has rows, which an access may find open."""
     return any(channel[key] for channel in memory["channels"] for key in _ROWS)
 
 

@@ -1,4 +1,4 @@
-"""What the page's process computes: answers of the solver, nests, times, code, the other machine.
+"""The work of the page's process: the solver, nests, times, code, the other machine.
 
 It keeps what it found of the last network, so that a nest can be looked at without solving again.
 """
@@ -45,7 +45,7 @@ MOST_BYTES = 2**28
 
 @dataclass
 class _Known:
-    """What is known of the network that is looked at."""
+    """The results for the network that is shown."""
 
     asked: NetworkQuestion
     tree: ContractionTree
@@ -237,7 +237,7 @@ def _measure(number: int, send: Send) -> str:
 
 
 def _bytes(candidate: Candidate) -> int:
-    """What a nest's workspaces and its result take as dense arrays."""
+    """Return the bytes of a nest's workspaces and its result as dense arrays."""
     tree = candidate.solution.tree
     result = prod(tree.extents[x] for x in tree.result.indices)
     return view.WORD * (candidate.predicted.workspace + result)
@@ -319,7 +319,7 @@ def _dataflow(send: Send) -> str:
 
 
 def _iterated(tree: ContractionTree, regions: Sequence[RegionRecord]) -> str:
-    """What one region for all iterates, as loops; empty where there are several."""
+    """Return the loops of one region for all; empty if there are several regions."""
     if len(regions) != 1 or sorted(regions[0].order) != sorted(tree.extents):
         return ""
     return indented(factored(tree, regions[0].order))

@@ -18,7 +18,7 @@ MOST_PINS = 20
 
 @dataclass(frozen=True)
 class NetworkQuestion:
-    """What is asked.
+    """The question about a network.
 
     Attributes
     ----------

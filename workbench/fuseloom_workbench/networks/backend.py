@@ -1,4 +1,4 @@
-"""Who answers for a page of networks: a thread that waits, and a process that works.
+"""The worker of a page of networks: a thread that waits, and a process that computes.
 
 What a browser asks changes what is asked at once, and is answered when the process has computed it.
 Of questions that come while one is answered only the last counts.
@@ -41,7 +41,7 @@ class _NoRunner(param.Parameterized):
 
 
 class NetworkBackend(PageBackend):
-    """What there is to show of a network, and whom to ask.
+    """The state of a network's page, and the receiver of its requests.
 
     Parameters
     ----------
@@ -325,7 +325,7 @@ class NetworkBackend(PageBackend):
 
 
 def address(asked: NetworkQuestion) -> str:
-    """What of a page's address asks for the same again."""
+    """Return the part of a page's address that asks the same question again."""
     given = {key: value for key, value in asked.to_dict().items() if value not in (None, "", ())}
     given["bounds"] = ",".join(f"{n}={b}" for n, b in asked.bounds)
     given["pins"] = ";".join(asked.pins)
@@ -333,7 +333,7 @@ def address(asked: NetworkQuestion) -> str:
 
 
 def from_address(given: Mapping[str, str]) -> NetworkQuestion:
-    """What an address asks for; the shipped example where it says nothing.
+    """Return the question of an address; the shipped example by default.
 
     Raises
     ------

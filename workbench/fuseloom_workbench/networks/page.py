@@ -70,7 +70,7 @@ def _beside(*parts: Any) -> pn.Row:
 
 
 def asked_of(given: Mapping[str, Sequence[bytes]]) -> tuple[NetworkQuestion, str]:
-    """What a page's address asks for, and what is wrong with it.
+    """Return the question of a page's address, and its fault.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the page of networks draws, as plain data."""
+"""The drawings of the page of networks, as plain data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What notebooks that teach are made of: drawings of fibers and streams, and checked exercises.
+"""The building blocks of teaching notebooks: drawings of fibers and streams, and exercises.
 
 Names are imported on first use, so that drawing needs no Panel.
 

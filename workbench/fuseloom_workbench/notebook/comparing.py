@@ -15,7 +15,7 @@ _HEADS = ("", "cycles", "of the first", "FLOPs", "bytes", "FLOPs per byte")
 
 @dataclass(frozen=True)
 class Compared:
-    """What each of several runs took.
+    """The cost of each of several runs.
 
     Attributes
     ----------

@@ -67,7 +67,7 @@ class Checked:
 
     @property
     def ok(self) -> bool:
-        """Whether the answer is right."""
+        """True if the answer is right."""
         return not self.problem
 
     def __str__(self) -> str:
@@ -116,7 +116,7 @@ def check(key: str, answer: Any) -> Checked:
 
 
 def _nothing(answer: Any) -> bool:
-    """Whether an answer is still as the notebook has it: ``...``, or nothing but these."""
+    """Return whether an answer is still as the notebook has it: ``...``, or only these."""
     if isinstance(answer, Mapping):
         return bool(answer) and all(one is ... for one in answer.values())
     return answer is None or answer is ...

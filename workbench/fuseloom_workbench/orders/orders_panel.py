@@ -1,4 +1,4 @@
-"""How many dataflow orders a region has, and the cheapest of the graphs they give."""
+"""The dataflow orders of a region: their number, and the cheapest of their graphs."""
 
 from __future__ import annotations
 

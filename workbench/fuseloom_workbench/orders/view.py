@@ -1,4 +1,4 @@
-"""How many dataflow orders a region has and the cheapest of them, as plain data."""
+"""The dataflow orders of a region: their number and the cheapest, as plain data."""
 
 from __future__ import annotations
 

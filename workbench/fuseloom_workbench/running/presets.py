@@ -8,7 +8,7 @@ from typing import Any
 from fuseloom_workbench.base.page_backend import PageBackend
 
 PARTS = ("rail", "run", "trail", "status", "costs_look")
-"""What is looked at."""
+"""The compared parts."""
 
 
 class PresetRuns:

@@ -31,7 +31,7 @@ TOLD = ("progress", "searched", "found")
 
 @dataclass(frozen=True)
 class SimulationJob:
-    """What a worker needs to know.
+    """The input of a simulation worker.
 
     Attributes
     ----------

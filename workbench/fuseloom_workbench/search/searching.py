@@ -155,7 +155,7 @@ def _drawn(
 
 
 def proved(proof: Certificate) -> str:
-    """How good a schedule is proved to be, in a sentence."""
+    """Return a sentence on the proven quality of a schedule."""
     if proof.bound <= 0 < proof.cycles:
         return "How much better another one could be is not proved here."
     if proof.gap <= 0:

@@ -1,4 +1,4 @@
-"""How far a search is, as plain data: its curve, the best found, and what fell for which reason."""
+"""The progress of a search, as plain data: its curve, the best, and the reasons for refusals."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ REST = frozenset({"orders left for later", "parts with ways not looked at"})
 
 
 class Story:
-    """What there is to tell of a search.
+    """The story of a search.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def _power(number: int) -> str:
 
 
 def funnel(counts: Mapping[str, int], reasons: Mapping[str, str]) -> list[dict[str, Any]]:
-    """What the search met, what fell for which reason, what was simulated, what is left."""
+    """Return the counts of a search: met, refused by reason, simulated, and left."""
     first = [name for name in ("drawn", "looked at") if name in counts]
     last = [name for name in MEANING if name in KEPT | REST and name in counts]
     fell = sorted((n for n in counts if n not in {*first, *last}), key=lambda n: -counts[n])

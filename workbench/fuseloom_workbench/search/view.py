@@ -1,4 +1,4 @@
-"""What can be searched, and why a schedule is not the best, as plain data."""
+"""The searchable space, and the reason why a schedule is not the best, as plain data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search is asked for: its strategy, when it ends, and what a region may use."""
+"""The request for a search: its strategy, its end, and the limits of a region."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class SearchSettings:
 
 @dataclass(frozen=True)
 class SearchRequest:
-    """What a worker needs to know for a search."""
+    """The input of a search worker."""
 
     design: Design
     wishes: SearchSettings = SearchSettings()

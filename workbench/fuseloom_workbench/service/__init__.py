@@ -1,4 +1,4 @@
-"""Who computes for a page: processes of their own, within limits, so that the server never does.
+"""The workers of pages: separate processes, within limits, so that the server never computes.
 
 * The *fork server* is a process that has loaded the engine and forks what is needed, in
   milliseconds.

@@ -1,4 +1,4 @@
-"""How much a server gives: to a page, to a request, and to all together."""
+"""The limits of a server: for a page, for a request, and for all together."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Budgets:
 
     @classmethod
     def from_environment(cls) -> Budgets:
-        """What :data:`VARIABLE` says, the others by default."""
+        """Return the limits from :data:`VARIABLE`, the others by default."""
         return cls.of(json.loads(os.environ.get(VARIABLE) or "{}"))
 
     def to_dict(self) -> dict[str, int]:

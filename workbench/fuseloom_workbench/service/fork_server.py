@@ -197,7 +197,7 @@ class ForkServer:
 
 
 def _quiet() -> None:
-    """What libraries print is nobody's: answers travel over the socket."""
+    """Discard what libraries print: answers travel over the socket."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)

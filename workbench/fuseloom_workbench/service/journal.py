@@ -1,4 +1,4 @@
-"""What happens on a server, one line each: for people, or as JSON for programs."""
+"""The journal of a server, one line per event: for people, or as JSON for programs."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Parked:
 
 
 class Parking:
-    """What closed pages had, by their session tokens; the oldest go first where there are too many.
+    """The state of closed pages, by session token; the oldest go first when there are too many.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Parking:
             self._forget([next(iter(self._pages))])
 
     def get(self, session_token: str) -> Parked | None:
-        """What the page with this session token had."""
+        """Return the state of the page with this session token."""
         self._forget_old()
         return self._pages.get(session_token)
 

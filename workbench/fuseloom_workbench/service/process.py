@@ -1,4 +1,4 @@
-"""What a process of the service sets for itself, beside what every worker does."""
+"""The settings of a service process for itself, beside those of every worker."""
 
 from __future__ import annotations
 

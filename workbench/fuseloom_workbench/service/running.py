@@ -29,7 +29,7 @@ from fuseloom_workbench.state.records import KeptRun, source_of
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What a simulation is to do besides.
+    """The request for a simulation.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ def _run(
 def _outcome(
     wire: WorkerSocket, built: BuiltDesign, wishes: RunRequest, budgets: Budgets
 ) -> dict[str, Any]:
-    """What comes of a simulation, or of a search and the simulation of what it found."""
+    """Run a simulation, or a search and the simulation of its result, and return the outcome."""
     end: dict[str, Any] = {}
 
     def send(message: Any) -> None:

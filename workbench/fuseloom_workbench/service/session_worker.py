@@ -131,7 +131,7 @@ class Rendering:
         return streams.recordings(self.session, partial(layout.draw, form="svg"))
 
     def reason(self) -> Iterator[Findings]:
-        """What would help the design shown; runs in a child."""
+        """Yield suggestions for the design shown; runs in a child."""
         yield from finding.find(self.session)
 
     def rank(self) -> Iterator[list[RankedOrder]]:
@@ -153,7 +153,7 @@ def _kept(known: dict[str, Any], key: str, value: Any) -> None:
 
 
 class Template:
-    """What is ready before the first page is opened.
+    """The state that is prepared before the first page is opened.
 
     Attributes
     ----------
@@ -211,7 +211,7 @@ class Template:
 
     @property
     def state(self) -> dict[str, Any]:
-        """What a page shows that has asked for nothing yet."""
+        """The state of a page that has made no request yet."""
         saved = json.dumps(saving.save(self.rendering.session))
         return {"parts": self.parts, "saved": saved, "compiled": self.compiled}
 

@@ -1,4 +1,4 @@
-"""How a session worker follows the run store, if the server keeps runs.
+"""The session worker's view of the run store, if the server keeps runs.
 
 The session worker itself only asks the system, now and then, whether the store's files have
 changed.  It is read by a child that ends right after, and what the estimate says of its runs comes
@@ -34,7 +34,7 @@ Stamp = tuple[tuple[int, int, int] | None, ...]
 
 
 def stamp(path: str) -> Stamp:
-    """What differs once a store was written: places, sizes and times of its files."""
+    """Return a value that differs once a store was written: its files' places, sizes and times."""
     return _file(path, 0), _file(f"{path}-wal", 1)
 
 
@@ -72,7 +72,7 @@ class Sharing:
 
     @property
     def works(self) -> list[BackgroundTask]:
-        """What is under way, to wait for."""
+        """The tasks that are under way, to wait for."""
         return [work for work in (self._looking, self._judging) if work is not None]
 
     def begin(self) -> None:
@@ -107,7 +107,7 @@ class Sharing:
         )
 
     def _may_be_there(self, new: bool) -> bool:
-        """Whether the design's own run may be in the store, though none is known."""
+        """Return whether the design's own run may be in the store, though none is known."""
         every = self.session.shared.total <= LATEST
         return self.session.record is None and (new or not every)
 

@@ -41,7 +41,7 @@ class Supervisor:
         self.loop = asyncio.new_event_loop()
         self.started = time.time()
         self.first: dict[str, Any] = {}
-        """What a page shows at first; empty until the engine is loaded."""
+        """The first state of a page; empty until the engine is loaded."""
         self.clients: set[Any] = set()
         self.parking = Parking(2 * budgets.sessions)
         self.running: list[Any] = []
@@ -85,7 +85,7 @@ class Supervisor:
         done.wait(2)
 
     def counts(self) -> dict[str, int]:
-        """What there is, for ``/health``."""
+        """Return the counts for ``/health``."""
         fork_servers = [n for n in (self._fork_server, self._next, *self._old) if n is not None]
         return {
             "pages": len(self.clients),
@@ -101,7 +101,7 @@ class Supervisor:
 
     @property
     def ready(self) -> bool:
-        """Whether the engine is loaded."""
+        """True if the engine is loaded."""
         return self._fork_server is not None and bool(self._fork_server.state)
 
     # In the loop --------------------------------------------------------------------------
@@ -115,7 +115,7 @@ class Supervisor:
             self._fork_server = ForkServerHandle(self)
 
     def others(self, client: Any) -> bool:
-        """Whether other pages than this one are open and were used just now."""
+        """Return whether other pages than this one are open and were used just now."""
         now = time.monotonic()
         return any(c is not client and c.seen and now - c.used < RECENT for c in self.clients)
 

@@ -83,7 +83,7 @@ class WorkerSocket:
 
     @property
     def waiting(self) -> bool:
-        """Whether a message has been read already, so that the socket need not be readable."""
+        """True if a message has been read already, so that the socket need not be readable."""
         return bool(self._ready)
 
     def send(self, message: Any, files: tuple[int, ...] = ()) -> None:

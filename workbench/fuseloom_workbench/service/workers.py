@@ -41,13 +41,13 @@ LOADING = 300.0
 
 
 class ForkServerListener(Protocol):
-    """Who is told what becomes of a fork server."""
+    """The listener to a fork server's events."""
 
     budgets: Budgets
     loop: asyncio.AbstractEventLoop
 
     def renew(self) -> None:
-        """What was compiled is worth a new fork server."""
+        """Report that new machine code makes a new fork server worthwhile."""
 
     def renewed(self, fork_server: ForkServerHandle) -> None:
         """A fork server has loaded the engine."""
@@ -88,7 +88,7 @@ class Worker:
             self.fork_server.send({"kill": self.pid})
 
     def lives(self) -> bool:
-        """Whether its process runs: that it has ended may not have been heard of yet."""
+        """Return whether its process runs; the news of its end may not have arrived yet."""
         try:
             state = psutil.Process(self.pid).status()
         except (psutil.Error, ValueError):

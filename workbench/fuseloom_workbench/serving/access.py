@@ -25,12 +25,12 @@ autocomplete="current-password"></label> <button>Enter</button></form></html>"""
 
 
 def same(given: str, wanted: str) -> bool:
-    """Whether two tokens are equal, in a time that does not tell where they differ."""
+    """Return whether two tokens are equal, in a time that does not depend on the difference."""
     return hmac.compare_digest(given.encode(), wanted.encode())
 
 
 def access(token: str) -> AuthProvider:
-    """What asks for the token, and recognises who has given it."""
+    """Return the provider that asks for the token, and recognises its owners."""
 
     class Login(RequestHandler):
         """The form, and the answer to it; a link may carry the token, too."""

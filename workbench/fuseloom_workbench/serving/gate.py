@@ -1,4 +1,4 @@
-"""What passes: who may connect, what may be asked for, and what browsers are told to forbid.
+"""The gate of the server: permitted hosts and requests, and the browsers' restrictions.
 
 Bokeh's server lets a WebSocket without an Origin pass, and Panel's route ``/components`` imports
 any installed module by name.  Both end here, before a handler is chosen.
@@ -37,7 +37,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 COMPONENTS = ("components/panel_material_ui.",)
-"""What of the route ``/components`` the page itself needs."""
+"""The parts of the route ``/components`` that the page itself needs."""
 LONGEST = 4000
 """Characters of a path with its query."""
 

@@ -82,7 +82,7 @@ def remembering(find: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _NoRun(param.Parameterized):
-    """What a page is told of its simulation before there is any."""
+    """The state of a page's simulation before there is any."""
 
     running = param.Boolean(False)
     share = param.Number(0.0)

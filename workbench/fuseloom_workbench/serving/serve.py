@@ -70,7 +70,7 @@ def budgets_of(options: argparse.Namespace) -> Budgets:
 
 
 def is_loopback(address: str) -> bool:
-    """Whether only this machine reaches that address."""
+    """Return whether only this machine reaches that address."""
     if address == "localhost":
         return True
     try:
@@ -242,7 +242,7 @@ def make_server(options: argparse.Namespace, supervisor: supervisors.Supervisor,
 
 
 class Refusals(logging.Filter):
-    """What a browser sent and nobody could read is its fault: one line, no traceback."""
+    """A filter for faults in a browser's messages: one line, no traceback."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         problem = record.exc_info[1] if record.exc_info else None
@@ -253,7 +253,7 @@ class Refusals(logging.Filter):
 
 
 def _raised_by_bokeh(problem: BaseException) -> bool:
-    """Whether it was raised where messages are read, not by what is done with them."""
+    """Return whether it was raised while messages are read, not while they are handled."""
     place = problem.__traceback__
     while place is not None and place.tb_next is not None:
         place = place.tb_next
@@ -262,7 +262,7 @@ def _raised_by_bokeh(problem: BaseException) -> bool:
 
 
 def _ignore(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """What nobody waits for: a page that has gone while something was sent to it is no fault."""
+    """Ignore sends to pages that have gone: they are no fault."""
     problem = context.get("exception")
     if type(problem).__name__ in ("WebSocketClosedError", "StreamClosedError"):
         return

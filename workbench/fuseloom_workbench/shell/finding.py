@@ -1,4 +1,4 @@
-"""What Ctrl+K finds of a session: what can be chosen, shown and loaded, as plain data."""
+"""The entries of Ctrl+K in a session: choices, views and runs to load, as plain data."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from fuseloom_workbench.base.component import SessionComponent
 
 
 class Rail(SessionComponent):
-    """What is explored, and what was run; each run can be loaded, pinned as A, or forgotten.
+    """The explored designs and runs; each run can be loaded, pinned as A, or forgotten.
 
     Examples
     --------

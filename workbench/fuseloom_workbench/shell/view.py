@@ -16,7 +16,7 @@ from fuseloom_workbench.state.sources import fitting_data, model_names
 from fuseloom_workbench.state.steps import DesignStep
 
 OWN = "edited"
-"""What the choice of models shows for a program that was edited."""
+"""The name of an edited program in the choice of models."""
 LONGEST_ADDRESS = 6_000
 """Characters of an address that every browser and server takes."""
 NEAR = 20
@@ -50,7 +50,7 @@ def trail(session: Session) -> dict[str, Any]:
 
 
 def _factor(before: DesignStep, step: DesignStep) -> str:
-    """How many times as fast as the step before; nothing where the two cannot be compared."""
+    """Return the speed-up over the step before; empty if the two cannot be compared."""
     if not before.cycles or not step.cycles or before.problem != step.problem:
         return ""
     return ratio(before.cycles / step.cycles)

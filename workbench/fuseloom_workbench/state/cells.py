@@ -1,4 +1,4 @@
-"""What can be chosen at a cell of the fusion table: directives that lower it otherwise.
+"""The choices at a cell of the fusion table: directives that lower it otherwise.
 
 A cell is where a column, that is one use of a tensor, and an index meet.  What the schedule may say
 about it is a handful of directives (``docs/spec/fusion.md`` §3.3): a level is scanned or looked up,
@@ -57,7 +57,7 @@ class CellChoice:
 
 
 def choices(built: BuiltDesign, region: int, column: str, row: str) -> tuple[CellChoice, ...]:
-    """What the schedule may say about a cell, in the order of the menu."""
+    """Return the choices of the schedule at a cell, in the order of the menu."""
     compiled = built.regions[region]
     cell = compiled.table.cells.get((column, row))
     found = next((c for c in compiled.table.columns if c.name == column), None)
@@ -127,7 +127,7 @@ class _Menu:
             )  # fmt: skip
 
     def repeated(self) -> Iterator[CellChoice]:
-        """What this region repeats over indices that an operand lacks."""
+        """Yield the choices of repetition over indices that an operand lacks."""
 
         def mine(s: Setting) -> bool:
             return isinstance(s, Repeat) and s.region == self.span

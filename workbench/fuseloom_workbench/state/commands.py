@@ -1,4 +1,4 @@
-"""What a page may ask of a session: names, kinds of arguments, and what becomes of a failure.
+"""The requests of a page to a session: names, kinds of arguments, and handling of failures.
 
 A request comes from a browser, which may send anything; what is not in :data:`COMMANDS` is not
 carried out.
@@ -203,7 +203,7 @@ COMMANDS: dict[str, SessionCommand] = {
 
 
 def known(name: Any, arguments: Sequence[Any]) -> bool:
-    """Whether this is a request at all."""
+    """Return whether this is a request at all."""
     command = COMMANDS.get(name) if isinstance(name, str) else None
     return (
         command is not None

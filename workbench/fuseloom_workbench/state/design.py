@@ -1,4 +1,4 @@
-"""What a user has decided, and what the engine makes of it."""
+"""The decisions of a user, and their result from the engine."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from fuseloom_workbench.state.sources import Options, chosen_options, source
 Orders = Mapping[str, tuple[str, ...]]
 
 EFFORT = 3e6
-"""What ranking orders may take at each change: some tenths of a second."""
+"""The limit on ranking orders at each change: some tenths of a second."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ class Design:
 
 
 def region_name(first: str, last: str) -> str:
-    """How the engine names the region of these statements."""
+    """Return the engine's name of the region of these statements."""
     return first if first == last else f"{first}..{last}"
 
 
@@ -299,7 +299,7 @@ class BuiltDesign:
 
     @property
     def configuration(self) -> str:
-        """What identifies a run: two designs with the same one give the same cycles."""
+        """The identity of a run: two designs with the same one give the same cycles."""
         return f"{self.problem}\n{self.resolved}"
 
     @cached_property
@@ -309,7 +309,7 @@ class BuiltDesign:
 
 
 def _fences(live: Sequence[Statement]) -> set[int]:
-    """Where a reshape begins or ends, which belongs to no region."""
+    """Return the ends of reshapes, which belong to no region."""
     return {k for k in range(1, len(live)) if live[k].op.fuses != live[k - 1].op.fuses}
 
 
@@ -348,7 +348,7 @@ def schedule_of(program: Program, design: Design) -> Schedule:
 
 
 def _elsewhere(setting: Setting, spans: Collection[Span], known: Set[str]) -> bool:
-    """Whether a directive is about a region that the statements have, but the cuts do not."""
+    """Return whether a directive concerns a region that the cuts lack, but not its statements."""
     span = setting.region if isinstance(setting, _OF_REGIONS) else None
     return span is not None and span not in spans and {span.first, span.last} <= known
 
@@ -368,7 +368,7 @@ def _check_names(schedule: Schedule, regions: Sequence[str]) -> None:
 _OF_REGIONS = (Locate, LocateLevel, Parallel, Permute, Repeat)
 """Directives that may name the region they are for."""
 _COMPILED = CompiledBefore(most=20_000)
-"""What designs before this one have compiled."""
+"""The cache of regions that earlier designs have compiled."""
 
 
 def build(design: Design, before: BuiltDesign | None = None) -> BuiltDesign:
@@ -455,7 +455,7 @@ def _statements(program: Program) -> list[str]:
 
 
 def starting_schedule(presets: Mapping[str, str]) -> str:
-    """What a model is shown with at first: ``partial``, if it has such a preset."""
+    """Return the first schedule of a model: ``partial``, if it has such a preset."""
     return presets.get("partial", next(iter(presets.values()), ""))
 
 

@@ -1,4 +1,4 @@
-"""What a visitor does to a design: a design in, another one out."""
+"""The edits of a design by a visitor: a design in, another one out."""
 
 from __future__ import annotations
 

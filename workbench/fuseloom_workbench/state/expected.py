@@ -1,4 +1,4 @@
-"""What the cost model said of a design besides its cycles, kept with its run."""
+"""The cost model's summary of a design besides its cycles, kept with its run."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class EstimateSummary:
 
     @classmethod
     def of(cls, built: BuiltDesign) -> EstimateSummary:
-        """What is expected of a design."""
+        """Return the summary of a design's estimate."""
         estimate: Estimate = built.estimate
         modes = [region.mode for region in estimate.regions]
         basis = max(modes, key=list(EstimateMode).index, default=EstimateMode.EXACT)

@@ -51,7 +51,7 @@ class Upload:
 
 
 def folder() -> Path:
-    """Where tensors that came in files are kept."""
+    """Return the folder of tensors that came in files."""
     chosen = os.environ.get(VARIABLE)
     cache = os.environ.get("FUSELOOM_CACHE_DIR") or platformdirs.user_cache_dir(
         "fuseloom", appauthor=False
@@ -130,7 +130,7 @@ def make_room(wanted: int) -> None:
 
 
 def fits(upload: Upload, loaded: Loaded) -> bool:
-    """Whether the program has the tensor, as an input of that shape."""
+    """Return whether the program has the tensor, as an input of that shape."""
     program = loaded.model.program
     if upload.tensor not in program.given:
         return False

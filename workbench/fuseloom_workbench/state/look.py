@@ -1,4 +1,4 @@
-"""What is looked at: the region shown, what is selected in it, and how it is drawn."""
+"""The view of a session: the region shown, the selection in it, and its drawing."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ ACTIVITIES = {
     "stall_memory": "waiting for memory",
     "idle": "idle after its end",
 }
-"""What a node may do at a time."""
+"""The activities of a node, and their names."""
 
 
 @dataclass(frozen=True)
 class Window:
-    """What a page asks of the timeline.
+    """The request of a page to the timeline.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Window:
 
 @dataclass(frozen=True)
 class GraphDrawing:
-    """How the graph is drawn.
+    """The options of the graph's drawing.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What people call a machine, what it has, and how long a run on it may take."""
+"""The display of machines: name, memory, and the expected time of a run."""
 
 from __future__ import annotations
 

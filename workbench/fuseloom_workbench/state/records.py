@@ -1,4 +1,4 @@
-"""What is kept of a simulated configuration: its design and the record of its run."""
+"""The record of a simulated configuration: its design and the record of its run."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def standin_text(label: str) -> str:
 
 
 def verdict(run: RunRecord) -> str:
-    """How the outputs of a run compare with the dense reference, in words."""
+    """Describe how the outputs of a run compare with the dense reference."""
     return "not compared with the dense reference" if run.check is None else str(run.check)
 
 
 def source_of(built: BuiltDesign) -> DataSource:
-    """Where the data of a design came from, as a run's record tells it."""
+    """Return the source of a design's data for a run's record."""
     return DataSource(
         built.loaded.label, built.loaded.origin, built.loaded.standin, built.loaded.options
     )
@@ -98,12 +98,12 @@ class KeptRun:
 
     @cached_property
     def machine(self) -> str:
-        """What people call the machine."""
+        """The name of the machine for people."""
         return machine_label(self.design.machine)
 
     @property
     def data(self) -> str:
-        """What people call the data."""
+        """The name of the data for people."""
         return "" if self.run.data is None else self.run.data.label
 
     @property
@@ -124,7 +124,7 @@ class KeptRun:
 
     @property
     def verdict(self) -> str:
-        """How the outputs compare with the dense reference, in words."""
+        """The verdict on the outputs against the dense reference, in words."""
         return verdict(self.run)
 
     def with_paths_of(self, known: KeptRun | None) -> KeptRun:

@@ -1,4 +1,4 @@
-"""What was run: by this session, and by whoever else kept runs of the same problem."""
+"""The runs of this session, and those of the same problem that others kept."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Runs(param.Parameterized):
 
     @property
     def stale(self) -> bool:
-        """Whether the run shown last belongs to another configuration."""
+        """True if the run shown last belongs to another configuration."""
         return self.latest is not None and self.record is None
 
     @property
@@ -66,7 +66,7 @@ class Runs(param.Parameterized):
         return next((r for r in runs if r.preset and r.name == "unfused"), None)
 
     def unfused_cycles(self, problem: str) -> int | None:
-        """What the unfused run of a problem took, whoever has done it; None if nobody has."""
+        """Return the cycles of a problem's unfused run, whoever has done it; None without one."""
         own = self.baseline_of(problem)
         if own is not None:
             return own.run.cycles
@@ -100,7 +100,7 @@ class Runs(param.Parameterized):
 
     @property
     def promised(self) -> Promise | None:
-        """What was promised of the design shown, if it came of a suggestion."""
+        """The promise for the design shown, if it came of a suggestion."""
         return self.promises.get(_short(self.built.configuration))
 
     def forget(self, number: int) -> None:

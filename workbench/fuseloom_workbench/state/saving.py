@@ -208,7 +208,7 @@ def restore(session: Session, saved: Any, kept: list[KeptRun] | None = None) -> 
 
 
 def _look(session: Session, look: Mapping[str, Any]) -> None:
-    """What was selected and how it was drawn, as far as it makes sense."""
+    """Restore the selection and the drawing, as far as they make sense."""
     match look:
         case {"region": int(region)}:
             session.select_region(region)

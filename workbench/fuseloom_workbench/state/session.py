@@ -38,7 +38,7 @@ LONGEST = 500
 
 
 class Session(ViewState, Runs, Answered):
-    """What is shown, and every way to change it.
+    """The state of a page, and every way to change it.
 
     Each change compiles first.  If the engine refuses, nothing changes, and ``message`` says
     why with ``ok`` False.  Components watch ``answers``, which counts every answer, accepted or
@@ -303,7 +303,7 @@ class Session(ViewState, Runs, Answered):
 
     @property
     def travels(self) -> tuple[bool, bool]:
-        """Whether there is something to undo, and to redo."""
+        """A pair of flags: whether there is something to undo, and to redo."""
         return bool(self._steps.past), bool(self._steps.future)
 
     @property
@@ -467,7 +467,7 @@ class Session(ViewState, Runs, Answered):
         self.answers += 1
 
     def _region_after(self, built: BuiltDesign) -> int:
-        """Where the statement that headed the shown region is now."""
+        """Return the region that now has the first statement of the region shown."""
         if self.built is None:
             return 0
         first = self.current.region.statements[0].out.tensor

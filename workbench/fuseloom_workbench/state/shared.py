@@ -64,7 +64,7 @@ class SharedRun:
 
     @classmethod
     def of(cls, stored: StoredRun) -> SharedRun:
-        """What is shown of a run."""
+        """Return the displayed form of a run."""
         own = stored.identity.engine == engine_version()
         made = cls(
             stored.key,
@@ -107,7 +107,7 @@ def _totals(record: RunRecord) -> RunRecord:
 
 @dataclass(frozen=True)
 class StoredRuns:
-    """What the store has for a problem.
+    """The store's runs for a problem.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class StoredRuns:
 
 @dataclass(frozen=True)
 class EstimatedSchedules:
-    """What the engine makes of schedules of the store.
+    """The engine's estimates for schedules of the store.
 
     Attributes
     ----------
@@ -212,7 +212,7 @@ def _ordered(stored: tuple[StoredRun, ...]) -> tuple[SharedRun, ...]:
 
 
 def _hidden(problem: FuseloomError, path: str) -> str:
-    """What went wrong, without saying where the file lies."""
+    """Describe the problem without the location of the file."""
     text = problem.message.replace(f"run store {path}", "run store of this server")
     text = text.replace(path, "the run store of this server")
     return shortened(f"Kept runs are not read: {text}", _WORDS)

@@ -68,7 +68,7 @@ def forget() -> None:
 
 
 def keep_programs(number: int) -> None:
-    """How many edited programs with their data are kept for a quick return."""
+    """Set the number of edited programs, with their data, that are kept for a quick return."""
     global _edited
     _edited = lru_cache(maxsize=number)(_edited.__wrapped__)
 

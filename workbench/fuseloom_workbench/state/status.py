@@ -8,7 +8,7 @@ from fuseloom_workbench.state.session import Session
 
 
 def view(session: Session) -> dict[str, Any]:
-    """Whether the last request was granted, what it was about, and what there is to say."""
+    """Return the result of the last request: its success, topic and messages."""
     return {
         "ok": session.ok,
         "topic": session.topic,

@@ -39,7 +39,7 @@ class DesignStep:
 
 
 def name_of(built: BuiltDesign, before: BuiltDesign | None) -> str:
-    """What a design is called after: its data, its preset, or what was changed."""
+    """Return the name of a design: its data, its preset, or its changes."""
     design = built.design
     if before is not None:
         old = before.design
@@ -85,7 +85,7 @@ def _of_cuts(built: BuiltDesign, before: BuiltDesign) -> str:
 
 
 class Steps:
-    """Where a session was before, and what it undid.
+    """The earlier states of a session, and those that it undid.
 
     Examples
     --------

@@ -41,18 +41,18 @@ NAMES = ("streams", "streams_chunk", "streams_story")
 RECORDINGS = 3
 """Recordings that a session keeps for a quick return; one may take tens of MB."""
 BEGINNING = RecordingLimits(cycles=1_000)
-"""What is recorded first of a long run, so that stepping can begin."""
+"""The first recorded part of a long run, with which stepping can begin."""
 KEPT = 32
 """Nodes whose stories are kept for a quick return."""
 
 
 def wanted(session: Session) -> bool:
-    """Whether somebody steps through the region shown."""
+    """Return whether somebody steps through the region shown."""
     return session.moment[0] >= 0
 
 
 def key(session: Session) -> str:
-    """What identifies a recording: the same key needs no new one."""
+    """Return the identity of a recording: the same key needs no new one."""
     text = f"{session.built.configuration}\n{session.region}"
     return sha256(text.encode()).hexdigest()[:16]
 
@@ -77,7 +77,7 @@ def dot(graph: Graph) -> str:
 
 
 class Shown:
-    """What there is to show of one region's run: first its drawing, then its tokens.
+    """The display of one region's run: first its drawing, then its tokens.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class Shown:
 
     @property
     def whole(self) -> bool:
-        """Whether nothing more will come."""
+        """True if nothing more will come."""
         return (self.recording is not None and not self.more) or bool(self.problem)
 
     def parts(self, moment: tuple[int, int], selected: int) -> dict[str, str]:
@@ -215,5 +215,5 @@ def _recordings(
 
 
 def given_up(session: Session, problem: str) -> Shown:
-    """What is shown when the region shown could not be recorded."""
+    """Return the display for a region that could not be recorded."""
     return Shown((key(session), session.current.name), session.current.graph, problem=problem)

@@ -156,7 +156,7 @@ def _nodes(kept: _RunKey) -> Iterator[_Found]:
 
 
 def _label(row: Mapping[str, Any]) -> str:
-    """What people call a node; of those that all have one name, with the cell they are for."""
+    """Return a node's name for people; of several with one name, with their cell."""
     plain = row["label"].islower() and row["origin"]
     return f"{row['label']} {row['origin']}" if plain else str(row["label"])
 

@@ -1,4 +1,4 @@
-"""What every node of a run did over time, at any zoom."""
+"""The activity of every node of a run over time, at any zoom."""
 
 from __future__ import annotations
 

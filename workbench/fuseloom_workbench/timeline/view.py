@@ -43,7 +43,7 @@ def view(session: Session) -> dict[str, Any]:
 
 
 def _widths(kept: KeptRun) -> str:
-    """How wide the bins of a run's regions are."""
+    """Describe the width of the bins of a run's regions."""
     widths = sorted({r.timeline["width"] for r in kept.run.regions if r.timeline is not None})
     if len(widths) == 1:
         return count(widths[0], "cycle" if widths[0] == 1 else "cycles")

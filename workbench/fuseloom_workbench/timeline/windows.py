@@ -74,7 +74,7 @@ def _opened(path: Path) -> EventStore:
 
 
 def has_events(kept: KeptRun) -> bool:
-    """Whether the files of all regions of a run are there."""
+    """Return whether the files of all regions of a run are there."""
     return all(_file(region) is not None for region in kept.run.regions)
 
 
@@ -107,7 +107,7 @@ def store_of(region: RegionRecord) -> EventStore:
 
 
 def answer(session: Session) -> dict[str, Any]:
-    """What was asked last about the timeline; empty if nothing was."""
+    """Return the answer to the last request about the timeline; empty without one."""
     asked = session.window
     here, there = shown_runs(session)
     if asked is None or here is None:
@@ -116,7 +116,7 @@ def answer(session: Session) -> dict[str, Any]:
 
 
 class _Question:
-    """What was asked, of which runs; compared by the very objects, which never change."""
+    """A question about runs; compared by the very objects, which never change."""
 
     def __init__(
         self, window: Window, here: KeptRun, there: KeptRun | None, rows: TimelineRows

@@ -1,4 +1,4 @@
-"""What takes a moment to find out of a design: what is computed again, and what would help."""
+"""The analysis of a design that takes a moment: recomputation, and helpful changes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from fuseloom_workbench.state.records import KeptRun
 from fuseloom_workbench.state.session import Session
 
 SECONDS = 1.5
-"""What looking for changes may take; answers do not wait for it."""
+"""The limit on the search for changes; answers do not wait for it."""
 MUCH = 1.1
 """Times over that something is computed before it is told, and a cut behind it tried first."""
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found of a design.
+    """The findings about a design.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ def find(session: Session) -> Iterator[Findings]:
 
 
 def _attributed(pinned: KeptRun, built: BuiltDesign) -> AttributedCycles | None:
-    """Where the cycles of run A went; None if this engine makes other regions of its design."""
+    """Attribute the cycles of run A; None if this engine makes other regions of its design."""
     try:
         return attribution(pinned.run, build(pinned.design, built).compilation)
     except (FuseloomError, ValueError):

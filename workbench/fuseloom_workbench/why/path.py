@@ -1,4 +1,4 @@
-"""What the cycles of a run went on, as plain data."""
+"""The causes of a run's cycles, as plain data."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _expected(session: Session) -> float:
 
 
 def _takes(session: Session) -> str:
-    """How long Explain may take, and what it may miss."""
+    """Describe the time that Explain may take, and the part of the run that it may miss."""
     expected, limit = _expected(session), session.run_limit
     if expected > limit:
         return (
@@ -90,7 +90,7 @@ def _head(path: Mapping[str, Any]) -> str:
 
 
 def start_text(path: Mapping[str, Any]) -> str:
-    """What a path leaves out that is known in part only."""
+    """Describe the missing part of a path that is known in part only."""
     if not path["start"]:
         return ""
     known = 1 - path["start"] / max(path["cycles"], 1)

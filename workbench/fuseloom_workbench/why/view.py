@@ -56,7 +56,7 @@ def view(session: Session, found: Findings | None) -> dict[str, Any]:
 
 
 def _wrong(session: Session) -> str:
-    """What to do about a run with wrong numbers: ``machine``, or ``report``; empty without one."""
+    """Return the remedy for a run with wrong numbers, ``machine`` or ``report``; else empty."""
     record = session.record
     if record is None or record.run.check is None or record.run.ok:
         return ""
@@ -94,7 +94,7 @@ def _answer(session: Session, found: Findings) -> dict[str, Any]:
 
 
 def _promise(session: Session) -> dict[str, Any] | None:
-    """What was promised of this design, and whether its run kept that."""
+    """Return the promise of this design, and whether its run kept it."""
     promise, record = session.promised, session.record
     if promise is None:
         return None

@@ -1,4 +1,4 @@
-"""Where the cycles of a run went, what is computed again, and what differs from run A."""
+"""The causes of a run's cycles, the recomputed results, and the differences from run A."""
 
 from __future__ import annotations
 

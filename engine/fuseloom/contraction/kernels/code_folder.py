@@ -1,4 +1,4 @@
-"""Where machine code is kept, and whether a file there is what was put there."""
+"""The folder of cached machine code, and the check that a file is intact."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _END = b"fuseloom shared object 1\n"
 
 
 def cache_folder() -> tuple[Path, str]:
-    """Where machine code is kept, and why it is kept for this process only, if it is.
+    """Return the folder of machine code, and the reason if it is kept for this process only.
 
     It is the folder that ``FUSELOOM_CACHE_DIR`` names, or the user's cache.
     """
@@ -86,7 +86,7 @@ def mark(body: bytes) -> bytes:
 
 
 def is_whole(path: Path) -> bool:
-    """Whether a file is what was put there."""
+    """Return whether a file is complete and unchanged since it was written."""
     try:
         found = path.lstat()
         if not stat.S_ISREG(found.st_mode) or _others_write(found):

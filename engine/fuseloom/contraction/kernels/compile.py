@@ -45,14 +45,14 @@ FASTER = (*FLAGS, "-ffast-math")
 """Sums in any order: faster, and no longer the same to the last digits."""
 ALWAYS = ("-std=c99", "-shared", "-fPIC", "-w")
 SECONDS = 120
-"""How long a compiler may take."""
+"""The most seconds that a compiler may take."""
 
 Ints = npt.NDArray[np.int64]
 Call = Callable[[Ints, Sequence[npt.NDArray[Any]]], None]
 
 
 class Backend(Enum):
-    """What makes machine code."""
+    """A compiler that produces machine code."""
 
     C = "c"
     NUMBA = "numba"
@@ -148,7 +148,7 @@ def _version(path: str, changed: int) -> str | None:
 
 @lru_cache(maxsize=1)
 def processor() -> str:
-    """What code for this very processor depends on."""
+    """Return a description of this processor, on which the machine code depends."""
     try:
         import llvmlite.binding as llvm
 

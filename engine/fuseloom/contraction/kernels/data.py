@@ -83,7 +83,7 @@ class Data:
 
     @cached_property
     def wanted(self) -> Floats:
-        """What the network computes, by the reference."""
+        """The network's result, computed by the reference."""
         check_dense(self.tree)
         return evaluate(self.tree, self.elements)
 

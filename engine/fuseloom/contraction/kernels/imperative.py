@@ -156,7 +156,7 @@ class ArrayParameter:
 
 @dataclass(frozen=True)
 class Routine:
-    """What is compiled.
+    """A routine to compile.
 
     Attributes
     ----------
@@ -175,7 +175,7 @@ class Routine:
 
 
 class Dialect(Protocol):
-    """How a language writes what the others write differently."""
+    """The syntax of a target language, where languages differ."""
 
     indent: str
     end: str

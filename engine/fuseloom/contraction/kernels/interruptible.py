@@ -12,7 +12,7 @@ TICK = 0.2
 
 
 def interruptible(work: Callable[[], T]) -> T:
-    """What some work gives; Ctrl-C ends waiting for it.
+    """Return the result of some work; Ctrl-C ends the wait for it.
 
     The work is done in a thread of its own.  Machine code cannot be stopped from outside, so that
     what was interrupted runs on until it ends, or until the process does.

@@ -1,4 +1,4 @@
-"""What the loops of a nest run through, and how its workspaces are emptied.
+"""The iteration spaces of a nest's loops, and the clearing of its workspaces.
 
 Code is made by it (:mod:`.lower`), and its time estimated (:mod:`fuseloom.contraction.cost`).
 """
@@ -37,7 +37,7 @@ def split(bound: Bound, index: str, body: Nest) -> Iterator[tuple[tuple[Key, ...
 
 
 def is_compressed(bound: Bound, key: Key, access: Access, index: str) -> bool:
-    """Whether a reference has an index at a compressed level."""
+    """Return whether a reference has an index at a compressed level."""
     layout = bound.layouts.get(key)
     if layout is None or index not in access.indices:
         return False
@@ -45,7 +45,7 @@ def is_compressed(bound: Bound, key: Key, access: Access, index: str) -> bool:
 
 
 def touches_few(bound: Bound, name: str, touching: Nest) -> bool:
-    """Whether it is better to empty what was touched of a workspace, by the loops that did."""
+    """Return whether clearing only the touched elements, by the loops that did, is cheaper."""
     own = bound.assigns[name].out.indices
     extents = bound.tree.extents
     if prod(extents[x] for x in own) <= CLEARED_WHOLE:

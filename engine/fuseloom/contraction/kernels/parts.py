@@ -16,7 +16,7 @@ PRODUCTS = "+products"
 
 @dataclass(frozen=True)
 class Slot:
-    """What an array of a routine is.
+    """The role of an array of a routine.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Lowered:
 
 
 def is_whole(slot: Slot) -> bool:
-    """Whether an array holds integers."""
+    """Return whether an array holds integers."""
     return slot.part in ("+count", "+positions", PRODUCTS) or (
         slot.layout is not None and slot.part in ("seg", "crd")
     )
@@ -75,7 +75,7 @@ def outer(bound: Bound) -> tuple[str, ...]:
 
 
 def made_by(body: Nest) -> dict[str, set[str]]:
-    """What a loop adds to that is there before and after; per each, all that is made for it."""
+    """Map each loop to the results it adds to that exist outside it, with all that it computes."""
     local = {name for part in walk(body) if isinstance(part, Where) for name in workspaces(part)}
     found = {assign.out.tensor: assign for assign, _ in assignments(body)}
 

@@ -33,7 +33,7 @@ def kernel_record(
     products: float = 0.0,
     source: DataSource | None = None,
 ) -> RunRecord:
-    """What a run of a kernel gave.
+    """Return the record of a kernel's run.
 
     It has one region, the whole nest.  Its cycles are nanoseconds by the clock, its bytes those of
     the workspaces, its operations two per multiplication (a product and a sum).

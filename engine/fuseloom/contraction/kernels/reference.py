@@ -1,4 +1,4 @@
-"""What a network computes, apart from any nest: densely where it is small, else pair by pair."""
+"""The reference result of a network, computed densely if it is small, else pair by pair."""
 
 from __future__ import annotations
 

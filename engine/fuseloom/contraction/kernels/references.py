@@ -63,7 +63,7 @@ class Bound:
 
     @cached_property
     def workspaces(self) -> tuple[Access, ...]:
-        """What is made on the way, as it is assigned."""
+        """The intermediate results, as they are assigned."""
         return tuple(a.out for a in self.assigns.values() if a.out is not self.result)
 
 
@@ -172,7 +172,7 @@ def bind(
 
 
 def _needed(tree: ContractionTree, name: str, made: set[str]) -> Iterator[Access]:
-    """What a contraction is a product of: given tensors, and those below it that are made."""
+    """Yield the factors of a contraction: given tensors, and computed ones below it."""
     for access in tree.by_name[name].operands:
         if access.tensor not in tree.by_name or access.tensor in made:
             yield access

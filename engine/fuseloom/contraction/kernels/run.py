@@ -37,7 +37,7 @@ SECONDS = 60.0
 
 @dataclass(frozen=True)
 class KernelMeasurement:
-    """How a kernel did.
+    """The measurements of a kernel.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class KernelMeasurement:
 
     @property
     def right(self) -> bool:
-        """Whether the result is that of the reference."""
+        """True if the result equals that of the reference."""
         return self.max_rel_error <= EXACT
 
 
@@ -188,7 +188,7 @@ def count_products(
     *,
     levels: Mapping[str, tuple[LevelFormat, ...]] | None = None,
 ) -> dict[str, int]:
-    """How often a nest's code executes each assignment on data, by what that makes.
+    """Count how often a nest's code executes each assignment on data, by the assigned result.
 
     An assignment multiplies once less than it has operands.
 

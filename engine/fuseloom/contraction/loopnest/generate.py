@@ -69,7 +69,7 @@ def canonical(nest: Nest) -> str:
 
 
 def _in_turn(nest: Nest) -> Iterator[Nest]:
-    """What is executed one after the other, at one level."""
+    """Yield the nests that are executed one after the other, at one level."""
     if isinstance(nest, Where):
         yield from _in_turn(nest.producer)
         yield from _in_turn(nest.consumer)

@@ -18,7 +18,7 @@ MOST_STEPS = 50_000_000
 def interpret(
     nest: Nest, extents: Mapping[str, int], operands: Mapping[str, Array], most: int = MOST_STEPS
 ) -> Array:
-    """What a nest computes.
+    """Compute the result of a nest.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def interpret(
 def count_steps(
     nest: Nest, extents: Mapping[str, int], each: Callable[[Assign], int] = lambda _: 1
 ) -> int:
-    """How many assignments are executed where every loop runs through all of its index.
+    """Count the executed assignments if every loop covers the whole extent of its index.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How the streaming machine iterates a fused region, as loops (FuseFlow §3, Fig. 5).
+"""The iteration of a fused region by the streaming machine, as loops (FuseFlow §3, Fig. 5).
 
 Under one order of all indices a fused region can be iterated *globally*, as one product of all
 tensors, or *factored*: a producer is iterated within its consumer's loops up to the first that it
@@ -112,7 +112,7 @@ def _factored(
 
 
 def _shared(producer: Contraction, loops: Sequence[str], order: Sequence[str]) -> int:
-    """How many of the consumer's loops stand around the producer.
+    """Return the number of the consumer's loops that enclose the producer.
 
     Those up to the last that it has itself, as far as they are outside all that it sums.
     """

@@ -1,1 +1,1 @@
-"""What a fused loop structure may be, as constraints, and what satisfies them."""
+"""The constraints on fused loop structures, and the search for structures that satisfy them."""

@@ -32,7 +32,7 @@ class Encoding(Enum):
 
 
 class ConstraintFamily(Enum):
-    """What a constraint is for; the value is how an explanation calls it."""
+    """The purpose of a constraint; the value is its name in explanations."""
 
     ASSIGNMENTS = "order of the contractions (3.2.1)"
     MODES = "a tensor's levels are a permutation of its modes (3.2.2)"
@@ -133,7 +133,7 @@ class Encoded:
 
     @property
     def variables(self) -> int:
-        """How many there are."""
+        """The number of variables."""
         return len(self.assignment) + len(self.mode) + len(self.loop)
 
     # The paper's families ------------------------------------------------------------------------
@@ -204,7 +204,7 @@ class Encoded:
     def _if_between(
         self, access: Access, consumer: Contraction, c: Contraction, formula: Any
     ) -> Any:
-        """What holds if a contraction stands between an intermediate's producer and consumer."""
+        """Return a formula that holds if a contraction lies between an intermediate's two ends."""
         place = self.assignment
         between = self.z3.And(
             place[access.tensor] < place[c.name], place[c.name] < place[consumer.name]
@@ -212,7 +212,7 @@ class Encoded:
         return self.z3.Implies(between, formula)
 
     def _alike(self, given: Any, c: Contraction, index: str, place: int) -> Any:
-        """Where a producer's loop stands at a place, another's stands there, if it has it."""
+        """Return the constraint that puts a contraction's loop at a place under a condition."""
         there = self.loop[c.name, index] == place if index in c.indices else self.z3.BoolVal(False)
         return self.z3.Implies(given, there)
 

@@ -1,4 +1,4 @@
-"""What a user asks of a solution, as further constraints."""
+"""A user's requirements on a solution, as further constraints."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fuseloom.errors import ParseError
 
 
 class PinKind(Enum):
-    """What is asked for; the value is its word."""
+    """A kind of requirement; the value is its keyword."""
 
     LOOPS = "loops"  # of a contraction, outermost first
     LAYOUT = "layout"  # of a given tensor's levels, by the indices of its reference

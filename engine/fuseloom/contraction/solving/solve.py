@@ -20,19 +20,19 @@ from fuseloom.program import Access
 from fuseloom.wording import counted
 
 SECONDS = 20.0
-"""How long Z3 may take for one answer."""
+"""The most seconds that Z3 may take for one answer."""
 MOST_SOLUTIONS = 2_000
-"""How many solutions are enumerated unless asked otherwise."""
+"""The default limit on the number of enumerated solutions."""
 MOST_VECTORS = 4_096
-"""How many vectors of bounds are tried for a Pareto set."""
+"""The most vectors of bounds that are tried for a Pareto set."""
 
 
 MOST_SEQUENCES = 120
-"""How many orders of the contractions are compared with one that was found."""
+"""The most orders of the contractions that are compared with that of a solution."""
 
 
 class Satisfiability(Enum):
-    """What is known of a system of constraints."""
+    """The satisfiability of a system of constraints, as far as it has been decided."""
 
     SAT = "sat"
     UNSAT = "unsat"
@@ -52,7 +52,7 @@ class Blocker:
 
 @dataclass(frozen=True)
 class SolverResult:
-    """What Z3 says of a tree under bounds.
+    """The result of Z3 for a tree under bounds.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What is known of a program's tensors: their coordinates, or what to expect of them.
+"""The known or expected contents of a program's tensors.
 
 Coordinates of the inputs are there; those of what regions write are computed where that is not too
 much, and otherwise expected from statistics.  One object serves any number of schedules, orders
@@ -136,7 +136,7 @@ class EstimateContext:
         mode: EstimateMode | str = EstimateMode.AUTO,
         machine: Machine | None = None,
     ) -> EstimateContext:
-        """What is known of a program on such data, checked unless these very tensors have been.
+        """Return the estimate context of a program and its data, checked unless done before.
 
         Of an input that is too large to be drawn, statistics may be given instead of data
         (:class:`ExpectedStatistics`).
@@ -170,7 +170,7 @@ class EstimateContext:
         mode: EstimateMode | str,
         machine: Machine | None,
     ) -> EstimateContext:
-        """What is known where of some inputs only statistics are."""
+        """Return the estimate context if only statistics are available for some inputs."""
         there = {name: given for name, given in data.items() if name not in expected}
         context = cls(program, check_data(program, there, expected), mode, machine)
         for name, statistics in expected.items():
@@ -192,7 +192,7 @@ class EstimateContext:
         mode: EstimateMode | str = EstimateMode.AUTO,
         machine: Machine | None = None,
     ) -> EstimateContext:
-        """What is known of a program on these very tensors, as far as it has been asked for before.
+        """Return the estimate context of a program on these very tensors, reused if it is cached.
 
         The last few are kept.  Which levels of intermediates are dense makes no difference.
         """
@@ -230,7 +230,7 @@ class EstimateContext:
         return {key.partition("@")[0] for key in keys}
 
     def why(self, name: str) -> Provenance:
-        """How many elements a tensor is taken to have, and how that is known."""
+        """Return the assumed number of elements of a tensor, and its provenance."""
         if name in self.program.inputs:
             formula = "expected from statistics" if name in self.expected else "stored in the data"
         elif name in self.patterns.defined:
@@ -256,7 +256,7 @@ class EstimateContext:
         return {key.partition("@")[0] for key in keys - self.writes(graph)}
 
     def expects(self, graph: Graph) -> bool:
-        """Whether something is known, or expected, of all that a graph writes."""
+        """Return whether all that a graph writes is known or has expected statistics."""
         return all(n in self.expected or self.patterns.knows(n) for n in self.writes(graph))
 
     def guessed(self, graph: Graph) -> tuple[str, ...]:
@@ -264,7 +264,7 @@ class EstimateContext:
         return tuple(sorted(n for n in self.reads(graph) if not self.patterns.knows(n)))
 
     def reads_known(self, graph: Graph) -> bool:
-        """Whether the coordinates of everything that a graph reads are known."""
+        """Return whether the coordinates of everything that a graph reads are known."""
         return all(self.patterns.knows(name) for name in self.reads(graph))
 
     def elementwise(self, name: str) -> StoredTensor | None:
@@ -284,7 +284,7 @@ class EstimateContext:
         self._drop_expected()
 
     def _drop_expected(self) -> None:
-        """What is known is no longer expected."""
+        """Drop the expected statistics of tensors that have become known."""
         for name in [name for name in self.expected if self.patterns.knows(name)]:
             del self.expected[name]
             for own in [own for own in self.data if own not in self.patterns.inputs]:
@@ -342,7 +342,7 @@ class EstimateContext:
         return expected.permuted([stored.index(int(m)) for m in order.split(",")])
 
     def elements(self, name: str) -> float:
-        """How many elements a tensor stores, all those of a block included."""
+        """Return the number of elements that a tensor stores, all those of a block included."""
         self._reshape(name)
         if name in self.expected:
             return self.expected[name].total * prod(self.program.tensor(name).format.tile)
@@ -352,7 +352,7 @@ class EstimateContext:
         return self._stored(name)[name].nnz
 
     def _counted(self, name: str) -> ExpectedStatistics | None:
-        """How often each coordinate of a tensor occurs that is full of more than is listed."""
+        """Count the occurrences of each coordinate, for a tensor with a long full level."""
         made = self.patterns.made(name)
         if made is None or name in self.data:
             return None

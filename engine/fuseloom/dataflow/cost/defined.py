@@ -26,7 +26,7 @@ from fuseloom.program.types import Access, BroadcastAdd, Op, Program, Statement
 _FACTORS = (Op.MUL, Op.DIV)
 PRODUCTS = 5e6
 BYTES = 2**29
-"""What computing the coordinates of one tensor may take: products, and bytes."""
+"""The limit on the products, and on the bytes, of computing the coordinates of one tensor."""
 
 
 def defined(patterns: Patterns, name: str, known: Callable[[str], None]) -> Levels:

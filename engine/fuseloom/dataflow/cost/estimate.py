@@ -147,7 +147,7 @@ def _bound(found: ExecutedGraph, machine: Machine) -> float:
 
 
 def _numbers(executed: Execution, when: Timed) -> tuple[NodeEstimate, ...]:
-    """What every node does, by the counts of its streams."""
+    """Return the work of every node, by the counts of its streams."""
     graph, held = executed.graph, held_bytes(executed)
     numbers = []
 

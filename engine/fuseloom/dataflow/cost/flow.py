@@ -1,4 +1,4 @@
-"""What a stream is expected to carry, and what a rule is told and answers."""
+"""The expected contents of a stream, and the input and result of an estimation rule."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class NestingLevel:
 
 @dataclass(frozen=True, eq=False)
 class References:
-    """Where a reference stream points: the positions of a level, and how often each."""
+    """The targets of a reference stream: the positions of a level, and how often each occurs."""
 
     statistics: Statistics
     level: int
@@ -45,7 +45,7 @@ class References:
 
 @dataclass(frozen=True, eq=False)
 class Flow:
-    """What a stream is expected to carry.
+    """The expected contents of a stream.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class FlowContext:
-    """What rules may look up: statistics of tensors by view key, and stream ids of outputs."""
+    """The context of rules: statistics of tensors by view key, and stream ids of outputs."""
 
     statistics: Callable[[str], Statistics]
     outputs: tuple[int, ...]

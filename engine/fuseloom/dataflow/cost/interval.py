@@ -18,15 +18,15 @@ from fuseloom.dataflow.sim.machine import Machine
 DEVIATIONS = 2.0
 """Standard deviations on each side."""
 MODEL = 0.02
-"""How far cycles are off where all counts are right."""
+"""The relative error of the cycles if all counts are right."""
 CYCLES = 10.0
 """And in cycles, which only counts where there are few."""
 WAITING = 0.65
-"""How far runs take longer where tokens wait for room in channels, or for a memory."""
+"""The relative increase of the cycles if tokens wait for room in channels, or for a memory."""
 INSIDE = 0.12
-"""How far cycles are off where an inner index is sampled, too."""
+"""The relative error of the cycles if an inner index is sampled, too."""
 STATISTICS = 4.0
-"""How many times cycles are off where only statistics are known."""
+"""The factor of error of the cycles if only statistics are known."""
 DECIDING = 0.5
 """A node decides that has so much of the work of the busiest one."""
 

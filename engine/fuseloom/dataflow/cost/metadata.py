@@ -72,7 +72,7 @@ def from_metadata(
 
 
 def _expected(tensor: Tensor, written: dict[int, Flow]) -> ExpectedStatistics:
-    """What is expected of a tensor by what is written; a level without a writer is complete."""
+    """Return the expected statistics of a written tensor; a level without a writer is complete."""
     counts: list[Floats] = []
     for level, dimension in enumerate(tensor.format.mode_order):
         flow = written.get(level)

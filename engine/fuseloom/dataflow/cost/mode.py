@@ -1,4 +1,4 @@
-"""What an estimate rests on."""
+"""The basis of an estimate."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fuseloom.errors import DataError
 
 
 class EstimateMode(Enum):
-    """What an estimate rests on.
+    """The basis of an estimate.
 
     ``EXACT``: the graph executed on coordinates.  ``SAMPLED``: on some of those of its outermost
     indices.  ``METADATA``: statistics of the tensors.  ``AUTO``: the first of these that does not

@@ -57,7 +57,7 @@ class RegionEstimate(RegionTotals):
         return max(self.nodes, key=lambda n: n.cycles)
 
     def why(self, node: str | int | None = None) -> Provenance:
-        """Where the cycles come from, of the region or of one of its nodes by number or label.
+        """Return the provenance of the cycles of the region, or of a node by number or label.
 
         Raises
         ------
@@ -104,7 +104,7 @@ class Estimate(
         return sum(r.high for r in self.regions)
 
     def why(self, name: str, node: str | int | None = None) -> Provenance:
-        """Where a number comes from: of a region, of one of its nodes, or of a tensor.
+        """Return the provenance of a number: of a region, of one of its nodes, or of a tensor.
 
         Parameters
         ----------

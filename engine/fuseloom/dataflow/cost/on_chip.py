@@ -1,4 +1,4 @@
-"""What a graph needs on chip: what its nodes hold, and what its channels have room for.
+"""The on-chip storage of a graph: the contents of its nodes, and the sizes of its channels.
 
 Rules: ``docs/spec/estimate.md`` §7: the largest trees of accumulators, and the sizes of channels.
 """

@@ -1,4 +1,4 @@
-"""What each primitive makes of the expected contents of its inputs: a rule per primitive.
+"""The estimation rules: the expected output of each primitive from that of its inputs.
 
 Coordinates of different operands are taken as independent given the coordinate; everything else
 is counted, not guessed, so that skewed data (a hub entered by every neighbour) are estimated well.

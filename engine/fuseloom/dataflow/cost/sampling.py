@@ -33,18 +33,18 @@ from fuseloom.dataflow.cost.exact.samples import (
 )
 
 SIZES = (4096, 2048, 1024, 512, 256, 128, 64, 32)
-"""How many coordinates there may be of each outermost index, where the others are whole."""
+"""The most coordinates sampled of each outermost index, where the others are whole."""
 PAIRS = ((32, 1024), (32, 256), (32, 64), (16, 256), (16, 64), (32, 16), (16, 16))
-"""How many there may be of each outermost index, and of the one inside that is restricted."""
+"""The most coordinates of each outermost index, and of the restricted one inside."""
 FIRST = (
     *((16, None, 1.5), (16, 16, 0.75), (16, 8, 2.0), (8, 16, 1.0)),
     *((8, None, 1.0), (8, 4, 1.0), (4, 4, 1.0), (4, None, 1.0)),
 )
-"""What is tried until something fits: these two, and with which part of the budget."""
+"""The sizes that are tried until one fits: these pairs, each with its share of the budget."""
 ALIKE = 256
-"""How many suffice of coordinates that nothing tells apart."""
+"""The number of coordinates that suffices if nothing distinguishes them."""
 TIMES = 2
-"""How often more is tried when something has fitted."""
+"""The number of further attempts after a size has fitted."""
 LONGEST = 5_000_000
 """Coordinates of an index of which samples are drawn."""
 
@@ -75,7 +75,7 @@ def sampled(region: CompiledRegion, context: EstimateContext) -> Made | None:
 
 
 def _grown(drawn: SampledIndices, made: Made, now: Sizes, cost: float) -> Made:
-    """What is executed on the largest samples that will fit, as far as smaller ones tell."""
+    """Return the execution on the largest samples that fit, as extrapolated from smaller ones."""
     tried: Sequence[Sizes] = PAIRS if now[1] is not None else [(size, None) for size in SIZES]
     at, each = drawn.places(*now), cost / drawn.places(*now)
     for _ in range(TIMES):
@@ -117,7 +117,7 @@ class SampledIndices:
         return found
 
     def _of(self, index: str, size: int) -> int:
-        """How many coordinates of an index are drawn where there may be so many."""
+        """Return the number of coordinates drawn of an index for a given limit."""
         if index not in self._alike:
             self._alike[index] = not np.ptp(self._measures(index), axis=1).any()
         return min(size, ALIKE if self._alike[index] else size, self.extents[index])

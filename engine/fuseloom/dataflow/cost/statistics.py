@@ -41,7 +41,7 @@ class Entered:
 
 
 class Statistics(Protocol):
-    """What the estimate asks of a tensor."""
+    """The statistics of a tensor that the estimate uses."""
 
     def enter(self, level: int, parents: Floats) -> Entered:
         """Traverse a level, whose parent positions are entered ``parents`` times each."""
@@ -105,7 +105,7 @@ class ExpectedStatistics:
 
     @classmethod
     def counted(cls, levels: Levels, sizes: Sequence[int]) -> ExpectedStatistics:
-        """What levels that are known hold, without listing those that have every coordinate.
+        """Return the statistics of known levels, without a list of those that are full.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Where the numbers of an estimate come from, as data: what, how much, by what formula, of what."""
+"""The provenance of an estimate's numbers, as data: quantity, amount, formula and terms."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Provenance:
 
 
 def title(node: Node) -> str:
-    """What people call a node."""
+    """Return the name of a node for people."""
     return f"{primitive(node.op).title} {node.label or node.id}"
 
 

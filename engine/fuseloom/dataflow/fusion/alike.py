@@ -62,7 +62,7 @@ class Kinds:
         return self._chosen.get(_ends(span))
 
     def settings(self, span: RegionSpan) -> tuple[Setting, ...]:
-        """What the schedule says of this region, or of a view that it may have."""
+        """Return the schedule's settings for this region, or for a view that it may have."""
         if not self._settings:
             return ()
         ends = _ends(span)

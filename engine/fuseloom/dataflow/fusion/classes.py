@@ -36,7 +36,7 @@ class NestClass:
 
     @cached_property
     def orders(self) -> int:
-        """How many orders the class has, exactly."""
+        """The exact number of orders in the class."""
         return self.constraints.count()
 
     def __str__(self) -> str:
@@ -97,7 +97,7 @@ _Nests = dict[tuple[int, tuple[int, ...]], tuple[int, ...]]
 """Nests decided, by the id of an instance and its consumer's nest."""
 
 _Decided = tuple[_Poset, tuple[_Task, ...], _Nests]
-"""What is decided so far, and the instances still to place."""
+"""The decisions so far, and the instances still to place."""
 
 
 class _ClassSearch:

@@ -1,4 +1,4 @@
-"""What a schedule can say: one record per directive, each printing as its text.
+"""The directives of a schedule: one record per directive, each printing as its text.
 
 A directive from a text knows its place there, so that what shows only when a program is fused or
 lowered can still be told with line and column (:func:`blamed`).
@@ -16,7 +16,7 @@ from fuseloom.program.formats import LevelFormat
 
 
 class TextPosition(NamedTuple):
-    """Where a text has a directive; the line and the column count from 1."""
+    """The position of a directive in a text; the line and the column count from 1."""
 
     line: int
     column: int
@@ -39,7 +39,7 @@ class Span:
 
     @property
     def name(self) -> str:
-        """How the region is called."""
+        """The name of the region."""
         return self.first if self.first == self.last else f"{self.first}..{self.last}"
 
     def __str__(self) -> str:
@@ -106,7 +106,7 @@ class Block(_Placed):
 
 @dataclass(frozen=True)
 class Locate(_Placed):
-    """Whether dense levels are looked up, or scanned and intersected.
+    """The choice between locating dense levels by coordinate and scanning and intersecting them.
 
     Rules: ``docs/spec/fusion.md`` §3.3.
     """
@@ -120,7 +120,7 @@ class Locate(_Placed):
 
 @dataclass(frozen=True)
 class LocateLevel(_Placed):
-    """Whether one level of a view is looked up at the coordinates of others, or scanned.
+    """The choice between locating one level of a view at other views' coordinates and scanning it.
 
     A dense level is looked up by its position, a compressed one searched.
     """
@@ -136,7 +136,7 @@ class LocateLevel(_Placed):
 
 @dataclass(frozen=True)
 class Repeat(_Placed):
-    """What an operand repeats over indices it lacks: its values (by default), or references.
+    """The repeated stream of an operand that lacks indices: values (by default), or references.
 
     Repeated references are loaded again each time, as the published compiler does.
     """
@@ -212,7 +212,7 @@ class Strict(_Placed):
 
 @dataclass(frozen=True)
 class Store(_Placed):
-    """How regions store a computed tensor that others read: its levels, outermost first.
+    """The storage of a computed tensor that other regions read: its levels, outermost first.
 
     One word stands for all levels.  ``tensor`` is None for every such tensor, each level of which
     is then compressed, or dense if it is complete whatever the data.
@@ -274,7 +274,7 @@ def blamed_if_named(directives: Iterable[Directive]) -> Iterator[None]:
 
 
 def _words(directive: Directive) -> tuple[str, ...]:
-    """What an error says that is about a directive, but does not quote it."""
+    """Return the text of an error about a directive that does not quote it."""
     match directive:
         case Fuse(first=first, last=last):
             return f"'{first}'", f"'{last}'"

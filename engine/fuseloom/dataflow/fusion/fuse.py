@@ -140,7 +140,7 @@ def less_shared(region: FusedRegion, schedule: Schedule) -> Iterator[FusedRegion
 
 
 def _extent(region: FusedRegion) -> tuple[int, tuple[str, ...], str]:
-    """How much there is in a region; with less in common there is more of it."""
+    """Return a measure of a region's size; less sharing makes it larger."""
     return len(region.views), tuple(region.extents), str(region)
 
 
@@ -162,7 +162,7 @@ def fuse_statements(
 def fused_where_possible(
     program: Program, schedule: Schedule, statements: tuple[Statement, ...]
 ) -> bool:
-    """Whether one ``fuse … where possible`` is what fuses these statements."""
+    """Return whether one ``fuse … where possible`` is what fuses these statements."""
     place = {s.out.tensor: k for k, s in enumerate(program.live)}
     first, last = (place[s.out.tensor] for s in (statements[0], statements[-1]))
     return any(
@@ -246,7 +246,7 @@ class _Fuser:
         return None if longest is None else (offers, *longest)
 
     def _soft(self, span: RegionSpan) -> bool:
-        """Whether the schedule fuses these statements only where that is possible."""
+        """Return whether the schedule fuses these statements only where that is possible."""
         return fused_where_possible(self.program, self.schedule, span.statements)
 
     def _longest(self, span: RegionSpan) -> tuple[RegionSpan, RegionSpan] | None:

@@ -33,7 +33,7 @@ MOST_COUNTED = 50_000
 
 
 class EdgeOrigin(Enum):
-    """What an edge of the POG comes from."""
+    """The origin of an edge of the POG."""
 
     MODE = "mode order"
     OUTPUT = "output order"
@@ -298,7 +298,7 @@ def _count_down_sets(nodes: tuple[str, ...], part: nx.DiGraph, most: int | None)
 
 @dataclass(frozen=True)
 class Changes:
-    """What is done so that the constraints of a region agree (``docs/spec/fusion.md`` §2.3).
+    """The changes that make a region's constraints consistent (``docs/spec/fusion.md`` §2.3).
 
     Attributes
     ----------

@@ -22,7 +22,7 @@ JSON_VERSION = 1
 
 @dataclass(frozen=True)
 class RegionOptions:
-    """How a region is lowered.
+    """The options for lowering a region.
 
     Attributes
     ----------

@@ -21,7 +21,7 @@ MAX_REPAIRS = 100
 
 
 class RepairKind(Enum):
-    """How a cycle is broken; the order is that of preference."""
+    """The repair of a cycle; the order is that of preference."""
 
     VIEW = "view permutation"
     COPY = "permuted copy"
@@ -160,7 +160,7 @@ def offers_for(
 
 
 def _against(edge: Edge, inside: list[Edge]) -> bool:
-    """Whether the other edges ask, directly or through others, for the opposite."""
+    """Return whether the other edges require, directly or through others, the opposite."""
     seen, todo = {edge.inner}, [edge.inner]
     while todo:
         at = todo.pop()

@@ -185,7 +185,7 @@ KNOWN = ", ".join(shown for shown, _, _ in _READERS)
 
 @dataclass(frozen=True)
 class Schedule(Shows, html="fuseloom.dataflow.fusion.display:schedule_html"):
-    """What a user decides about a program; prints and parses back to an equal schedule.
+    """A user's decisions about a program; it prints and parses back to an equal schedule.
 
     Attributes
     ----------

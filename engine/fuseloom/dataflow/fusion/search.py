@@ -37,7 +37,7 @@ class _Refusal:
     outer: int
 
     def contradicted(self, index: str, placed: int) -> bool:
-        """Whether placing an index now puts it before one that is to come before it."""
+        """Return whether placing an index now violates a constraint that another comes first."""
         return bool(self.before.get(index, 0) & ~placed)
 
 

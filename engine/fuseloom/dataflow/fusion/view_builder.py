@@ -20,7 +20,7 @@ MAX_VIEWS = 5_000
 
 
 class SharingPreference(Enum):
-    """What the uses of a region's tensors have in common; the order is that of preference.
+    """The sharing between the uses of a region's tensors; the order is that of preference.
 
     Each level leaves out what the one before it has: views that trees of several outputs share,
     indices of outputs, and at last reductions that share an index with what surrounds them.

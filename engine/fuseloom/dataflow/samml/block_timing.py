@@ -1,4 +1,4 @@
-"""How long work on blocks takes, as data: formulas of a block's edge, chosen by name.
+"""The time of work on blocks, as data: formulas of a block's edge, chosen by name.
 
 Rules: ``docs/spec/machine.md`` §5.5.
 """

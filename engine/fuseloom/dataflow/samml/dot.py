@@ -16,7 +16,7 @@ STYLES: Mapping[StreamKind, Mapping[str, str]] = {
     StreamKind.VAL: {"style": "solid", "color": "#1f6f3d", "penwidth": "1.6"},
     StreamKind.SIG: {"style": "dotted", "color": "#8a6d1f"},
 }
-"""How edges of each kind of stream look."""
+"""The style of edges for each kind of stream."""
 
 MAX_LABEL = 26
 

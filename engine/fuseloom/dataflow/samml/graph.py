@@ -22,7 +22,7 @@ JSON_VERSION = 1
 
 
 class StreamKind(Enum):
-    """What the value tokens of a stream mean (``docs/spec/machine.md`` §1)."""
+    """The meaning of a stream's value tokens (``docs/spec/machine.md`` §1)."""
 
     CRD = "crd"
     REF = "ref"

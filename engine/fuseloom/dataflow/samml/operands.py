@@ -13,7 +13,7 @@ the result absent."""
 
 
 def neutral(node: Node) -> float:
-    """What a binary function takes in place of an absent operand."""
+    """Return the value that a binary function takes for an absent operand."""
     return NEUTRAL.get(str(node.params["fn"]), 0.0)
 
 

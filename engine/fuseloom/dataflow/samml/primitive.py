@@ -1,4 +1,4 @@
-"""What the catalogue says of a primitive: ports, depths, nesting, traits, colour, work."""
+"""The catalogue's entry of a primitive: ports, depths, nesting, traits, colour, work."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Family(Enum):
 
 
 class Nesting(Enum):
-    """Where the levels of a primitive's outputs come from, counted from the outermost.
+    """The origin of the levels of a primitive's outputs, counted from the outermost.
 
     ``MAKES``: the levels of its shallowest coordinate output, from the innermost inward, are
     its own; outside them it keeps those of its inputs as far as these agree, and inputs that

@@ -27,7 +27,7 @@ class TileSpec:
 
     @property
     def contracts(self) -> bool:
-        """Whether operands have axes that the result lacks."""
+        """True if operands have axes that the result lacks."""
         return any(set(axes) - set(self.result) for axes in self.operands)
 
     @property
@@ -47,7 +47,7 @@ class TileSpec:
 
 
 def tile_of(node: Node) -> TileSpec | None:
-    """What a node's values are in a blocked graph; None where they are single numbers."""
+    """Return the tile specification of a node's values; None where they are scalars."""
     text = node.params.get("tile")
     if text is None:
         return None
@@ -56,7 +56,7 @@ def tile_of(node: Node) -> TileSpec | None:
 
 
 def is_tiled(graph: Graph) -> bool:
-    """Whether some value tokens of a graph are tiles."""
+    """Return whether some value tokens of a graph are tiles."""
     return any("tile" in node.params for node in graph.nodes)
 
 

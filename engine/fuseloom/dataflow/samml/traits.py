@@ -24,7 +24,7 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 
 
 class Role(Enum):
-    """What a pass may take a node for.
+    """The role that a pass may assume for a node.
 
     ``COPY``: fan-out, every output carries what the input carries.  ``DENSE_LEVEL``: all
     coordinates of a dense level, and their positions.  ``LOCATOR``: positions of given
@@ -74,11 +74,11 @@ class Traversal(Enum):
 
 
 class Oddities(Protocol):
-    """What of a machine's oddities a trait may depend on (``docs/spec/comal.md`` §2)."""
+    """The oddities of a machine that a trait may depend on (``docs/spec/comal.md`` §2)."""
 
     @property
     def spacc_strict(self) -> bool:
-        """Whether accumulators are those of the reference simulator."""
+        """True if accumulators behave as those of the reference simulator."""
         ...
 
 
@@ -100,15 +100,15 @@ class PeekedHeads(Protocol):
         ...
 
     def taken(self, *ports: int, ago: int = 0) -> Mask:
-        """Whether a token was taken from one of those inputs, so many cycles before."""
+        """Return whether a token was taken from one of those inputs, so many cycles before."""
         ...
 
     def put(self, ago: int = 0) -> Mask:
-        """Whether a token was put on some output, so many cycles before."""
+        """Return whether a token was put on some output, so many cycles before."""
         ...
 
     def one_put(self) -> Mask:
-        """Whether the first output got one token only until the head was taken."""
+        """Return whether the first output got one token only until the head was taken."""
         ...
 
 
@@ -167,7 +167,7 @@ class Takes(Enum):
 
 
 class Paced(Flag):
-    """Where no two tokens pass in one cycle, as far as the clock moves with every token.
+    """The streams on which no two tokens pass in one cycle, if the clock moves with every token.
 
     ``TAKES``: on each input.  ``PUTS``: on each output.  ``AS_GIVEN``: tokens pass without a
     cycle of the node's own, so several may at once.  A memory that makes the node stand still
@@ -183,7 +183,7 @@ class Paced(Flag):
 
 @dataclass(frozen=True)
 class Streaming:
-    """How a primitive goes through its streams; its golden model says exactly what it does."""
+    """The passage of a primitive through its streams; its golden model is the exact definition."""
 
     peeks: Peeks
     takes: Takes
@@ -191,7 +191,7 @@ class Streaming:
 
 
 class Arithmetic(Enum):
-    """What a primitive does with values, which decides how long they take.
+    """The kind of arithmetic of a primitive, which decides its latency.
 
     Rules: ``docs/spec/machine.md`` §5.
 
@@ -236,7 +236,7 @@ class ArrayRead:
 
 
 class MemoryPort(Enum):
-    """What a port of the memory does for its neighbour."""
+    """The service that a port of the memory provides to its neighbour."""
 
     READ = "read"
     WRITE = "write"
@@ -244,7 +244,7 @@ class MemoryPort(Enum):
 
 @dataclass(frozen=True)
 class MemoryTraits:
-    """What a primitive has to do with memory (:mod:`fuseloom.dataflow.sim.ports`).
+    """The memory traits of a primitive (:mod:`fuseloom.dataflow.sim.ports`).
 
     Attributes
     ----------
@@ -265,7 +265,7 @@ class MemoryTraits:
 
     @property
     def writes_level(self) -> bool:
-        """Whether it writes a level of a tensor: coordinates and segments."""
+        """True if it writes a level of a tensor: coordinates and segments."""
         return Stored.COORDINATES in self.writes
 
 

@@ -1,4 +1,4 @@
-"""Whether a graph is well formed: ports, kinds, depths, one producer and one reader each."""
+"""The verification of graphs: ports, kinds, depths, one producer and one reader each."""
 
 from __future__ import annotations
 

@@ -40,18 +40,23 @@ from fuseloom.program.types import Program, Statement
 from fuseloom.results.check import Against, Check
 
 FEWEST, SAMPLES = 3, 16
-"""How many samples of random rounding are drawn, at least and at most."""
+"""The number of samples of random rounding that are drawn, at least and at most."""
 LEAST_PRODUCTS = 2e7
 PER_SECOND = 1.5e8
 """Products that take a check about a second."""
 LEAST_SECONDS = 2.0
 PATIENCE = 1.5
-"""How long the check of a region may take, as a multiple of its run: two thirds of it for all rows
-at once; where that does not do, a third for parts of them, once there is a first one."""
+"""The time limit of a region's check, as a multiple of its run.
+
+Two thirds of it are for all rows at once; if that does not suffice, a third is for parts of them,
+once there is a first one.
+"""
 LEAST_BYTES = 2**29
 FIRST_PART = 2
-"""How long it may take besides until one row is compared where all are too much, in patiences: what
-is read for it may be nearly everything, and rounding is observed on it some times."""
+"""The extra time, in patiences, to compare one row where all are too much.
+
+Its operands may be nearly everything, and rounding is observed on it some times.
+"""
 LARGEST_PART = 1 / 4
 """The share of the rows that is compared at once where all of them are too much."""
 CANDIDATES = 2**22
@@ -245,7 +250,7 @@ class _Judge:
         return shape[0] if shape else 1
 
     def _drawn(self, name: str, axis: int, chosen: Ints | None) -> int:
-        """How many rows would be compared if all that was drawn were."""
+        """Return the number of rows that would be compared if all that was drawn were."""
         rows = self._row_count(name)
         if chosen is None:
             return rows

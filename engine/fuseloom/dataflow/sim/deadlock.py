@@ -11,7 +11,7 @@ from fuseloom.errors import DeadlockError, SimulationError
 
 
 class Need(Enum):
-    """What a blocked node waits for on a stream."""
+    """The need of a blocked node on a stream."""
 
     TOKEN = "a token"
     ROOM = "room"

@@ -137,7 +137,7 @@ def _compiled_engine(required: bool) -> ModuleType | None:
 
 
 def worthwhile(bound: BoundGraph, machine: Machine, observe: Observe | None = None) -> bool:
-    """Whether the kernels can run the graph, and sooner than the golden models would be done."""
+    """Return whether the kernels can run the graph, and finish before the golden models would."""
     needed = _needed(bound, machine, observe)
     warmup = import_module(f"{_COMPILED}.warmup")
     if not needed <= set(warmup.KERNELS):

@@ -79,7 +79,7 @@ class ImportedRun:
         return measured_work(self.result)
 
     def written(self, tensor: str) -> tuple[list[dict[str, list[int]]], list[float]]:
-        """What the writers of a tensor hold: ``seg`` and ``crd`` per level, and the values."""
+        """Return the contents of a tensor's writers: ``seg`` and ``crd`` by level, and values."""
         levels: dict[int, dict[str, list[int]]] = {}
         values: list[float] = []
         for node in self.result.graph.nodes:

@@ -119,7 +119,7 @@ class Quirks:
 
 @dataclass(frozen=True)
 class Machine:
-    """What a simulated cycle count depends on besides the graph and the data.
+    """The parameters of a simulated cycle count besides the graph and the data.
 
     Attributes
     ----------
@@ -204,7 +204,7 @@ class Machine:
 
     @property
     def has_searchers(self) -> bool:
-        """Whether it can look coordinates up in compressed levels: the reference cannot."""
+        """True if it can search for coordinates in compressed levels: the reference cannot."""
         return not self.quirks.active and not isinstance(self.memory, Queues)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""What was written beside what should be: how far off each element is, and may be."""
+"""The match of a result with the reference: each element's error, and its bound."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOOSE = 1e-4
 NEGLIGIBLE = 16 * UNIT
 """Differences below this share of a tensor's largest magnitude are not judged any closer."""
 MARGIN = 4.0
-"""How far real rounding may exceed what samples of random rounding show."""
+"""The factor by which real rounding may exceed that in samples of random rounding."""
 UNSTEADY = 1 / 64
 """A pole counts where random rounding moves an element by more than this share of itself."""
 BEYOND = 1e300
@@ -27,7 +27,7 @@ BEYOND = 1e300
 
 @dataclass
 class MatchVerdict:
-    """What the comparisons so far have found."""
+    """The result of the comparisons so far."""
 
     share: float = 0.0
     error: float = 0.0
@@ -113,18 +113,18 @@ class Matched:
         return np.where(self.suspects, np.minimum(self.bounds, MARGIN * moved + own), self.bounds)
 
     def explained(self, moved: Floats) -> bool:
-        """Whether random rounding may do to every suspect what was done to it."""
+        """Return whether random rounding may cause the error of every suspect."""
         with np.errstate(invalid="ignore"):
             off = np.abs(self.got - self.wanted)[self.suspects]
         return bool((off <= self._allowed(moved)[self.suspects]).all())
 
     def share(self, moved: Floats) -> float:
-        """How much of the bounds random rounding takes up, at most."""
+        """Return the largest share of the bounds that random rounding takes up."""
         counted = np.isfinite(moved) & (self.bounds > 0) & np.isfinite(self.bounds)
         return float((moved[counted] / self.bounds[counted]).max(initial=0.0))
 
     def narrowed(self, moved: Floats, poles: Floats | None) -> Floats:
-        """What each element may be off; infinite where a pole is within reach of rounding."""
+        """Return the error bound of each element; infinite if rounding may reach a pole."""
         beyond = ~np.isfinite(moved)
         if poles is not None:
             unsteady = moved > UNSTEADY * np.abs(self.wanted)
@@ -132,7 +132,7 @@ class Matched:
         return np.where(beyond, np.inf, self._allowed(moved))
 
     def moved(self, sample: Elements) -> Floats:
-        """How far another evaluation's elements lie from the wanted ones."""
+        """Return the distances of another evaluation's elements from the wanted ones."""
         assert sample.size == self.elements.size
         there = sample.values.ravel()[self.at]
         with np.errstate(invalid="ignore"):
@@ -206,7 +206,7 @@ def _same_axes(a: Elements, b: Elements) -> bool:
 def _places(
     coords: Ints, elements: Listed
 ) -> tuple[Ints, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
-    """Where coordinates stand among listed elements, and which are there at all."""
+    """Return the positions of coordinates among listed elements, and which are there at all."""
     got, want = keys(coords, elements.coords)
     order = np.argsort(want, kind="stable")
     if not len(order):

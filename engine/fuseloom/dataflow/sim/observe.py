@@ -1,4 +1,4 @@
-"""What a run can be asked to observe besides its counters, and what comes of it.
+"""The observations that a run can make besides its counters, and their results.
 
 Both engines observe, and say the same: occupancies, tokens per bin and logs agree exactly.  The
 timelines of nodes are exact on the golden models; the compiled engine knows a node's clock and
@@ -31,7 +31,7 @@ LOG_LIMIT = 1 << 21
 
 @dataclass(frozen=True)
 class Observe:
-    """What to observe besides timelines of nodes and the mean tokens in channels.
+    """The choice of observations besides timelines of nodes and the mean tokens in channels.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class Observe:
 
     @property
     def maxima(self) -> bool:
-        """Whether the most tokens in every channel are wanted."""
+        """True if the most tokens in every channel are wanted."""
         return self.peaks or self.log
 
 
@@ -166,7 +166,7 @@ class Wait:
 
 @dataclass(frozen=True)
 class Observed:
-    """What was observed in a run.
+    """The observations of a run.
 
     Attributes
     ----------

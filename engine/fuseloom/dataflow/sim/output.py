@@ -100,7 +100,7 @@ def output_tensor(result: EngineResult, tensor: Tensor, key: str | None = None) 
 
 
 def in_declared_format(written: StoredTensor, tensor: Tensor) -> StoredTensor:
-    """What a run wrote, in the format of the tensor's declaration.
+    """Return the tensor that a run wrote, in the format of its declaration.
 
     Dense levels hold zeros where nothing was written.
 

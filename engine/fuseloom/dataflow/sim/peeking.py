@@ -10,7 +10,7 @@ from fuseloom.dataflow.sim.machine import Machine
 
 
 def is_peeked(node: Node, port: int, machine: Machine) -> bool:
-    """Whether a node may look at the head of an input without taking it."""
+    """Return whether a node may read the head of an input without taking it."""
     return port in primitive(node.op).streaming.peeks.ports(node, machine.quirks)
 
 

@@ -1,4 +1,4 @@
-"""Where a graph meets the memory: ports, addresses, and what is asked through them.
+"""The interface between a graph and the memory: ports, addresses, and requests through them.
 
 Two kinds of machine have a memory.  On one with queues, as the reference simulator's, a node
 that touches memory stands still until it is answered (``docs/spec/comal.md`` §4).  On one with
@@ -44,7 +44,7 @@ def stalled(node: Node, machine: Machine) -> str | None:
 
 
 def is_port(node: Node) -> bool:
-    """Whether a node is a port of the memory."""
+    """Return whether a node is a port of the memory."""
     return primitive(node.op).memory.port is not None
 
 
@@ -92,7 +92,7 @@ class AddressLayout:
 
 
 def _key(node: Node, array: Any, name: str) -> Any:
-    """What identifies an array: the tensor's view and level, or else the array itself."""
+    """Return the identity of an array: the tensor's view and level, or else the array itself."""
     tensor = node.params.get("tensor")
     if tensor is None:
         return id(array), name
@@ -103,7 +103,7 @@ def _key(node: Node, array: Any, name: str) -> Any:
 
 
 def _name(array: Stored) -> str:
-    """What people call what lies in an array."""
+    """Return the name of an array's contents for people."""
     return array.name.lower()
 
 

@@ -73,7 +73,7 @@ class PendingStamp:
 
 @dataclass(frozen=True)
 class RequestPort:
-    """Where a node asks the memory.
+    """The port through which a node sends requests to the memory.
 
     Attributes
     ----------
@@ -231,7 +231,7 @@ class Process:
         raise SimulationError(f"{self.name} at cycle {self.clock}: {rule}{seen}")
 
     def results(self) -> dict[str, npt.NDArray[Any]]:
-        """What a writer collected, as arrays in the machine's types."""
+        """Return the arrays that a writer collected, in the machine's types."""
         return {
             name: np.asarray(items, dtype=np.float32 if name == "vals" else np.int64)
             for name, items in self.written.items()

@@ -159,7 +159,7 @@ class Run:
         )
 
     def _memory_columns(self) -> list[tuple[str, list[str]]]:
-        """What the memory did for each region, if the machine has one."""
+        """Return columns of the memory's activity in each region, if the machine has one."""
         found = [r.result.memory for r in self.regions]
         known = [stats for stats in found if stats is not None and isfinite(stats.peak)]
         if len(known) < len(found) or not found:
@@ -189,7 +189,7 @@ class Run:
         return check
 
     def _steps(self) -> tuple[CheckStep, ...]:
-        """What wrote the outputs: regions, and the reshapes between them."""
+        """Return the steps that wrote the outputs: regions, and the reshapes between them."""
         regions = [
             CheckStep(r.name, r.region.region.statements, r.region.region.outputs, r.seconds)
             for r in self.regions

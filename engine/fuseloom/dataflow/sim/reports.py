@@ -1,4 +1,4 @@
-"""What a long run tells on its way, and when it is to end early.
+"""The progress reports of a long run, and the limits that end it early.
 
 Rules: ``docs/simulator.md`` § Long runs.
 
@@ -35,7 +35,7 @@ _MEBI = 1 << 20
 
 @dataclass(frozen=True)
 class Limits:
-    """What a run may use.
+    """The limits of a run.
 
     Attributes
     ----------

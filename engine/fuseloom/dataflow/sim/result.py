@@ -1,4 +1,4 @@
-"""What a simulation gives back, whichever engine ran it."""
+"""The result of a simulation, for both engines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long values and look-ups take: latency and interval (``docs/spec/machine.md`` §5.5)."""
+"""The timing of values and searches: latency and interval (``docs/spec/machine.md`` §5.5)."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def is_number(token: Token) -> bool:
 
 
 def same(a: Token, b: Token) -> bool:
-    """Whether two tokens are equal; a tile equals only itself."""
+    """Return whether two tokens are equal; a tile equals only itself."""
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return a is b
     return bool(a == b)

@@ -1,4 +1,4 @@
-"""Where the cycles of a run went, node by node."""
+"""The distribution of a run's cycles, node by node."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class NodeTrace:
-    """What one node did.
+    """The activity of one node.
 
     Attributes
     ----------

@@ -36,7 +36,7 @@ FAR, MANY = 1.2, 4.0
 MOST_REGIONS = 12
 """Regions, with different inputs stored twice, that are looked at to bound what they take."""
 EFFORT = 3e6
-"""What choosing among more levels may take, in elements of executions on coordinates."""
+"""The most work of choosing among more levels, in elements of executions on coordinates."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ class RegionCandidate:
 
     @property
     def text(self) -> str:
-        """What is special about it, for people."""
+        """The special features of the candidate, for people."""
         text = f", order {','.join(self.order)}" if self.order else ""
         text += "".join(f", {index} by {factor}" for index, factor in self.options.lanes)
         text += "".join(f", {view}.{x} looked up" for view, x in sorted(self.options.looked_up))
@@ -284,7 +284,7 @@ class RegionCandidates:
                 yield ((index, factor),)
 
     def points(self, region: FusedRegion, budget: Budget) -> int:
-        """How many legal candidates there are, exactly, before any is built.
+        """Count the legal candidates exactly, before any is built.
 
         Orders, times lanes, times what each compressed level of an input may be: looked up or
         scanned, where dense ones are looked up; or all scanned.

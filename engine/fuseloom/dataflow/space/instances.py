@@ -112,7 +112,7 @@ class Table:
 
 
 class StatementInstances:
-    """What the statements of a program do, by coordinates; each is found out once.
+    """The instances of a program's statements, by coordinates; each is computed once.
 
     Of tensors in blocks the coordinates are those of the blocks.
     """
@@ -130,11 +130,11 @@ class StatementInstances:
         return self.context.elements(name) / prod(self.program.tensor(name).format.tile)
 
     def whole(self, name: str) -> bool:
-        """Whether a tensor is known to have every element."""
+        """Return whether a tensor is known to have every element."""
         return self.context.patterns.knows(name) and self.context.patterns.complete(name)
 
     def sizes(self, access: Access) -> dict[str, int]:
-        """How many coordinates each index of a use of a tensor has."""
+        """Return the extent of each index of a use of a tensor."""
         return dict(
             zip(access.indices, grid_shape(self.program.tensor(access.tensor)), strict=True)
         )
@@ -154,7 +154,7 @@ class StatementInstances:
         return Table(columns, self.sizes(access), len(coords))
 
     def of(self, statement: Statement) -> Table:
-        """Where a statement fires, if it computes everything.
+        """Return the instances of a statement, if it computes everything.
 
         Raises
         ------
@@ -176,7 +176,7 @@ class StatementInstances:
         return found
 
     def count(self, statement: Statement) -> float:
-        """How often a statement fires, if it computes everything; 0 if that is not known."""
+        """Count the instances of a statement, if it computes everything; 0 if that is not known."""
         accesses = statement.operands
         if any(not self.context.patterns.knows(a.tensor) for a in accesses):
             return 0.0
@@ -197,7 +197,7 @@ class StatementInstances:
             return float(many.rows)
 
     def needs_all(self, statement: Statement, name: str) -> bool:
-        """Whether computing a statement whole is known to take every element of an operand."""
+        """Return whether the whole of a statement is known to read every element of an operand."""
         mine = [a for a in statement.operands if a.tensor == name]
         others = [a for a in statement.operands if a.tensor != name]
         if len(mine) != 1 or not statement.op.fuses or statement.op is Op.CONCAT:
@@ -209,7 +209,7 @@ class StatementInstances:
         return all(self.whole(other.tensor) for other in others)
 
     def _meets(self, other: Access, access: Access) -> bool:
-        """Whether an operand has something under every coordinate of the indices of another."""
+        """Return whether an operand has elements under every coordinate of another's indices."""
         if self.whole(other.tensor):
             return True
         shared = [x for x in dict.fromkeys(access.indices) if x in other.indices]
@@ -221,7 +221,7 @@ class StatementInstances:
         return table.rows > 0 and table.rows == prod(sizes[x] for x in shared)
 
     def taken(self, statement: Statement, fires: Table, name: str) -> Table:
-        """What a statement takes of an operand, by that one's dimensions, if it fires so.
+        """Return the elements of an operand that a statement reads, given its instances.
 
         Raises
         ------
@@ -266,5 +266,5 @@ class StatementInstances:
 
 
 def _plain(*accesses: Access) -> bool:
-    """Whether each index stands for one dimension of an operand."""
+    """Return whether each index stands for one dimension of an operand."""
     return all(len(set(a.indices)) == len(a.indices) for a in accesses)

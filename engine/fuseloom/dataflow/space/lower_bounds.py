@@ -47,7 +47,7 @@ DEMANDS = 2
 
 
 class _Demand:
-    """What a region needs of a tensor, by its dimensions (all of it: None), and which regions."""
+    """The demand of a region for a tensor, by its dimensions (all of it: None), and the regions."""
 
     def __init__(self, ends: Bools, part: Table | None) -> None:
         self.ends = ends
@@ -135,7 +135,7 @@ _NOTHING = Table({}, {}, 0)
 def _part(
     instances: StatementInstances, reader: Statement, needed: Table | None, out: Access
 ) -> Table | None:
-    """What a statement takes of a tensor, if so much of its result is needed; None for all."""
+    """Return the part of a tensor that a statement reads for a part of its result; None for all."""
     if needed is None and instances.needs_all(reader, out.tensor):
         return None
     try:
@@ -181,7 +181,7 @@ _Key = tuple[int, int, tuple[str, ...]]
 
 
 class RecomputationBound:
-    """What regions take at least, what must be computed again included; looked at by orders.
+    """The lower bound on the cycles of a region, with recomputation, over its orders.
 
     From each output inwards: where an instance fires, under which coordinates of the indices that
     lie outside it; what that takes of each operand, under which coordinates; and where that one

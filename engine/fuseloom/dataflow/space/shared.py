@@ -9,7 +9,7 @@ from fuseloom.results.method import Deferred, Part, Refusal
 
 
 class RegionCache:
-    """What was found of a region so far, for all that are like it."""
+    """A cache of results for regions, shared by all that are equal."""
 
     def __init__(
         self,

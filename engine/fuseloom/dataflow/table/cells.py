@@ -1,4 +1,4 @@
-"""What a fusion table is made of: symbolic streams in named cells.
+"""The contents of a fusion table: symbolic streams in named cells.
 
 A cell refers to other cells by name, so replacing a cell (the merge step) changes what every
 cell that names it sees; nothing is built before an output's value is asked for.
@@ -19,7 +19,7 @@ MAX_ACCUMULATOR_ORDER = 6
 
 
 class CellKind(Enum):
-    """What a cell holds; pictures colour by it and name it."""
+    """The kind of a cell's contents, by which pictures colour and name it."""
 
     SCAN = "level scanner"
     LOCATE = "locator"
@@ -207,7 +207,7 @@ class AccIn:
 
     @property
     def name(self) -> str:
-        """What the level is called: the accumulator's own name where it emits one level."""
+        """The name of the level: the accumulator's own name if it emits one level."""
         if self.order == 1:
             return self.accumulator
         return f"{self.accumulator}.{self.index}" + (".raw" if self.raw else "")
@@ -402,7 +402,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Output:
-    """What a region writes: the levels, outermost first, and the value."""
+    """The output of a region: the levels, outermost first, and the value."""
 
     tensor: str
     column: str

@@ -25,7 +25,7 @@ class TableStep(Shows, html="fuseloom.dataflow.table.display:step_html"):
 
     @property
     def step(self) -> ConstructionStep | None:
-        """What was done: its phase, a title, and the cells; None for the empty table."""
+        """The construction step: its phase, a title, and the cells; None for the empty table."""
         return self.table.steps[self.number - 1] if self.number else None
 
     @property

@@ -1,4 +1,4 @@
-"""Where a producer's coordinates must not be filtered by its consumer.
+"""The cuts at which a consumer must not filter its producer's coordinates.
 
 Rules: ``docs/spec/fusion.md`` §3.2, J3.
 
@@ -309,7 +309,7 @@ def _inexact_broadcast(joins: Joins, emptiness: Emptiness) -> Found | None:
 def _may_be_empty(
     emptiness: Emptiness, reader: Placed, operand: PlacedView, levels: Sequence[str]
 ) -> bool:
-    """Whether an operand may be there without a value in it, or in its fibers at some levels."""
+    """Return whether an operand may lack its value, or elements in its fibers at some levels."""
     joins = emptiness.joins
     rows = ((joins.jout(operand, reader, x), joins.prefix(reader, x)) for x in levels)
     if any(emptiness.tree(tree, prefix) for tree, prefix in rows):

@@ -14,7 +14,7 @@ from fuseloom.wording import counted
 
 
 class CellStyle(NamedTuple):
-    """How cells of a kind look: the colour of a family of primitives, a sign, and a sentence."""
+    """The look of cells of a kind: the colour of a family of primitives, a sign, and a sentence."""
 
     family: str
     sign: str
@@ -98,7 +98,7 @@ PHASES: Mapping[str, str] = {
     "reduce": "Indices that are summed over go; an accumulator puts out what is left.",
     "merge": "Levels that meet at one index become one: both cells now stand for what is joined.",
 }
-"""What is done in each phase of the construction."""
+"""The texts that explain each phase of the construction."""
 
 
 def step_html(step: TableStep) -> Markup:

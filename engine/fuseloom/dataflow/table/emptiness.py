@@ -1,4 +1,4 @@
-"""What may be empty: fibers that can hold nothing, values that can be absent.
+"""The analysis of emptiness: fibers without elements, and values that are absent.
 
 Decides where droppers, guides and gates are needed (``docs/spec/fusion.md`` §3.6).  Answers are
 conservative: "may be" is always right, "never" is a promise.
@@ -66,15 +66,15 @@ class Emptiness:
         self._symbols: dict[int, dict[CarriedCoordinate, None]] = {}
 
     def level(self, prefix: Prefix) -> bool:
-        """Whether fibers of this level may be empty."""
+        """Return whether fibers of this level may be empty."""
         return unwound(self._level(prefix))
 
     def tree(self, tree: Tree, prefix: Prefix) -> bool:
-        """Whether fibers of a join tree at a prefix may be empty."""
+        """Return whether fibers of a join tree at a prefix may be empty."""
         return unwound(self._tree(tree, prefix))
 
     def absent(self, placed: Placed) -> bool:
-        """Whether the value of an instance may be absent at a coordinate of its level."""
+        """Return whether the value of an instance may be absent at a coordinate of its level."""
         if not placed.reduced:
             return self.absent_inside(placed)
         if self.folds_last(placed):
@@ -82,11 +82,11 @@ class Emptiness:
         return False
 
     def fold_absent(self, placed: Placed) -> bool:
-        """Whether what a reducer makes of an instance may be absent."""
+        """Return whether the result of a reducer over an instance may be absent."""
         return unwound(self._fold_absent(placed))
 
     def absent_inside(self, placed: Placed) -> bool:
-        """Whether the value computed at the full nest, before reductions, may be absent."""
+        """Return whether the value computed at the full nest, before reductions, may be absent."""
         return unwound(self._absent_inside(placed))
 
     # Levels -----------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ class Emptiness:
         return self.joins.formats(atom.leaf)[self.position(atom)]
 
     def null(self, atom: ScanAtom) -> bool:
-        """Whether a scan may be entered by the empty reference."""
+        """Return whether a scan may be entered by the empty reference."""
         if atom not in self._null:
             self._null[atom] = self._null_now(atom)
         return self._null[atom]
@@ -160,7 +160,7 @@ class Emptiness:
         return not implies(tree, presence(tree, above) or above, self.always)
 
     def always(self, atom: Atom) -> bool:
-        """Whether an atom has every coordinate: a dense range, or a dense level always entered.
+        """Return whether an atom has every coordinate: a dense range, or a level always entered.
 
         And every level of a tensor that is known to be whole.
 
@@ -209,7 +209,7 @@ class Emptiness:
     # Values -----------------------------------------------------------------------------------
 
     def folds_last(self, placed: Placed) -> bool:
-        """Whether the last reduction applied is a reducer, not an accumulator."""
+        """Return whether the last reduction applied is a reducer, not an accumulator."""
         if isinstance(placed.view, Cut):
             return False
         outermost = min(placed.nest.index(r) for r in placed.reduced)
@@ -297,7 +297,7 @@ class Emptiness:
 
 
 def _carried(tree: Tree, prefix: Prefix) -> Formula:
-    """Whether a tree has the coordinate at hand, in terms of its atoms at a prefix."""
+    """Return the condition, on the atoms at a prefix, that a tree has the current coordinate."""
     known: dict[int, Formula] = {}  # trees share parts
 
     def look(tree: Tree) -> Formula:

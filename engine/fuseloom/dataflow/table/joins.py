@@ -78,7 +78,7 @@ class Combine:
 
     @cached_property
     def depth(self) -> int:
-        """How many joins lie within one another."""
+        """The number of joins that are nested."""
         return 1 + max((depth(child) for child in self.children), default=0)
 
     @cached_property
@@ -95,12 +95,12 @@ class Combine:
 
     @cached_property
     def implications(self) -> dict[tuple[Tree, Callable[[Atom], bool] | None], bool]:
-        """What :func:`implies` has answered."""
+        """The cached results of :func:`implies`."""
         return {}
 
     @cached_property
     def presences(self) -> dict[Atom, Tree | None]:
-        """What :func:`presence` has answered, for it is asked again and again."""
+        """The cached results of :func:`presence`, which is called again and again."""
         return {}
 
 
@@ -215,7 +215,7 @@ class Joins:
         return self._emitted[key]
 
     def _emits(self, placed: Placed, index: str) -> bool:
-        """Whether an accumulator emits the level of an index."""
+        """Return whether an accumulator emits the level of an index."""
         return any(self.rank[r] < self.rank[index] for r in placed.reduced)
 
     def needed(self, placed: Placed) -> int | None:
@@ -234,7 +234,7 @@ class Joins:
         return having[0] if len(having) < len(placed.operands) else None
 
     def always(self, atom: Atom) -> bool:
-        """Whether an atom has every coordinate: a dense range, or a dense outermost level.
+        """Return whether an atom has every coordinate: a dense range, or a dense outermost level.
 
         Below other levels a dense level may be entered by the empty reference.
         """
@@ -296,14 +296,14 @@ def atoms(tree: Tree) -> tuple[Atom, ...]:
 
 
 def depth(tree: Tree) -> int:
-    """How many joins of a tree lie within one another."""
+    """Return the number of nested joins of a tree."""
     if isinstance(tree, Shift):
         return depth(tree.child)
     return tree.depth if isinstance(tree, Combine) else 0
 
 
 def formula(tree: Tree) -> Formula:
-    """Whether the tree has a coordinate, in terms of which atoms have it.
+    """Return the condition, on the atoms, that the tree has a coordinate.
 
     A coordinate means an element: an operand of a concat has it or not, wherever it is put.
     """
@@ -313,7 +313,7 @@ def formula(tree: Tree) -> Formula:
 
 
 def implies(a: Tree, b: Tree, always: Callable[[Atom], bool] | None = None) -> bool:
-    """Whether every coordinate of ``a`` is one of ``b`` whatever the data (False if unsure).
+    """Return whether ``a``'s coordinates are among ``b``'s for any data (False if unsure).
 
     ``always`` tells which atoms have every coordinate; dense ranges by default.
     """

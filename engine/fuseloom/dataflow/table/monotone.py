@@ -99,7 +99,7 @@ class Implications:
         self._known: dict[tuple[Formula, Formula], bool] = {}
 
     def implies(self, a: Formula, b: Formula) -> bool:
-        """Whether ``b`` holds whenever ``a`` does; no, too, where that takes too many steps."""
+        """Return whether ``a`` implies ``b``; False also if the proof takes too many steps."""
         if a in (b, FALSE) or b == TRUE:
             return True
         if a == TRUE or b == FALSE:  # neither is a constant unless it is simplified to one

@@ -24,7 +24,7 @@ class TablePart(Shows, html="fuseloom.dataflow.table.display:part_html"):
 
     @property
     def left_out(self) -> int:
-        """How many other columns there are."""
+        """The number of other columns."""
         return len(self.table.columns) - len(self.columns)
 
     def __str__(self) -> str:

@@ -25,7 +25,7 @@ JSON_VERSION = 1
 
 @dataclass(frozen=True)
 class CellChoices:
-    """What a table leaves to choose besides the order; see :mod:`fuseloom.dataflow.table.edits`.
+    """The choices of a table besides the order; see :mod:`fuseloom.dataflow.table.edits`.
 
     Attributes
     ----------
@@ -44,17 +44,17 @@ class CellChoices:
     turned: frozenset[str] = frozenset()
 
     def located(self, column: str, row: str) -> bool:
-        """Whether a dense level may be looked up."""
+        """Return whether a dense level may be looked up."""
         return (column, row) not in self.scanned and (
             self.locate or (column, row) in self.looked_up
         )
 
     def searched(self, column: str, row: str) -> bool:
-        """Whether a compressed level is searched where another operand gives coordinates."""
+        """Return whether a compressed level is searched where another operand gives coordinates."""
         return (column, row) in self.looked_up
 
     def references(self, column: str) -> bool:
-        """Whether a column repeats references, not values, inside its last index."""
+        """Return whether a column repeats references, not values, inside its last index."""
         return self.repeat_references != (column in self.turned)
 
     def with_level(self, column: str, row: str, on: bool) -> CellChoices:

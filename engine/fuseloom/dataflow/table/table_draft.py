@@ -22,7 +22,7 @@ from fuseloom.dataflow.table.cells import (
 
 
 class TableContext:
-    """What all outputs of a table have in common."""
+    """The context that all outputs of a table share."""
 
     PHASES = ("leaves", "repeats", "compute", "reduce", "merge")
 

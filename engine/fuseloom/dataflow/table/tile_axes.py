@@ -20,7 +20,7 @@ from fuseloom.wording import counted
 
 @dataclass(frozen=True)
 class TileOp:
-    """What an operation does inside a tile, as einsum writes it; empty where nothing.
+    """The computation of an operation inside a tile, in einsum notation; empty if there is none.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Tiles:
         return _spelt(axes, letters_of(axes))
 
     def compute(self, placed: Placed) -> TileOp | None:
-        """What the operation of a view does inside tiles; None if it sees single numbers.
+        """Return the computation of a view inside tiles; None if it sees single numbers.
 
         A product sums over what it reduces by itself; anything else is computed at all axes
         and folded after that.

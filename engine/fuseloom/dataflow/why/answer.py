@@ -27,7 +27,7 @@ _WORK = (PathCause.WORK.value, PathCause.LATENCY.value)
 
 
 class Cause(Enum):
-    """What an answer is about."""
+    """The subject of an answer."""
 
     WRONG = "wrong"
     RECOMPUTED = "recomputed"
@@ -109,7 +109,7 @@ def answer(
 
 
 def _wrong(asked: SuggestionRequest) -> Answer | None:
-    """What there is to say of a run that computed something else: not why it is slow."""
+    """Return the answer for a run with a wrong result, which does not say why it is slow."""
     check = None if asked.record is None else asked.record.check
     if check is None or check.ok:
         return None
@@ -181,7 +181,7 @@ def _recomputed(
 def _matters(
     asked: SuggestionRequest, found: Sequence[Recomputation], leaves: Sequence[CauseCycles]
 ) -> bool:
-    """Whether what is computed again has a part in the cycles."""
+    """Return whether recomputation contributes to the cycles."""
     tensors = {x.tensor for x in found}
     if leaves:
         mine = sum(x.cycles for x in leaves if x.names.get(AttributionLevel.STATEMENT) in tensors)
@@ -244,7 +244,7 @@ def _expected_node(asked: SuggestionRequest) -> Answer | None:
 
 
 def _largest(asked: SuggestionRequest, leaves: Sequence[CauseCycles], versus: str) -> str:
-    """What is largest though it is not large."""
+    """Describe the largest cause although it is not large."""
     heavy = _heaviest(leaves)
     if heavy is None:
         return "no node is expected to do much more than the others."

@@ -24,11 +24,11 @@ EARLIER = "before what the log holds"
 UNEXPLAINED = "not explained"
 RESHAPED = "reshaped in memory"
 CAUSES = (*(why.value for why in PathCause), SMALLER, EARLIER, UNEXPLAINED, RESHAPED)
-"""What cycles may be spent on."""
+"""The causes of cycles."""
 
 
 class AttributionLevel(Enum):
-    """What a part of a run is."""
+    """A level of the attribution, by the kind of a run's part."""
 
     RUN = "run"
     REGION = "region"
@@ -94,7 +94,7 @@ class CauseCycles:
     node: int | None = None
 
     def name(self, level: AttributionLevel) -> str:
-        """What it is part of at a level; in angle brackets where that is not known."""
+        """Return the name of the part at a level; in angle brackets if it is not known."""
         if level in self.names:
             return self.names[level]
         cause = self.names.get(AttributionLevel.CAUSE, UNEXPLAINED)
@@ -112,7 +112,7 @@ class _CycleTally:
 
 
 def attribution(run: RunRecord, compilation: Compilation) -> AttributedCycles:
-    """Where each cycle of a run went.
+    """Attribute each cycle of a run to a cause.
 
     Parameters
     ----------

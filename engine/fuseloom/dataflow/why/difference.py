@@ -1,4 +1,4 @@
-"""What differs between two runs: cycles by statement, by node and by cause, summing exactly."""
+"""The difference of two runs: cycles by statement, by node and by cause, summing exactly."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Difference:
-    """What a second run takes more than a first one; each of the three sums to ``more``."""
+    """The extra cycles of a second run over a first one; each of the three sums to ``more``."""
 
     a: int
     b: int
@@ -76,7 +76,7 @@ class Difference:
 
 
 def difference(a: AttributedCycles, b: AttributedCycles) -> Difference:
-    """What run ``b`` takes more than run ``a``, as they were attributed.
+    """Return the extra cycles of run ``b`` over run ``a``, by their attributions.
 
     Statements go by the tensor that they assign, nodes by their statement, index and label, causes
     by their name; so runs of other schedules of a program can be compared, too.  What only one of

@@ -24,7 +24,7 @@ LANES = 2
 
 
 class EditKind(Enum):
-    """What a change is."""
+    """A kind of change."""
 
     CUT = "cut"
     JOIN = "join"
@@ -37,7 +37,7 @@ class EditKind(Enum):
 
     @property
     def hardware(self) -> bool:
-        """Whether it needs other hardware than there is."""
+        """True if the change needs hardware that the machine lacks."""
         return self in (EditKind.LANES, EditKind.CHANNELS, EditKind.NODE)
 
 

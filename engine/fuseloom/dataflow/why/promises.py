@@ -1,4 +1,4 @@
-"""What a change promises, and whether it kept that: an estimate, and a bound that is proven.
+"""The promise of a change and whether it was kept: an estimate, and a bound that is proven.
 
 A run takes no fewer cycles than the bound, whatever happens: no node does its work in less time
 (:attr:`~fuseloom.dataflow.cost.numbers.RegionEstimate.least`), and a faster node shortens the
@@ -23,7 +23,7 @@ _SLACK = 1e-6
 
 @dataclass(frozen=True)
 class Promise:
-    """What is said of a change before it is run.
+    """The prediction of a change before it is run.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Promise:
 
 @dataclass(frozen=True)
 class PromiseVerdict:
-    """Whether a promise was kept.
+    """The verdict on a promise.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class PromiseVerdict:
 
 
 def held(promise: Promise, record: RunRecord) -> PromiseVerdict:
-    """What a run says of a promise.
+    """Compare a promise with a run.
 
     An estimate is held to by a run that takes no more cycles than the upper end of its interval;
     how far it is missed is counted from the estimate itself.

@@ -1,4 +1,4 @@
-"""How often intermediates are computed, how often they would have to be, and what makes it more.
+"""The recomputation of intermediates: actual and necessary counts, and the cause of the excess.
 
 An instance of an intermediate is computed anew for every coordinate of an index that lies around it
 and is none of its own (``docs/spec/fusion.md`` §2.4, S2): a layer of a network that is fused into
@@ -47,7 +47,7 @@ Counts = Sequence[float]
 
 @dataclass(frozen=True)
 class Recomputation:
-    """How often an intermediate is computed.
+    """The recomputation of an intermediate.
 
     Attributes
     ----------
@@ -84,12 +84,12 @@ class Recomputation:
 
     @property
     def factor(self) -> float:
-        """How many times over it is computed; 1 where nothing is needed."""
+        """The number of times that it is computed over; 1 if nothing is needed."""
         return self.made / self.needed if self.needed else 1.0
 
     @property
     def reason(self) -> str:
-        """What makes it more, in words; empty if nothing does."""
+        """The cause of the excess, in words; empty if there is none."""
         if self.once_per:
             indices = ", ".join(self.around)
             return f"once per {self.once_per}: {indices} lies around it and is no index of its own"
@@ -222,7 +222,7 @@ def _made(region: CompiledRegion, tensor: str, counts: Counts) -> float | None:
 
 
 class _Alone:
-    """What statements compute as regions of their own."""
+    """The results that statements compute as regions of their own."""
 
     def __init__(self, compilation: Compilation, context: EstimateContext) -> None:
         self.context = context
@@ -311,5 +311,5 @@ def _in_rows(found: Recomputation, rows: float) -> Recomputation:
 
 
 def _whole(number: float) -> bool:
-    """Whether a number is whole, but for the rounding of what was added up from samples."""
+    """Return whether a number is an integer, apart from the rounding of sums over samples."""
     return isclose(number, round(number), rel_tol=1e-9)

@@ -1,4 +1,4 @@
-"""What a compiled program computes more than once on its data, as a thing that shows itself."""
+"""The recomputed results of a compiled program on its data, as an object that shows itself."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _amount(one: Recomputation) -> str:
 def recomputed(
     compilation: Compilation, data: Mapping[str, Any], run: Run | None = None
 ) -> RecomputedIntermediates:
-    """What is computed more than once, and why.
+    """Return the intermediates that are computed more than once, and the causes.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where the nodes of a graph belong: the statement that they serve, and the index.
+"""The spots of a graph's nodes: the statement that each serves, and the index.
 
 A node that a cell of the fusion table made belongs to that cell's row, and to the statement of its
 column: the one that the column is the result of, or the one that reads it.  What the lowering
@@ -22,7 +22,7 @@ VALUES = "values"
 
 @dataclass(frozen=True)
 class Spot:
-    """Where a node belongs.
+    """The spot of a node.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Spot:
 
 
 def spots(region: CompiledRegion) -> tuple[Spot, ...]:
-    """Where each node of a region's graph belongs, in the order of the graph."""
+    """Return the spot of each node of a region's graph, in the order of the graph."""
     graph = region.graph
     found: dict[int, Spot] = {}
     of = {c.name: c.statement if c.leaf else c.tensor for c in region.table.columns}
@@ -59,7 +59,7 @@ def spots(region: CompiledRegion) -> tuple[Spot, ...]:
 
 
 def _own(node: Node, graph: Graph, of: dict[str, str]) -> Spot | None:
-    """What a node itself says: by the cell that made it, or by the tensor that it writes."""
+    """Return a node's own spot: by the cell that made it, or by the tensor that it writes."""
     column, _, row = node.origin.rpartition(".")
     if column in of:
         return Spot(of[column], VALUES if row == VALUE_ROW else row)

@@ -28,11 +28,11 @@ from fuseloom.wording import counted
 GAIN = 0.01
 """Share of the cycles that a change must be expected to save."""
 SECONDS = 0.4
-"""What looking for changes may take."""
+"""The most seconds of a search for changes."""
 _EFFORT = 1e6
-"""What ranking the orders of a change may take, in elements of executions."""
+"""The most work of ranking the orders of a change, in elements of executions."""
 _BEFORE = CompiledBefore(most=20_000)
-"""What changes before these have compiled."""
+"""The cache of regions that earlier changes have compiled."""
 
 __all__ = ["EditKind", "Suggestion", "SuggestionRequest", "suggestions"]
 
@@ -60,7 +60,7 @@ class Suggestion:
 
     @property
     def applies(self) -> bool:
-        """Whether it can be carried out; a faster node is for information alone."""
+        """True if it can be carried out; a faster node is for information alone."""
         return self.schedule is not None or self.machine is not None
 
     def to_dict(self) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class SuggestionRequest:
-    """What changes are looked for to.
+    """A request for changes to a program.
 
     Attributes
     ----------
@@ -161,7 +161,7 @@ def _helps(asked: SuggestionRequest, made: Suggestion) -> bool:
 
 
 def _chosen(found: Sequence[Suggestion], most: int) -> list[Suggestion]:
-    """What needs no hardware first; of each kind with hardware the best one only."""
+    """Return the free suggestions first; of each kind with hardware only the best one."""
     free = [s for s in found if not s.kind.hardware]
     dear: dict[EditKind, Suggestion] = {}
     for suggestion in found:

@@ -25,9 +25,12 @@ from fuseloom.models.nested import nested_program
 
 MERGES = {"": ("", ""), "product": ("global T1..T2", "global T5..T6"),
           "bias": ("fuse T2..T3", "fuse T6..T7")}  # fmt: skip
-"""What a user can merge by hand into one expression of a tensor-algebra compiler, layer by layer:
-nothing, both products into one, or the second product with the sum that follows.  Functions such
-as relu and softmax end an expression, and so does what has more than one result."""
+"""The merges that a user can make by hand in a tensor-algebra compiler, layer by layer.
+
+They are nothing, both products into one expression, or the second product with the sum that
+follows. Functions such as relu and softmax end an expression, and so does every part that has more
+than one result.
+"""
 RUN = ("bias", "bias")
 """The merge that is simulated: the best one by the estimate."""
 

@@ -43,7 +43,7 @@ _IMAGES = {
     ExperimentSize.SMOKE: {"imagenet": (128, 16)},
 }
 ATTENDING = ("S1", "S2", "P1", "Z1", "x1", "O1")
-"""How the names of regions begin that compute attention, in one decoder or two."""
+"""The prefixes of the names of regions that compute attention, in one decoder or two."""
 HEAVY = ("gcn.mag", "graphsage.mag", "gcn.collab.full", "graphsage.collab.full", "images.nih")
 """Beyond the budget of an hour and a half, or of some gigabytes."""
 
@@ -214,7 +214,7 @@ def _full_slower(results: RecipeResults, size: ExperimentSize) -> float:
 
 
 def _partial_near(results: RecipeResults, size: ExperimentSize) -> float:
-    """How many of the graphs' partial ratios are within 20 % of the published ones."""
+    """Count the graphs' partial ratios that are within 20 % of the published ones."""
     near = 0
     for bar in _graph_bars(results, size, ("unfused", "partial")):
         claim = published().get(f"12.{bar}.partial_ratio")
@@ -245,7 +245,7 @@ def _panel(results: RecipeResults, title: str, start: str, size: ExperimentSize)
 
 
 def heavy(size: ExperimentSize, mode: AccountingMode) -> frozenset[str]:
-    """What is run on request only."""
+    """Return the configurations that are run on request only."""
     if size is not ExperimentSize.FULL:
         return frozenset()
     every = configurations(size, mode)

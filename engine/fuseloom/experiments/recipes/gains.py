@@ -1,4 +1,4 @@
-"""What this project's own choices gain on the pairs of Fig. 12, one after another."""
+"""The gains of this project's own choices on the pairs of Fig. 12, one after another."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _own(bar: str) -> str:
 
 
 def _stepped(bar: str) -> bool:
-    """Whether a bar is one configuration; decoders are sums of several."""
+    """Return whether a bar is one configuration; decoders are sums of several."""
     return not bar.startswith("gpt3")
 
 

@@ -79,7 +79,7 @@ def _values(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Value]:
         return Got(max(_speed_up(results, p, x, "full") for p in patterns for x in span))
 
     def structured(results: RecipeResults) -> Got:
-        """How much more a pattern gains than uniform graphs, at most."""
+        """Return the largest ratio of a pattern's gain to that of uniform graphs."""
         return Got(
             max(
                 _speed_up(results, p, x, "partial") / _speed_up(results, "uniform", x, "partial")

@@ -63,7 +63,7 @@ CAPABILITIES = (
     Capability("lanes", lambda: bool(_gcn("parallel i by 2").regions),
                "tests/dataflow/samml/passes/test_parallelise.py"),
 )  # fmt: skip
-"""What the paper's Table 1 says of this work, and two things that its text says, each tried."""
+"""The capabilities in the paper's Table 1 and two from its text, each with its test."""
 PRIOR = """compiler        several expressions   sparse   fusion     for
 TensorRT        yes                   no       POF        GPU
 XLA             yes                   no       POF, IIF   CPU, GPU

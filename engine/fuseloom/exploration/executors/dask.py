@@ -258,7 +258,7 @@ class DaskWorkers:
         return self._failed(found, future) if future.status == "error" else None
 
     def _failed(self, found: _Open, future: Future[Any]) -> JobResult | None:
-        """What to do about a task that Dask could not carry out."""
+        """Hand over again a task that Dask could not carry out, or return its final result."""
         try:
             problem = future.exception(timeout=_CONNECT)
         except Exception:  # of any kind: what is lost is seen when its state is asked for again
@@ -305,12 +305,12 @@ class _Open:
 
     @property
     def lost(self) -> bool:
-        """Whether the scheduler knows nothing of it: it is another one than before."""
+        """True if the scheduler does not know it: the scheduler has been replaced."""
         return self.future is None or self.future.status == "cancelled"
 
     @property
     def done(self) -> bool:
-        """Whether it has ended, as far as is known."""
+        """True if it has ended, as far as is known."""
         return self.future is not None and self.future.done()
 
 

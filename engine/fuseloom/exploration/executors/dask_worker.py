@@ -1,4 +1,4 @@
-"""What a Dask worker does for :class:`fuseloom.exploration.executors.dask.DaskWorkers`.
+"""The Dask worker's part of :class:`fuseloom.exploration.executors.dask.DaskWorkers`.
 
 Jobs are done in processes of their own, one per thread that has work; they end when the worker
 closes, when the driver leaves, or when they have had nothing to do for a while.

@@ -45,7 +45,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Summary:
-    """What came of tasks.
+    """The summary of tasks.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class _Coming(Iterator[tuple[Task, Lease]]):
 
 
 def outcome_of(answer: JobResult) -> Outcome:
-    """What is kept of an answer."""
+    """Return the outcome to store for an answer."""
     if answer.fate is not JobStatus.DONE:
         return Outcome(State(answer.fate.value), None, answer.reason, answer.seconds)
     try:

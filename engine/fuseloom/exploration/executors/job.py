@@ -1,4 +1,4 @@
-"""What executors take and give: jobs, limits, answers; and what every executor can do."""
+"""The interface of executors: jobs, limits, answers, and the methods of every executor."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fuseloom.errors import DataError
 from fuseloom.exploration.store.runs import Outcome
 
 Report = Callable[[float, str], bool]
-"""What a target calls with the share of its work that is done, 0 to 1, and what it does now.
+"""A function that a target calls with the finished share of its work, 0 to 1, and its activity.
 
 Where that is False it has to end, by any exception.
 """
@@ -23,7 +23,7 @@ Progress = Callable[[str, float, str], None]
 
 
 class JobStatus(Enum):
-    """How a job ended; all but the last are also states of a stored run."""
+    """The end of a job; all but the last are also states of a stored run."""
 
     DONE = "done"
     REFUSED = "refused"
@@ -35,7 +35,7 @@ class JobStatus(Enum):
 
 @dataclass(frozen=True)
 class JobLimits:
-    """What a job may use; None is as much as there is.
+    """The limits of a job; None is no limit.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class Job:
 
 @dataclass(frozen=True)
 class JobResult:
-    """How a job ended.
+    """The result of a job.
 
     Attributes
     ----------
@@ -143,6 +143,6 @@ def target_of(name: str) -> Target:
 
 
 def fate_of(problem: Exception) -> tuple[JobStatus, str]:
-    """How a job ended that raised this, and why, on one line."""
+    """Return the status of a job that raised this exception, and the reason, on one line."""
     outcome = Outcome.of_error(problem)
     return JobStatus(outcome.state.value), outcome.reason

@@ -328,7 +328,7 @@ class _WorkerProcess:
         return job
 
     def receive(self) -> bytes:
-        """What the process has sent; nothing if it has ended."""
+        """Return the bytes that the process has sent; none if it has ended."""
         try:
             return os.read(self.output, 1 << 20)
         except OSError:
@@ -363,7 +363,7 @@ class _WorkerProcess:
 
 
 def _ending(code: int) -> str:
-    """How a process ended, in words."""
+    """Describe the end of a process, in words."""
     if code >= 0:
         return f"exit code {code}"
     try:

@@ -241,7 +241,7 @@ class Database:
                 self._connection.execute("ROLLBACK")
 
     def _check_same(self) -> None:
-        """What is written to a file that was removed is lost, and SQLite does not say so."""
+        """Check that the file was not removed: SQLite would lose later writes without an error."""
         if _inode(self.path) != self._inode:
             raise StoreError(
                 f"the run store {self.path} was removed or replaced while it was in use",
@@ -278,7 +278,7 @@ def _version_of(connection: sqlite3.Connection, path: Path) -> int:
 
 @contextmanager
 def _one_moment(connection: sqlite3.Connection) -> Iterator[None]:
-    """What is read inside is all of one moment: another process may be making the store."""
+    """Read a consistent snapshot inside: another process may be making the store."""
     if connection.in_transaction:
         yield
         return
@@ -313,7 +313,7 @@ def _inode(path: Path) -> tuple[int, int] | None:
 
 
 def _told(problem: sqlite3.Error, path: Path, patience: float = PATIENCE) -> StoreError:
-    """What went wrong, in words."""
+    """Return the error of the store for an error of SQLite."""
     code = getattr(problem, "sqlite_errorcode", 0)
     where = f"the run store {path}"
     match code & 0xFF:

@@ -1,4 +1,4 @@
-"""What makes two runs the same: a hash over everything that their results depend on."""
+"""The identity of a run: a hash over everything that its result depends on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is at a run: a process, told from others that later have its number.
+"""The holder of a run: a process, distinguished from later ones with its number.
 
 A lease needs no heartbeat: it ends with its process, whenever that is noticed.
 """
@@ -49,7 +49,7 @@ class Holder:
 
     @property
     def gone(self) -> bool:
-        """Whether it has certainly ended; of processes elsewhere nothing is certain."""
+        """True if it has certainly ended; of processes elsewhere nothing is certain."""
         mine = Holder.here()
         if self.host != mine.host:
             return False

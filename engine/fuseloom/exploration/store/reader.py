@@ -28,7 +28,7 @@ _ALIKE = (
 
 @dataclass(frozen=True)
 class Subject:
-    """What runs have in common that differ by their schedule, and by who did them.
+    """The common subject of runs that differ by their schedule and by their executor.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Subject:
     machine: str
 
     def has(self, run: StoredRun) -> bool:
-        """Whether a row is a run of this, and its key what it has to be."""
+        """Return whether a row is a run of this subject, with the right key."""
         identity = replace(run.identity, program=self.program)
         mine = (identity.data, identity.machine) == (self.data, self.machine)
         return mine and identity.key == run.key

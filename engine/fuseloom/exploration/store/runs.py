@@ -1,4 +1,4 @@
-"""What the store holds of a run: how it came out, what it is called, and what it rests on."""
+"""The stored form of a run: its outcome, its label, and its identity."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST = 2**63 - 1
 
 
 class State(Enum):
-    """How a run stands."""
+    """The state of a run."""
 
     LEASED = "leased"
     """A process is at it; if that process is gone, nobody is."""
@@ -48,12 +48,12 @@ class State(Enum):
 
 FINISHED = frozenset(State) - {State.LEASED}
 OPEN = (None, State.ESTIMATED.value)
-"""What a run was, as text, that nobody has done yet."""
+"""The states, as text, of a run that has not been done."""
 
 
 @dataclass(frozen=True)
 class RunLabel:
-    """What people know a run by; nothing depends on it.
+    """The label of a run for people; nothing depends on it.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class RunLabel:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run came out.
+    """The outcome of a run.
 
     Attributes
     ----------
@@ -211,7 +211,7 @@ class StoredRun:
 
     @property
     def finished(self) -> bool:
-        """Whether it has come out."""
+        """True if the run has an outcome."""
         return self.state is not State.LEASED
 
     @property

@@ -37,7 +37,7 @@ _BATCH = 200
 
 @dataclass(frozen=True)
 class CollectedGarbage:
-    """What was thrown away, or would be: runs, and bytes they took, about."""
+    """The runs that were deleted, or would be, and the bytes they took, about."""
 
     runs: int
     bytes: int
@@ -224,7 +224,7 @@ class RunStore:
             yield from map(run_of, self._database.read(sql, [*batch, *values]))
 
     def counts(self) -> dict[State, int]:
-        """How many runs stand how."""
+        """Count the runs in each state."""
         rows = self._database.read("SELECT state, count(*) AS n FROM runs GROUP BY state")
         known = {state.value: state for state in State}
         return {known[row["state"]]: row["n"] for row in rows if row["state"] in known}
@@ -300,7 +300,7 @@ class RunStore:
 
 
 def _elsewhere(text: str | None) -> bool:
-    """Whether nothing can be known of a holder."""
+    """Return whether nothing can be known of a holder."""
     holder, mine = holder_of(text), Holder.here()
     return holder is not None and (holder.host, holder.boot, holder.space) != (
         mine.host, mine.boot, mine.space,
@@ -320,7 +320,7 @@ def _whole(database: sqlite3.Connection, key: str) -> sqlite3.Row:
 
 
 def _free(row: sqlite3.Row) -> bool:
-    """Whether a lease is nobody's any more."""
+    """Return whether a lease has no holder any more."""
     if row["state"] != State.LEASED.value:
         return False
     holder = holder_of(row["holder"])
@@ -328,7 +328,7 @@ def _free(row: sqlite3.Row) -> bool:
 
 
 def _gives_way(row: sqlite3.Row, run: StoredRun) -> bool:
-    """Whether nobody has done, or is at, what is there."""
+    """Return whether the stored row may be replaced: it is neither done nor being done."""
     if run.state is State.ESTIMATED:
         return _free(row) and row["earlier"] is None
     return row["state"] in OPEN or (_free(row) and row["earlier"] in OPEN)

@@ -61,7 +61,7 @@ COLUMNS = (
     "program",
     "record",
 )
-"""What is exported of a run, as :meth:`StoredRun.to_dict` has it."""
+"""The exported columns of a run, named as in :meth:`StoredRun.to_dict`."""
 _FORMATS = (".csv", ".parquet", ".json")
 _NUMBERS: Mapping[str, Callable[[str], Any]] = {"cycles": int, "attempts": int, "estimated": float,
                                                 "seconds": float}  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a sweep found, as a notebook shows it."""
+"""The results of a sweep, as a notebook shows them."""
 
 from __future__ import annotations
 

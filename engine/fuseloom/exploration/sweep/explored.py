@@ -1,4 +1,4 @@
-"""What a sweep found: a row per configuration, for people, for pandas, and as plain data."""
+"""The results of a sweep: a row per configuration, for people, for pandas, and as plain data."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class Explored(Shows, html="fuseloom.exploration.sweep.display:explored_html"):
 
     @property
     def ok(self) -> bool:
-        """Whether no result is known to be wrong."""
+        """True if no result is known to be wrong."""
         return all(row.ok is not False for row in self.rows)
 
     @property

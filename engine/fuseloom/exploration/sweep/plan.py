@@ -85,7 +85,7 @@ class Plan:
 
     @cached_property
     def identity(self) -> RunIdentity | None:
-        """What its run rests on; None where there is no program, or no schedule."""
+        """The identity of its run; None where there is no program, or no schedule."""
         if self.subject is None or self.asked is None:
             return None
         program, schedule = self.subject.given.program, self.asked
@@ -95,7 +95,7 @@ class Plan:
         return run_identity(program, schedule, self.subject.hash, self.machine, sized=self.sized)
 
     def label(self, estimated: float | None) -> RunLabel:
-        """What people know its run by."""
+        """Return the label of its run for people."""
         if self.subject is None:
             return RunLabel(machine=self.machine.name, estimated=estimated)
         given = self.subject.given
@@ -133,7 +133,7 @@ class Plan:
 def run_identity(
     program: Program, schedule: str, data: str, machine: Machine, *, sized: bool = False
 ) -> RunIdentity:
-    """What the result of a program's run depends on, as every command has it."""
+    """Return the identity of a program's run, which every command uses."""
     settings = {"capacity": "sized"} if sized else {}
     return RunIdentity(str(program), schedule, data, machine.fingerprint, settings=settings)
 

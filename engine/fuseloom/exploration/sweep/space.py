@@ -1,4 +1,4 @@
-"""What a sweep is over: a configuration, and axes with the values to try in its place.
+"""The space of a sweep: a configuration, and axes with the values to try in its place.
 
 | axis | values |
 |---|---|
@@ -180,7 +180,7 @@ class Space:
 
     @property
     def counted(self) -> bool:
-        """Whether that is all: no axis stands for as many values as a program happens to have."""
+        """True if the count is final: no axis has as many values as a program happens to have."""
         return self.base.order != "all" and not any(
             "all" in self.axes.get(name, ()) for name in ("cuts", "order")
         )
@@ -205,7 +205,7 @@ class Space:
         return values
 
     def _check(self, name: str) -> Callable[[str], None]:
-        """What refuses a value of an axis."""
+        """Return the function that checks a value of an axis."""
         head, dot, tail = name.partition(".")
         match name:
             case "model":
@@ -243,7 +243,7 @@ ORDERS = ("best", "first", "all")
 
 
 def _rank(name: str) -> int:
-    """Where an axis comes in the order of points: what is costly to change comes first."""
+    """Return the rank of an axis in the order of points: the costliest changes come first."""
     head = name.partition(".")[0]
     order = ("model", "data", "seed", "with", "preset", "schedule", "cuts", "block", "lanes",
              "machine", "order", "capacity")  # fmt: skip

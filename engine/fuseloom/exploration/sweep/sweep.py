@@ -38,7 +38,7 @@ LIMIT = 10_000
 
 @dataclass(frozen=True)
 class Status:
-    """How far a sweep is.
+    """The progress of a sweep.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ def explore(
 
 @dataclass(frozen=True)
 class SweepRequest:
-    """What is to be done with each configuration; as :func:`explore` has them."""
+    """The request for each configuration; its fields are arguments of :func:`explore`."""
 
     simulate: bool | int
     estimated: bool
@@ -289,7 +289,7 @@ class _Sweep:
                 yield task
 
     def _task(self, row: ExploredRow, plan: Plan) -> Task | None:
-        """What is to be simulated; None if nothing is."""
+        """Return the simulation task of a row; None if there is none."""
         wishes = self._wishes
         undone = row.state in (None, State.ESTIMATED, State.LEASED) or row.state in wishes.again
         if not undone or plan.refused is not None:
@@ -328,7 +328,7 @@ class _Sweep:
             self.ended = True
 
     def explored(self) -> Explored:
-        """What there is."""
+        """Return the results so far."""
         for rows in self._by_key.values():
             for row in rows:  # others may have been at it
                 if row.state in (None, State.LEASED):

@@ -91,7 +91,7 @@ def read_tensor(path: str | Path, edges: EdgeOptions | None = None) -> Coordinat
 
 
 def is_edge_list(path: str | Path) -> bool:
-    """Whether :func:`read_tensor` reads a file as a list of edges.
+    """Return whether :func:`read_tensor` reads a file as a list of edges.
 
     Raises
     ------
@@ -193,5 +193,5 @@ def _folder(path: Path, name: str | None) -> GraphData:
 
 
 def _called(path: Path) -> str:
-    """What a graph of a file is called: ``ca-GrQc`` of ``ca-GrQc.txt.gz`` and ``out.ca-GrQc``."""
+    """Return the name of a file's graph: ``ca-GrQc`` for ``ca-GrQc.txt.gz`` and ``out.ca-GrQc``."""
     return path.name.removeprefix("out.").split(".")[0] or path.name

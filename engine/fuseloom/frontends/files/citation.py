@@ -19,7 +19,7 @@ PARTS = ("data", "indices", "indptr", "shape")
 
 
 def is_citation(arrays: Arrays) -> bool:
-    """Whether the arrays of a file are those of such a graph."""
+    """Return whether the arrays of a file are those of such a graph."""
     return all(f"adj_{part}" in arrays for part in PARTS)
 
 

@@ -1,4 +1,4 @@
-"""What the first lines of a list of edges say: comments, heading, which field is what.
+"""The head of a list of edges: comments, heading, and the meaning of fields.
 
 Sources: https://snap.stanford.edu/data (``#`` comments), and J. Kunegis, "KONECT: The Koblenz
 Network Collection", WWW 2013 (``%`` comments: ``sym``, ``asym`` or ``bip``, then sizes).
@@ -63,7 +63,7 @@ class EdgeFields:
     unread: tuple[str, ...] = ()
 
     def notes(self, weights: Floats | None) -> tuple[str, ...]:
-        """What to tell of it; nothing of a plain pair."""
+        """Return notes on the fields; none for a plain pair."""
         told = []
         if self.ends != (0, 1):
             told.append(f"edges go from field {self.ends[0] + 1} to field {self.ends[1] + 1}")
@@ -81,7 +81,7 @@ class EdgeFields:
 
 @dataclass(frozen=True)
 class Head:
-    """What is known before the first edge.
+    """The data that precede the first edge.
 
     Attributes
     ----------
@@ -217,7 +217,7 @@ def without_braces(text: bytes) -> bytes:
 
 
 def is_number(field: str) -> bool:
-    """Whether a field reads as a number of any kind."""
+    """Return whether a field reads as a number of any kind."""
     try:
         float(field)
     except ValueError:
@@ -262,7 +262,7 @@ def _delimiter(text: bytes) -> str | None:
 
 
 def _is_heading(first: list[str], others: list[list[str]]) -> bool:
-    """Whether the first line names fields: by known names, or where the next line has numbers."""
+    """Return whether the first line names fields: known names, or words above numbers."""
     names = {_plain(name) for name in first}
     if names & SOURCES and names & TARGETS and not any(map(is_number, first)):
         return True

@@ -133,7 +133,7 @@ def adjacency(
 
 
 def _recurs(edges: Edges, head: Head) -> bool:
-    """Whether what looks like a heading, such as ``u v``, is an edge: its words name nodes."""
+    """Return whether an apparent heading, such as ``u v``, is an edge: its words name nodes."""
     assert head.fields is not None
     words = {head.heading[k] for k in head.fields.ends} if head.heading else set()
     return any(name in words for end in edges.ends for name in end)

@@ -1,4 +1,4 @@
-"""What there is to choose about a list of edges."""
+"""The options for a list of edges."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ KEYWORDS = (b"sptensor", b"tensor")
 
 @dataclass(frozen=True)
 class _Heading:
-    """What the first lines say, and how many lines of numbers they are."""
+    """The contents of the first lines, and the number of lines of numbers."""
 
     lines: int = 0
     shape: tuple[int, ...] | None = None
@@ -111,7 +111,7 @@ def _first(lines: Lines) -> list[tuple[int, bytes]]:
 
 
 def _heading(rows: list[list[bytes]]) -> _Heading:
-    """Whether the first rows are a heading, by how many fields each of them has."""
+    """Return the heading that the first rows form, judged by the number of fields of each."""
     if not all(field.isdigit() and len(field) < 20 for row in rows[:2] for field in row[:-1]):
         return _Heading()
     widths = [len(row) for row in rows]
@@ -133,7 +133,7 @@ def _heading(rows: list[list[bytes]]) -> _Heading:
 
 
 def _within(rows: list[list[int]], sizes: list[int]) -> bool:
-    """Whether all coordinates lie within the sizes: else the first row is no heading."""
+    """Return whether all coordinates lie within the sizes: else the first row is no heading."""
     return all(at <= size for row in rows for at, size in zip(row[:-1], sizes, strict=False))
 
 

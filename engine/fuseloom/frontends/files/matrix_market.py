@@ -104,7 +104,7 @@ def _check_integers(rows: TableRows, *, signed: bool) -> None:
 
 
 def is_banner(line: bytes) -> bool:
-    """Whether a line begins a Matrix Market file, in any case and with one or two ``%``."""
+    """Return whether a line begins a Matrix Market file, in any case and with one or two ``%``."""
     return line.lstrip().lstrip(b"%")[: len(BANNER)].lower().startswith(
         BANNER.strip("%").lower().encode()
     ) and line.lstrip().startswith(b"%")

@@ -112,7 +112,7 @@ def size_of(path: Path) -> int:
 
 @contextmanager
 def unpacked(path: Path) -> Iterator[Content]:
-    """What a file holds: itself, what is packed in it, or the one table of a tar archive.
+    """Open the contents of a file: itself, its unpacked form, or the one table of a tar archive.
 
     Raises
     ------
@@ -183,7 +183,7 @@ def _unpacked(path: Path, opened: ExitStack) -> Content:
 
 
 def _zstd(path: Path) -> tuple[Callable[[IO[bytes]], Any], type[BaseException]]:
-    """What opens a file packed by zstd, and what it raises."""
+    """Return the function that opens a zstd file, and the exception that it raises."""
     try:
         library: Any = importlib.import_module("compression.zstd")
     except ImportError:

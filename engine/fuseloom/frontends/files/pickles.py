@@ -69,7 +69,7 @@ _GLOBALS = MappingProxyType(
 
 @dataclass(eq=False)
 class PickledCall:
-    """What a pickle would have called, and the state it would have set afterwards."""
+    """A call that a pickle would have made, and the state it would have set afterwards."""
 
     function: PermittedName
     arguments: tuple[Any, ...]
@@ -77,7 +77,7 @@ class PickledCall:
 
 
 def read_pickle(path: str | Path) -> Any:
-    """What a pickle describes: numbers, strings, lists, tuples, dictionaries and calls.
+    """Read the values of a pickle: numbers, strings, lists, tuples, dictionaries and calls.
 
     Raises
     ------

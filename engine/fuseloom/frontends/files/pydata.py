@@ -16,7 +16,7 @@ from fuseloom.wording import counted
 
 
 def is_pydata(arrays: Arrays) -> bool:
-    """Whether these are the arrays of such an archive; ``fill_value`` is in none of SciPy's.
+    """Return whether these are the arrays of such an archive; SciPy's lack ``fill_value``.
 
     Examples
     --------

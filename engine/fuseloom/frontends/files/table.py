@@ -22,7 +22,7 @@ from fuseloom.wording import counted
 Floats = npt.NDArray[np.float64]
 WHOLE = re.compile(rb"[+-]?[0-9]+")
 NAN = re.compile(rb"[+-]?nan\([0-9a-z_]*\)", re.IGNORECASE)
-"""What C prints for a NaN with a payload."""
+"""The pattern that C prints for a NaN with a payload."""
 FORTRAN = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)[dD][+-]?[0-9]+")
 
 
@@ -74,7 +74,7 @@ class TableRows:
 
 @dataclass
 class TableShape:
-    """What the rows of a table look like, and what was found on the way.
+    """The shape of a table's rows, and the peculiarities met while reading it.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class TableShape:
     fortran: list[int] = field(default_factory=list)
 
     def notes(self) -> tuple[str, ...]:
-        """What to tell of it."""
+        """Return notes on the table."""
         told = []
         if self.passed:
             told.append(

@@ -26,7 +26,7 @@ Place = Callable[[int, str, str], DataError]
 
 
 class Duplicates(Enum):
-    """What becomes of an element that a file gives twice."""
+    """The treatment of an element that a file gives twice."""
 
     REFUSE = "refuse"
     FIRST = "first"
@@ -221,7 +221,7 @@ def _repeated(
 
 
 def rounding(values: npt.NDArray[Any]) -> tuple[str, ...]:
-    """What is lost when values are stored in float32; empty where it is nothing.
+    """Return notes on the loss from storing values in float32; empty if there is none.
 
     Values that are too large for float32 are left to the error of storing them.
     """

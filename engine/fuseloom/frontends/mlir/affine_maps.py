@@ -14,8 +14,11 @@ from fuseloom.program.limits import MAX_NESTING
 from fuseloom.wording import counted
 
 Alias: TypeAlias = AffineMap | tuple[AffineMap, ...] | SparseEncoding | Trait | FuseloomError | None
-"""What a ``#name`` stands for: None for an attribute the subset has no use for, an error for one
-that cannot be read, which counts where the alias is used."""
+"""The meaning of a ``#name``.
+
+It is None for an attribute the subset has no use for, an error for one that cannot be read, which
+counts where the alias is used.
+"""
 
 DIVISIONS = ("floordiv", "ceildiv", "mod")
 

@@ -145,7 +145,7 @@ def apply(
 
 
 def _way_out(op: str) -> str:
-    """What to do about an operation that programs lack."""
+    """Return a suggestion for an operation that programs lack."""
     if op.startswith("math."):
         return f"compute it beforehand, and pass the result as an argument; {_KNOWN}"
     return suggestion(op, ARITHMETIC)

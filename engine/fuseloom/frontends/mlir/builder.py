@@ -82,7 +82,7 @@ class MlirBuilder:
         self._selections: dict[tuple[int, int], tuple[str, DimensionSize]] = {}
 
     def may_lack(self, value: object) -> bool:
-        """Whether a tensor may lack elements: a sparse one, or what is computed of such."""
+        """Return whether a tensor may lack elements: a sparse one, or one computed from such."""
         if isinstance(value, ConstantTensor):
             return value.format is not None and not value.format.all_dense
         return isinstance(value, View) and self._lacks(value.tensor)
@@ -98,7 +98,7 @@ class MlirBuilder:
         self.left.append(problem)
 
     def is_taken(self, wanted: str) -> bool:
-        """Whether the name of a value is that of another one."""
+        """Return whether the name of a value is that of another one."""
         return plain(wanted) in self._taken
 
     def name(self, wanted: str) -> str:

@@ -78,7 +78,7 @@ def not_(condition: Node) -> Node:
 
 
 def is_condition(node: Node) -> bool:
-    """Whether a tree is 0 or 1 by what it is."""
+    """Return whether a tree is 0 or 1 by its form."""
     if isinstance(node, Num):
         return node.value in (0.0, 1.0)
     return isinstance(node, Raw) and node.name in (GREATER, DIFFERS, NOT, *BOOLEAN)
@@ -132,7 +132,7 @@ def combined(name: str, a: Node, b: Node) -> Node:
 
 
 def lowered(node: Raw) -> Node | None:
-    """What a comparison, a condition or a choice is in a program; None for another tree."""
+    """Return the tree of a comparison, a condition or a choice in a program; None for others."""
     match node.name:
         case "max" | "min":
             return as_maximum(node)
@@ -177,4 +177,4 @@ PATTERNS: Mapping[str, str] = {
     "and": "any", "select": "all", "greater": "all", "differs": "all", "or": "all", "xor": "all",
     "not": "all", "max": "all", "min": "all", "cast": "all",
 }  # fmt: skip
-"""Whether what a tree computes is absent where any of its operands is, or where all are."""
+"""The absence rule of each operation: absent if any operand is, or if all are."""

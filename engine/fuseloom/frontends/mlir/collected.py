@@ -1,4 +1,4 @@
-"""What a builder collects: inputs and statements, and what is said of them."""
+"""The collected parts of a builder: inputs and statements, and their notes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Input:
     source: str | None = None
 
     def relation(self) -> Relation | None:
-        """What a made tensor holds.
+        """Return the relation of a made tensor.
 
         Raises
         ------
@@ -144,7 +144,7 @@ def declaration(
     read: bool,
     shape: Callable[[str, tuple[DimensionSize, ...], SourcePlace], tuple[int, ...]],
 ) -> Tensor | None:
-    """What must be said of an assigned tensor; None where its statement says all.
+    """Return the declaration of an assigned tensor; None if its statement suffices.
 
     What a later statement reads is compressed, whatever the file says: the statement decides
     which elements it has (``docs/language.md``).  Its mode order is kept; a dense tensor has

@@ -51,7 +51,7 @@ _RAW: Mapping[str, Callable[..., Array]] = {
 
 
 def evaluate(node: Node, indices: Mapping[int, Array]) -> Array:
-    """What a tree is at each place.
+    """Evaluate a tree at each place.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def as_places(node: Node) -> Places | None:
 
 
 def is_mask(node: Node) -> bool:
-    """Whether a known tree is likely to be 0 at many places: a condition, or a product with one."""
+    """Return whether a known tree is 0 at many places: a condition, or a product with one."""
     match node:
         case Raw():
             return node.name in (GREATER, DIFFERS, NOT, SELECT, *BOOLEAN)

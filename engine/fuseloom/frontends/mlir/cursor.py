@@ -55,7 +55,7 @@ class Cursor:
         return token
 
     def sees(self, *texts: str) -> bool:
-        """Whether the next token is one of these words or signs."""
+        """Return whether the next token is one of these words or signs."""
         return self.token.kind not in ("string", "end") and self.token.text in texts
 
     def take(self, *texts: str) -> Token | None:
@@ -146,7 +146,7 @@ class Cursor:
             self.advance()
 
     def starts_item(self) -> bool:
-        """Whether a function, a module or an alias begins here."""
+        """Return whether a function, a module or an alias begins here."""
         if self.token.kind in ("hash", "type"):
             return self.tokens[self.at + 1].text == "="
         return self.sees("func.func", "func", "module", "builtin.module", "ml_program.global")

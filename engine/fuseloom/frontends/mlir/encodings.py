@@ -40,7 +40,7 @@ _SLICES = ("dimSlices", "slice")
 
 @dataclass(frozen=True)
 class _Level:
-    """What a level stores: its dimensions, whether by parts, and its format."""
+    """The contents of a level: its dimensions, whether by parts, and its format."""
 
     dims: tuple[int, ...]
     whole: bool

@@ -1,4 +1,4 @@
-"""Whether a tree is 0 wherever it is absent: then it means the same as over dense tensors."""
+"""The trees that are 0 wherever they are absent: they mean the same as over dense tensors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _ZERO_AT_ZERO = (*(op for op in Op if op.keeps_zero), Op.SCALE, Op.SUM, Op.ADD, 
 
 
 def absent_is_zero(node: Node) -> bool:
-    """Whether an operation on dense tensors gives 0 wherever the program has no element.
+    """Return whether an operation on dense tensors gives 0 where the program has no element.
 
     >>> from fuseloom.frontends.mlir.expressions import made
     >>> absent_is_zero(made(Op.MUL, Arg(0), Arg(1))), absent_is_zero(made(Op.EXP, Arg(0)))
@@ -48,7 +48,7 @@ def absent_is_zero(node: Node) -> bool:
 
 
 def _masked(node: Node) -> bool:
-    """Where elements are: a factor that stands for the elements of another."""
+    """Return whether a tree is a mask: a factor with a one at each element of another."""
     match node:
         case Apply(op=Op.SHIFT, operands=(Apply(op=Op.SCALE, constant=0.0),), constant=1.0):
             return True

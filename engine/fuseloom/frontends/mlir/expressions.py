@@ -1,4 +1,4 @@
-"""What the region of a ``linalg.generic`` computes: trees of the operations that programs have."""
+"""The computation of a ``linalg.generic`` region: trees of the operations that programs have."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Num:
 
 @dataclass(frozen=True)
 class Index:
-    """Where the operation is along one of its dimensions."""
+    """The position of the operation along one of its dimensions."""
 
     number: int
     size: int = 1
@@ -55,7 +55,7 @@ class Apply:
 
 @dataclass(frozen=True)
 class Raw:
-    """What has a meaning only inside a larger pattern: a maximum, a comparison, a root, ..."""
+    """A node with a meaning only inside a larger pattern: a maximum, a comparison, a root, ..."""
 
     name: str
     operands: tuple[Node, ...]
@@ -67,7 +67,7 @@ Node: TypeAlias = Arg | Num | Index | Apply | Raw
 
 
 def leaves(node: Node) -> Iterator[Arg | Num | Index]:
-    """What a tree is made of, in order of appearance; what it has twice, once."""
+    """Yield the leaves of a tree, in order of appearance; repeated ones once."""
     seen: set[int] = set()
     todo = [node]
     while todo:
@@ -91,7 +91,7 @@ def places(node: Node) -> tuple[int, ...]:
 
 
 def is_known(node: Node) -> bool:
-    """Whether a tree says at each place what it is, whatever the data."""
+    """Return whether a tree's value at each place is independent of the data."""
     found = list(leaves(node))
     return not any(isinstance(x, Arg) for x in found) and any(isinstance(x, Index) for x in found)
 

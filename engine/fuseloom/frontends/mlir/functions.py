@@ -52,7 +52,7 @@ from fuseloom.wording import counted
 
 
 class Caller(Protocol):
-    """What translates the functions that a function calls."""
+    """The translator of the functions that a function calls."""
 
     builder: MlirBuilder
     functions: dict[str, Function]

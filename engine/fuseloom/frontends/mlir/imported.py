@@ -1,4 +1,4 @@
-"""What importing gives."""
+"""The result of an import."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ImportedMlir:
 
     @property
     def wanted(self) -> tuple[str, ...]:
-        """What is to be given: inputs whose data the file does not hold, and index tensors."""
+        """The inputs to be supplied: those whose data the file does not hold, and index tensors."""
         read = [x for x in self.lookups if x.tensor.name in self.program.inputs]
         open_ = [x for x in read if x.tensor.name not in self.data]
         made = {x.tensor.name for x in open_}

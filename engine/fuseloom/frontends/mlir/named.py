@@ -26,7 +26,7 @@ from fuseloom.program.types import Op
 
 @dataclass(frozen=True)
 class Computation:
-    """What a structured operation does at each point of its iteration space.
+    """The computation of a structured operation at each point of its iteration space.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ NAMED = (
 
 
 def inputs_of(op: str) -> int:
-    """How many inputs a named operation takes."""
+    """Return the number of inputs of a named operation."""
     if op == QUANTIZED:
         return 4
     if op in _CONTRACTIONS or op == CONTRACT:

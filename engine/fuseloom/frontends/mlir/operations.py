@@ -76,7 +76,7 @@ class OperationReader(LinalgReader):
         return Operation(results, body, token.place)
 
     def _body(self, op: str, place: SourcePlace) -> Body | None:
-        """What follows the name of an operation; None where the subset does not have it."""
+        """Read the rest of an operation after its name; None if the subset does not have it."""
         if op in ("linalg.generic", ELEMENTWISE, *DEFAULTS) or op in (*SHORT, *NAMED, *WINDOWS):
             return self._linalg(op, place)
         if op in _RESHAPES:
@@ -329,7 +329,7 @@ class OperationReader(LinalgReader):
 
 
 def _way_out(op: str) -> str:
-    """What to do about an operation that the subset lacks."""
+    """Return a suggestion for an operation that the subset lacks."""
     dialect = op.partition(".")[0]
     if dialect not in ("arith", "math", "linalg", "tensor", "sparse_tensor", "func"):
         return _WAYS.get(dialect, _BEFORE)

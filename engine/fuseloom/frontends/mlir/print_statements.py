@@ -98,7 +98,7 @@ class StatementPrinter:
         ]
 
     def _start(self, s: Statement, name: str, type_: str) -> tuple[list[str], str]:
-        """What the output starts from: nothing, or what a reduction leaves unchanged."""
+        """Return the initial output: nothing, or the identity of a reduction."""
         lines = [f"{name}.empty = tensor.empty() : {type_}"]
         if not s.reduced:
             return lines, f"{name}.empty"

@@ -15,7 +15,7 @@ from fuseloom.program.types import BroadcastAdd, Program, Statement
 
 
 class ScheduleLike(Protocol):
-    """What of a schedule MLIR can say; ``fl.Schedule`` is one."""
+    """The parts of a schedule that MLIR can express; ``fl.Schedule`` is one."""
 
     @property
     def fusions(self) -> Sequence[Any]: ...
@@ -94,7 +94,7 @@ class _Printer:
         return "\n".join([*head, self._module(), *functions, "}", ""])
 
     def _comments(self) -> Iterable[str]:
-        """What the schedule says and MLIR does not."""
+        """Yield the parts of the schedule that MLIR cannot express."""
         if self.schedule is None:
             return
         for order in self.schedule.orders:
@@ -195,7 +195,7 @@ class _Printer:
         return "\n".join([*lines, f"    return {values} : {types}", "  }"])
 
     def _where(self, name: str, private: bool) -> str:
-        """What a made tensor holds, where the program takes it from outside."""
+        """Return the relation of a made tensor that the program takes from outside."""
         tensor = self.program.tensor(name)
         if tensor.made is None or private:
             return ""

@@ -153,7 +153,7 @@ class Reductions(Statements):
         return Access(view.tensor, indices)
 
     def _accumulated(self, tree: Node, number: int) -> tuple[Op, Node, bool]:
-        """Whether a reduction sums, multiplies or takes the maximum; of what, or its negative."""
+        """Return the reduction (sum, product or maximum), its operand, and its negation."""
         out = Arg(number)
         match tree:
             case Apply(op=Op.ADD | Op.SUB) | Raw(name="select"):
@@ -197,7 +197,7 @@ class Reductions(Statements):
                 )
 
     def _start(self, op: Op, number: int, least: bool) -> Access | None:
-        """What a reduction starts from, if that is more than its identity."""
+        """Return the start value of a reduction, if it is not the identity."""
         start = self.operands[number]
         fill: float | None
         match start:
@@ -227,7 +227,7 @@ class Reductions(Statements):
 
 
 def _depends(tree: Node, out: Arg) -> bool:
-    """Whether a tree reads the output, more than where it has elements, which is constant."""
+    """Return whether a tree reads the output's values, not only its constant pattern."""
     if tree == pattern(out):
         return False
     if isinstance(tree, Apply | Raw):
@@ -236,7 +236,7 @@ def _depends(tree: Node, out: Arg) -> bool:
 
 
 def _factor_out(tree: Node, out: Arg) -> Node | None:
-    """What the output is multiplied with; None if it is no factor, or the only one."""
+    """Return the cofactor of the output; None if it is no factor, or the only one."""
     match tree:
         case Apply(op=Op.SCALE, operands=(inner,), constant=float() as constant):
             rest = _factor_out(inner, out)
@@ -255,7 +255,7 @@ def _either(condition: Node, yes: Node | None, no: Node | None) -> Node | None:
 
 
 def _taken_out(tree: Node, out: Arg) -> Node | None:
-    """What is added to the output in a sum of several terms; None if it is not in it once."""
+    """Return the other terms of a sum with the output; None if it does not occur exactly once."""
     if tree == out:
         return Num(0.0)
     match tree:

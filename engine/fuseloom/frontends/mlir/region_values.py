@@ -51,7 +51,7 @@ def dimensions_of(map_: AffineMap) -> tuple[int, ...]:
 
 
 def leaf(k: int, value: Value, is_output: bool, reduces: bool) -> Node:
-    """What an argument of the region is: an operand, or a number that all of it has."""
+    """Return the node of a region's argument: an operand, or a number that all of it has."""
     match value:
         case ConstantNumber(value=x):
             return Num(x)

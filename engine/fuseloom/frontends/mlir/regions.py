@@ -296,7 +296,7 @@ class _RegionReader:
         return branch
 
     def _inside(self, region: RegionBody, given: Sequence[Node]) -> Node:
-        """What a region in the region yields."""
+        """Return the value that a nested region yields."""
         inner = _RegionReader(self.outside, self.dimensions, self.inputs)
         inner.nodes, inner.captured, inner._seen = dict(self.nodes), self.captured, self._seen
         for argument, node in zip(region.arguments, given, strict=True):

@@ -140,7 +140,7 @@ class ScalarReader(Reader):
         return OperationLine(tuple(r.name for r in results), scalar, token.place)
 
     def scalar(self, token: Token, depth: int = 0) -> Scalar:
-        """What follows the name of an operation on numbers."""
+        """Read the rest of an operation on numbers, after its name."""
         if token.text == "arith.constant":
             self.skip_dictionary()
             literal, type_ = self._typed_literal()

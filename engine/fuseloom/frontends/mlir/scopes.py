@@ -35,7 +35,7 @@ class Scope:
         self.values[name, number] = value
 
     def value(self, use: Use) -> Value:
-        """What a name stands for."""
+        """Return the value of a name."""
         found = self.values.get((use.name, use.number))
         if found is None:
             raise unknown(str(use), use.name, [name for name, _ in self.values], use.place)

@@ -20,7 +20,7 @@ from fuseloom.program.verify import Checker
 
 
 class BuilderState(Protocol):
-    """What a builder has collected."""
+    """The collected state of a builder."""
 
     inputs: dict[str, Input]
 
@@ -100,7 +100,7 @@ class Selected:
         return {n: x for n, x in self._known.items() if n in program.inputs}
 
     def notes(self) -> list[str]:
-        """What a user should know of selections."""
+        """Return notes on selections for the user."""
         if not self.lookups:
             return []
         names = list(self.indices)

@@ -33,7 +33,7 @@ from fuseloom.frontends.mlir.expressions import (
 from fuseloom.program.types import Op
 
 Branch: TypeAlias = Callable[..., Node] | None
-"""What a region yields for its arguments; None for an empty one."""
+"""A function that builds a region's result from its arguments; None for an empty region."""
 FULL = "full"
 """Raw tree of a number at each place of the dimensions that are its other operands."""
 
@@ -49,12 +49,12 @@ def pattern(node: Node) -> Node:
 
 
 def everywhere(node: Node) -> bool:
-    """Whether a tree has a value at each place."""
+    """Return whether a tree has a value at each place."""
     return not arguments(node)
 
 
 def covers(node: Node, other: Node) -> bool:
-    """Whether a tree is absent wherever another one is."""
+    """Return whether a tree is absent wherever another one is."""
     if node == other:
         return True
     match node:

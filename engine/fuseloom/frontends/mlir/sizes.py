@@ -87,7 +87,7 @@ def _set(size: DimensionSize, wanted: int, reaches: Sequence[Reach | SizeProduct
 
 
 def _waits(size: DimensionSize, reaches: Sequence[Reach | SizeProduct]) -> bool:
-    """Whether what a length depends on is open, too."""
+    """Return whether a length depends on others that are open, too."""
     me = size.identity
     return any(
         s.value is None and s.identity != me

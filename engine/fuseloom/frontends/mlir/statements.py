@@ -53,7 +53,7 @@ class Statements(Operands):
             )
 
     def _sparse(self) -> bool:
-        """Whether what the operation reads may lack elements."""
+        """Return whether the operands of the operation may lack elements."""
         trees = [x for x in self.computation.trees if not isinstance(x, Ignored)]
         read = {k for tree in trees for k in arguments(tree) if k >= 0}
         return any(self.builder.may_lack(self.operands[k]) for k in read)
@@ -184,7 +184,7 @@ class Statements(Operands):
     def _viewed(
         self, made: Access, out: tuple[str | None, ...], sizes: tuple[DimensionSize, ...]
     ) -> View:
-        """What an access gives under the output's dimensions; those it lacks repeat it."""
+        """Return an access as a view under the output's dimensions; those it lacks repeat it."""
         axes = tuple(
             made.indices.index(self.index[x])
             if x is not None and self.index[x] in made.indices

@@ -130,7 +130,7 @@ class Structured(Reductions):
         return insert_slice(self.builder, body, view, into, _known, self.names[n], self.place)
 
     def _output(self, number: int) -> tuple[str | None, ...]:
-        """Where the output is written: each of its dimensions at an index, or at the constant 0."""
+        """Return the index that writes each output dimension, or None for the constant 0."""
         out: list[str | None] = []
         for x in self.results_of(number):
             assert not isinstance(x, Sum)

@@ -23,7 +23,7 @@ WHERE = "fuseloom.where"
 
 
 def is_integer(element: str) -> bool:
-    """Whether a type of elements is one of integers."""
+    """Return whether a type of elements is one of integers."""
     return _INTEGER.fullmatch(element) is not None
 
 
@@ -36,7 +36,7 @@ class Sum:
 
 
 Result: TypeAlias = str | Sum | None
-"""Where a map reads a dimension: at an index, at a sum, or (None) at the constant 0."""
+"""The position at which a map reads a dimension: an index, a sum, or (None) the constant 0."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ class Argument:
 
 @dataclass(frozen=True)
 class ResultNames:
-    """What an operation defines: ``%name``, or ``%name:count``."""
+    """The names that an operation defines: ``%name``, or ``%name:count``."""
 
     name: str
     count: int

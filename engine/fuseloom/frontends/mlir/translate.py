@@ -182,7 +182,7 @@ class _Translator:
         return self.builder.open
 
     def said(self, found: ImportedMlir, open_: Sequence[str]) -> ImportedMlir:
-        """What was imported, with a note on the sizes that were chosen."""
+        """Return the import, with a note on the sizes that were chosen."""
         given = {*found.program.inputs, *self.builder.counts}
         self.builder.notes.clear()
         self.builder.note_chosen(self.shapes, [n for n in open_ if n in given])
@@ -222,7 +222,7 @@ class _Translator:
         return roots
 
     def _unread(self) -> list[str]:
-        """What statements assign and none reads, where no function returns anything."""
+        """Return the assigned tensors that nothing reads, where no function returns anything."""
         read = {a.tensor for m in self.builder.made for a in m.statement.operands}
         found = [m.statement.out.tensor for m in self.builder.made]
         found = [name for name in found if name not in read]
@@ -339,7 +339,7 @@ class _Translator:
 
 
 def _notes(type_: Type) -> tuple[str, ...]:
-    """What a user should know of an argument of a type."""
+    """Return notes for the user on an argument of a type."""
     found = [] if type_.note is None else [type_.note]
     if type_.is_integer:
         found.append(

@@ -1,4 +1,4 @@
-"""What the names of a function stand for while it is translated."""
+"""The values of a function's names while it is translated."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class ConstantTensor:
 
     @property
     def resource(self) -> str | None:
-        """Where the data are, if they are not in the text."""
+        """The location of the data, if they are not in the text."""
         return self.literal.name if isinstance(self.literal, Resource) else None
 
     def array(self) -> Array | None:
@@ -205,12 +205,12 @@ def exact(values: Array) -> npt.NDArray[np.bool_]:
 
 
 def inexact(value: float, element: str) -> bool:
-    """Whether an integer is not a number of float32."""
+    """Return whether an integer is not a number of float32."""
     return is_integer(element) and not bool(exact(np.asarray(value)))
 
 
 def is_least(value: float | None, element: str, minimum: bool = False) -> bool:
-    """Whether a maximum, or a minimum, of elements of a type may start at a number.
+    """Return whether a maximum, or a minimum, of elements of a type may start at a number.
 
     >>> is_least(0.0, "i1"), is_least(0.0, "i1", minimum=True), is_least(-128.0, "i8")
     (True, False, True)

@@ -49,7 +49,7 @@ WINDOWS = (
 
 
 def has_points(op: str) -> bool:
-    """Whether an operation has two more inputs, which say what zero is."""
+    """Return whether an operation has two more inputs, which are the zero points."""
     return op in WINDOWS and op.endswith(_POINTS)
 
 

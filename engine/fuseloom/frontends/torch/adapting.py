@@ -12,7 +12,7 @@ from fuseloom.frontends.torch.capture import load_torch
 
 @contextmanager
 def adapted(module: Any) -> Iterator[None]:
-    """What a module computes, without what PyTorch cannot trace."""
+    """Run with a module adapted, without the parts that PyTorch cannot trace."""
     with _without_checks(load_torch()), _reading_experts(module):
         yield
 

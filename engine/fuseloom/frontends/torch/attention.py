@@ -58,7 +58,7 @@ def _for_all_heads(m: Importer, value: Value, heads: int) -> Value:
 
 
 def _masked(m: Importer, logits: Value, mask: Any) -> Value:
-    """What a known mask removes is absent, what else it says is added; a computed one is added."""
+    """Return the masked logits: a known mask removes elements, and adds to the others."""
     held = m.held(mask)
     if held is None:
         return m.builder.add(logits, m.value(mask), "biased")

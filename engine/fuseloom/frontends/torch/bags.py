@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fuseloom.frontends.torch.importer import Importer
 
 SUM, MEAN, MAX = 0, 1, 2
-"""How PyTorch numbers what becomes of the rows of a bag."""
+"""The numbers in PyTorch for the reductions of a bag's rows."""
 
 
 def embedding_bag(
@@ -102,7 +102,7 @@ def _greatest(m: Importer, table: Value, chosen: Callable[[Any], Any], bags: int
 def inner_bag(
     m: Importer, weight: Any, indices: Any, offsets: Any, padding_idx: int = -1, **given: Any
 ) -> tuple[Any, ...]:
-    """What PyTorch makes of ``embedding_bag``: here -1 is no row, not the last one."""
+    """Return the results of the inner ``embedding_bag``: here -1 is no row, not the last."""
     padding = None if padding_idx < 0 else padding_idx
     return embedding_bag(m, weight, indices, offsets, padding_idx=padding, **given)
 

@@ -24,7 +24,7 @@ LETTERS = "ijklmnpqstuvwxyzabcdefgh"
 SCALAR: tuple[int, ...] = ()
 
 Fetch = Callable[[Mapping[str, Any]], Any]
-"""What an input of the program holds, from what is known of the traced graph."""
+"""A function that fetches an input's data from the known values of the traced graph."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class TorchBuilder:
         return Value(name, given.shape, tuple(range(len(given.shape))), self.support_of(name))
 
     def support_of(self, name: str) -> Support:
-        """Whether the storage of an input holds every element."""
+        """Return the support of an input by whether its storage holds every element."""
         return Support.FULL if self._full(self.feeds[name]) else Support.ZERO
 
     def constant(self, value: float) -> Value:

@@ -67,12 +67,12 @@ class Capture:
 
     @property
     def narrow(self) -> bool:
-        """Whether something is computed in fewer bits than float32 has."""
+        """True if something is computed in fewer bits than float32 has."""
         held = (val for node in self.nodes for val in flattened(node.meta.get("val")))
         return any(getattr(val, "dtype", None) in narrow_types() for val in held)
 
     def placeholders(self, inputs: Sequence[Any]) -> dict[str, Any]:
-        """What each placeholder holds for a call of ``forward``."""
+        """Return the value of each placeholder for a call of ``forward``."""
         flat = flattened(inputs)
         return {**self.constants, **dict(zip(self.arguments, flat, strict=True))}
 
@@ -137,7 +137,7 @@ def without_fast_paths() -> Iterator[None]:
 
 
 def own_outputs(module: Any, inputs: tuple[Any, ...]) -> list[Any]:
-    """What the module itself returns, flattened and dense.
+    """Return the module's own results, flattened and dense.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def narrow_types() -> tuple[Any, ...]:
 
 
 def exact_outputs(module: Any, inputs: tuple[Any, ...], capture: Capture) -> list[Any] | None:
-    """What the module would return in float32; None if it computes in no fewer bits."""
+    """Return the module's results in float32; None if it computes in no fewer bits."""
     torch, narrow = load_torch(), narrow_types()
     if not capture.narrow:
         return None
@@ -196,7 +196,7 @@ def exact_outputs(module: Any, inputs: tuple[Any, ...], capture: Capture) -> lis
 
 
 def first_line(problem: Exception) -> str:
-    """What an error says first."""
+    """Return the first line of an error."""
     return (str(problem).strip().splitlines() or [type(problem).__name__])[0][:300]
 
 
@@ -221,6 +221,6 @@ def run_node(node: Any, env: Env) -> Any:
 
 
 def draws(node: Any) -> bool:
-    """Whether a node's operation may draw random numbers, so that each call gives others."""
+    """Return whether a node's operation may draw random numbers, so that each call differs."""
     drawn = load_torch().Tag.nondeterministic_seeded
     return drawn in getattr(node.target, "tags", ())

@@ -39,7 +39,7 @@ def _gap(m: Importer, x: Any, other: Any) -> Value:
 
 
 def beyond(m: Importer, node: Any) -> bool | None:
-    """What a comparison with an infinite number says of values, which are finite; else None."""
+    """Return the constant result of comparing finite values with an infinite number; else None."""
     told = op_name(node)
     x, other = (*node.args, None)[:2]
     if told in ("isinf", "isnan"):
@@ -126,7 +126,7 @@ def is_finite(m: Importer, x: Any) -> Value:
 
 
 def finite(m: Importer, x: Any, nan: Any = 0, posinf: Any = None, neginf: Any = None) -> Value:
-    """What is computed and what is given are numbers already."""
+    """Return the value itself: computed and given values are already numbers."""
     return m.builder.unmasked(m.value(x), "nan_to_num")
 
 

@@ -58,7 +58,7 @@ def decomposed(node: Any) -> Parts | None:
 
 
 def has_parts(node: Any) -> bool:
-    """Whether PyTorch makes a node's operation of others."""
+    """Return whether PyTorch decomposes a node's operation into others."""
     return _rule(load_torch(), node.target) is not None
 
 
@@ -101,7 +101,7 @@ def _inserted(node: Any, graph: Any, inputs: Sequence[Any]) -> Parts | None:
 
 
 def _replaceable(part: Any) -> bool:
-    """Whether an operation changes nothing, or something that nobody else looks at."""
+    """Return whether an operation changes nothing, or something that has no other reader."""
     schema = getattr(part.target, "_schema", None)
     if schema is None or not schema.is_mutable:
         return True

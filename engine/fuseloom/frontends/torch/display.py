@@ -13,7 +13,7 @@ from fuseloom.wording import counted
 
 
 def imported_html(imported: ImportedModule) -> Markup:
-    """What each operation became, what is stored and how, and how the program can be fused."""
+    """Show the statements of each operation, the stored tensors, and the possible fusions."""
     text = {s.out.tensor: statement_text(s) for s in imported.program.statements}
     operations: list[Sequence[Content]] = [
         (k.name, _place(k.place), tag("pre", "\n".join(text[name] for name in k.statements)))
@@ -32,7 +32,7 @@ def imported_html(imported: ImportedModule) -> Markup:
 
 
 def _place(place: str) -> Content:
-    """Where it stands, and below it the code that stands there."""
+    """Show the source location, and below it the code there."""
     at, _, code = place.removesuffix("`)").partition(" (`")
     return [tag("div", at, class_="quiet"), tag("code", code)] if code else at
 

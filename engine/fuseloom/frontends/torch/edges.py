@@ -256,7 +256,7 @@ class _Rewriting:
         return Access(name, self._placed(s.out, ends))
 
     def _spread(self, s: Statement, access: Access, ends: Sequence[str]) -> Access:
-        """What is the same for all edges, at the elements that are edges."""
+        """Spread a value that is the same for all edges to the elements that are edges."""
         out = (*ends, *(x for x in access.indices if x not in ends))
         b = self.b
         name = b.name(f"{s.out.tensor}_spread")

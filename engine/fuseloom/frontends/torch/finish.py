@@ -205,7 +205,7 @@ def pieces(builder: TorchBuilder, part: Sequence[Statement]) -> list[list[Statem
 
 
 def sums(region: Sequence[Statement]) -> int:
-    """How many sums and products a region does whose operands have an index that the result lacks.
+    """Count a region's sums and products over an index that the result lacks.
 
     What such a statement reads is computed for it alone; others share what they read.
     """
@@ -225,13 +225,13 @@ def sums(region: Sequence[Statement]) -> int:
 
 
 def _turned(read: Access, out: Sequence[str]) -> bool:
-    """Whether indices are read in another order than they are written."""
+    """Return whether indices are read in another order than they are written."""
     kept = [x for x in read.indices if x in out]
     return kept != [x for x in out if x in kept]
 
 
 def _gathers(read: Access, out: Sequence[str]) -> bool:
-    """Whether an index that is reduced comes before one that is kept."""
+    """Return whether an index that is reduced comes before one that is kept."""
     kept = [x for x in read.indices if x in out]
     return kept != list(read.indices[: len(kept)])
 

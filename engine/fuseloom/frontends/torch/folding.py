@@ -15,7 +15,7 @@ _LINEAR = (Op.MUL, Op.SUM, Op.SCALE)
 
 @dataclass(frozen=True)
 class FoldedProduct:
-    """What an input is to hold: known factors, a number, and whether edges stay told apart."""
+    """The planned contents of an input: known factors, a number, and separate edges or not."""
 
     weights: tuple[str, ...]
     constant: float

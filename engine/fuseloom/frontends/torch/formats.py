@@ -1,4 +1,4 @@
-"""How the program's tensors are stored: annotations, layouts of ``torch.sparse``, densities."""
+"""The storage of the program's tensors: annotations, layouts of ``torch.sparse``, densities."""
 
 from __future__ import annotations
 

@@ -185,7 +185,7 @@ def _expected(module: Any, inputs: tuple[Any, ...]) -> tuple[Array, ...]:
 def _rounding(
     module: Any, inputs: tuple[Any, ...], capture: Capture, expected: tuple[Array, ...]
 ) -> tuple[float, ...]:
-    """How far a module that computes in fewer bits is from itself in float32, per output."""
+    """Return the relative error of a module in fewer bits against itself in float32, per output."""
     exact = exact_outputs(module, inputs, capture)
     if exact is None:
         return ()
@@ -196,7 +196,7 @@ def _rounding(
 
 
 def _bound(importer: Importer, inputs: tuple[Any, ...]) -> dict[str, Any]:
-    """What is given and held, with other inputs of the module."""
+    """Return the given and held values, with other inputs of the module."""
     env: dict[str, Any] = dict(importer.env)
     given = flattened(inputs)
     wanted = importer.capture.arguments
@@ -238,7 +238,7 @@ def _data(importer: Importer, program: Program, env: dict[str, Any]) -> dict[str
 
 
 def _outputs(importer: Importer, capture: Capture) -> tuple[ImportedOutput, ...]:
-    """What the module returns; what is only an input gets a statement that copies it."""
+    """Return the module's outputs; one that is only an input gets a statement that copies it."""
     b = importer.builder
     result = []
     for given in capture.returned:

@@ -1,4 +1,4 @@
-"""What importing gives: a program, its data, and the module's own answer to compare with."""
+"""The result of an import: a program, its data, and the module's own answer to compare with."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TOLERANCE = 1e-4
 
 @dataclass(frozen=True)
 class ImportedOutput:
-    """How to read a result of the module from a tensor of the program.
+    """The reading of a module's result from a tensor of the program.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class ImportedOutput:
 
 @dataclass(frozen=True)
 class ImportedKernel:
-    """What one operation of the module became.
+    """The statements that one operation of the module became.
 
     Attributes
     ----------

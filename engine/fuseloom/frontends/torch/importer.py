@@ -338,7 +338,7 @@ class Importer(IntegerBounds):
         return made.picked([wide.index(d) if d in wide else None for d in range(len(shape))], shape)
 
     def notes(self, program: Program) -> tuple[str, ...]:
-        """What inputs of the program are that are neither the user's nor the module's own."""
+        """Return notes on the program's inputs that neither the user nor the module has."""
         said = []
         for name in program.inputs:
             node = self.beforehand.get(name)
@@ -349,7 +349,7 @@ class Importer(IntegerBounds):
         return tuple(said)
 
     def held(self, given: Any) -> Any:
-        """What a known operand holds for the example inputs; None if it is computed."""
+        """Return the value of a known operand for the example inputs; None if it is computed."""
         if isinstance(given, bool | int | float):
             return self.torch.tensor(given)
         return self.env.get(given.name) if hasattr(given, "name") else None
@@ -385,7 +385,7 @@ class Importer(IntegerBounds):
         return replace(result, mask=mask.expanded(result.shape))
 
     def covers(self, value: Value, dim: int) -> bool:
-        """Whether the mask keeps something along ``dim`` everywhere; then data must always."""
+        """Return whether the mask keeps something along ``dim`` everywhere, as data then must."""
         mask = value.mask
         axis = None if mask is None else mask.axes[dim]
         if mask is None or axis is None or mask.tensor not in self.builder.feeds:

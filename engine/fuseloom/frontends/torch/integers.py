@@ -35,7 +35,7 @@ INTEGER_OPERATIONS = frozenset(
 
 
 class IntegerBounds:
-    """What an importer knows of the integers that are computed.
+    """The bounds of the integers that are computed, as far as an importer knows them.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class IntegerBounds:
             )
 
     def _of_numbers_or_bits(self, node: Any, name: str) -> bool:
-        """Whether a node compares or joins what it can: numbers, bits, or small integers."""
+        """Return whether a node's operands are supported: floats, bits, or small integers."""
         held = [n.meta.get("val") for n in node.all_input_nodes]
         if not all(isinstance(x, self.torch.Tensor) for x in held):
             return False

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fuseloom.frontends.torch.importer import Importer
 
 NONE, MEAN, SUM = 0, 1, 2
-"""How PyTorch numbers what becomes of the terms of a loss."""
+"""The numbers in PyTorch for the reductions of a loss."""
 
 
 def reduced(m: Importer, terms: Value, reduction: int) -> Value:

@@ -24,7 +24,7 @@ HUGE = 1e4
 """A fill below minus this, right before a softmax, removes an element: its exp rounds to 0."""
 
 VAST = 1e30
-"""What stands for infinity where computed values choose it; of less than minus it, exp is 0."""
+"""The value for infinity where computed values choose it; exp of its negative is 0."""
 
 _SOFTMAX = frozenset({"softmax", "_softmax", "log_softmax", "_log_softmax"})
 
@@ -81,7 +81,7 @@ def wide(m: Importer, value: Value) -> Value:
 
 
 def _only_softmaxes(m: Importer, removed: Any) -> bool:
-    """Whether hugely negative logits may count as removed.
+    """Return whether hugely negative logits may count as removed.
 
     The traced node must go to softmaxes only (through what changes nothing), and each of their
     fibers keep something: one that keeps nothing is uniform, not empty.
@@ -162,12 +162,12 @@ def _choose(m: Importer, condition: Any, yes: Any, no: Any, rest: int = 0) -> Va
 
 
 def _holding(holds: bool, rest: int) -> Callable[[Any], Any]:
-    """Where a known condition holds, or does not, with more dimensions behind."""
+    """Return a function that tests a known condition, with more dimensions behind."""
     return lambda t: ((t != 0) == holds).reshape([*t.shape, *[1] * rest])
 
 
 def _told(m: Importer, condition: Any) -> bool | None:
-    """What a condition says of all values and data alike, which are finite; None if it depends."""
+    """Return the constant result of a condition on finite values; None if it depends on them."""
     if (number := m.number(condition)) is not None:
         return bool(number)
     if condition.op != "call_function":
@@ -181,7 +181,7 @@ def _told(m: Importer, condition: Any) -> bool | None:
 
 
 def _may_be_undefined(given: Any) -> bool:
-    """Whether elements that a condition leaves out may be no numbers: ``where(x > 0, log(x), 0)``.
+    """Return whether elements that a condition omits may be NaN: ``where(x > 0, log(x), 0)``.
 
     Then they are not multiplied by 0, but left out.
     """

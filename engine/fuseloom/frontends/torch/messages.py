@@ -55,14 +55,14 @@ HINTS: dict[str, str] = {
     "col2im": "conv_transpose2d with a kernel of 0 and 1 computes it",
     "_transformer_encoder_layer_fwd": "call module.eval() and trace with torch.no_grad()",
 }
-"""What to do instead, by operation; what is not here has no counterpart that is known."""
+"""The suggestions by operation; operations without one have no known counterpart."""
 
 FAMILIES = {
     **dict.fromkeys(("linalg_", "_linalg_", "cholesky", "lu_", "triangular_solve"), SOLVE),
     **dict.fromkeys(("fft_", "_fft_", "stft", "istft", "view_as_complex", "view_as_real"), COMPLEX),
     "rand": DRAWN,
 }
-"""What to do instead of operations whose names begin so."""
+"""The suggestions by prefix of an operation's name."""
 
 
 def where(node: Any) -> str:
@@ -79,7 +79,7 @@ def where(node: Any) -> str:
 
 
 def _cell(path: str) -> str:
-    """What IPython calls the cell that it compiled under that name; empty for files."""
+    """Return IPython's name of the cell compiled under that name; empty for files."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     named = getattr(getattr(shell, "compile", None), "format_code_name", lambda _: None)(path)

@@ -1,4 +1,4 @@
-"""What moves or mixes elements along a dimension by a rule that is known beforehand.
+"""Operations that move or mix elements along a dimension by a rule that is known beforehand.
 
 Padding, turning, repeating, interpolating and running sums are linear along each dimension:
 products with a known matrix, 0/1 where elements only move.
@@ -212,7 +212,7 @@ def _written(m: Importer, x: Any, part: Value, dim: int, places: Sequence[int]) 
 
 
 def copy(m: Importer, x: Any, src: Any, non_blocking: bool = False) -> Value:
-    """What is written over all of a tensor."""
+    """Return the value that overwrites all of a tensor."""
     return m.builder.aligned([m.value(src)], tuple(m.builder.node.meta["val"].shape))[0]
 
 

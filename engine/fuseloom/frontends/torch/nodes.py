@@ -54,7 +54,7 @@ LIKE = {
 
 
 def takes(handler: Callable[..., Any], given: Mapping[str, Any]) -> bool:
-    """Whether a handler knows the arguments; overloads of an operation may have others."""
+    """Return whether a handler accepts the arguments; an operation's overloads may have others."""
     try:
         inspect.signature(handler).bind(None, **given)
     except TypeError:
@@ -63,7 +63,7 @@ def takes(handler: Callable[..., Any], given: Mapping[str, Any]) -> bool:
 
 
 def numbers(held: Any) -> bool:
-    """Whether a tensor holds floats, real or complex."""
+    """Return whether a tensor holds floats, real or complex."""
     return bool(held.is_floating_point() or held.is_complex())
 
 

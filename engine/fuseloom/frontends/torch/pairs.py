@@ -21,7 +21,7 @@ from fuseloom.wording import counted
 
 @dataclass(frozen=True)
 class Pairs:
-    """Where the edges of a list are.
+    """The positions of a list's edges.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Pairs:
 
     @property
     def label(self) -> str:
-        """What the edges come from, if it is one thing."""
+        """The name of the edges' origin, if it is unique."""
         origins = {o for end in self.ends for o in end.origins}
         return origins.pop() if len(origins) == 1 else "graph"
 
@@ -68,7 +68,7 @@ class Pairs:
 
 
 def _occurrences(keys: Any) -> Any:
-    """How many equal keys stand before each."""
+    """Count the equal keys before each key."""
     torch = load_torch()
     order = torch.argsort(keys, stable=True)
     sorted_keys = keys[order]
@@ -105,7 +105,7 @@ def pattern(b: TorchBuilder, pairs: Pairs) -> str:
 
 
 def spread_feed(feed: Feed, axis: int, pairs: Pairs, full: bool) -> Feed:
-    """What an input holds per edge, along an axis, held per pair.
+    """Return an input that holds values per edge, along an axis, as one per pair.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What is chosen by size while a program runs: sorting, the largest, and indices that are computed.
+"""Operations that choose by size at run time: sorting, the largest, and computed indices.
 
 The machine compares by the sign of a difference.  Of n elements along a dimension, as many come
 before one as have a positive sign of their difference; so each has a rank, and an element of rank k
@@ -198,12 +198,12 @@ def one_hot(m: Importer, x: Any, num_classes: int = -1) -> Value:
 
 
 def computed(m: Importer, index: Any) -> bool:
-    """Whether an index is one that the program computes."""
+    """Return whether an index is one that the program computes."""
     return getattr(index, "name", "") in m.counted
 
 
 def _counts(index: Any) -> bool:
-    """Whether a computed index is no negative number, which would count from the end."""
+    """Return whether a computed index is never negative, which would count from the end."""
     if index.op != "call_function":
         return False
     name = op_name(index)

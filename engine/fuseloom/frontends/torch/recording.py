@@ -53,7 +53,7 @@ _OWN = Path(__file__).parent
 
 
 def export_suffices(exported: Any) -> bool:
-    """Whether a graph of ``torch.export`` has sizes that are all known, and right.
+    """Return whether a graph of ``torch.export`` has sizes that are all known, and right.
 
     Sizes that depend on the values of an index are symbols in it, and of a sparse tensor's
     components it does not know how many there are.  What runs under ``torch.autocast``,
@@ -310,7 +310,7 @@ def _argument_names(torch: Any, module: Any, inputs: tuple[Any, ...]) -> Iterato
 
 
 def _storage(tensor: Any) -> int:
-    """What tells storages apart; of sparse tensors, which are never views here, the tensor."""
+    """Return the identity of a storage; of a sparse tensor, never a view here, the tensor's."""
     import torch
 
     if tensor.layout != torch.strided:
@@ -366,7 +366,7 @@ def _refused(node: Any, what: str) -> ProgramError:
 
 
 def differences(old: Capture, new: Capture) -> bool:
-    """Whether two recordings of a module are of different operations."""
+    """Return whether two recordings of a module have different operations."""
     torch = load_torch()
 
     def text(node: Any) -> tuple[str, ...]:

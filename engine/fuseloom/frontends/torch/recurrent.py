@@ -32,7 +32,7 @@ class CellWeights:
 
 @dataclass(frozen=True)
 class CellState:
-    """What a cell keeps from step to step; None for zeros."""
+    """The state that a cell keeps from step to step; None for zeros."""
 
     hidden: Value | None
     cell: Value | None = None
@@ -69,7 +69,7 @@ def _parts(m: Importer, weights: CellWeights, gate: int, width: int) -> list[Val
 def _sides(
     m: Importer, x: Value, state: CellState, weights: CellWeights, gate: int, width: int
 ) -> tuple[Value, Value | None]:
-    """What a gate makes of the input, and of the state."""
+    """Return a gate's terms of the input, and of the state."""
     into, own, bias, bias_own = _parts(m, weights, gate, width)
     assert into is not None
     assert own is not None

@@ -75,7 +75,7 @@ def min_(m: Importer, x: Any, dim: Any = None, keepdim: bool = False, other: Any
 
 
 def _places(m: Importer, handler: str, x: Any, dim: int, keepdim: bool) -> Any:
-    """Where the extrema are, if anybody asks."""
+    """Return the positions of the extrema, if they are used."""
     parts = [user for user in m.builder.node.users if user.args[1:] == (1,)]
     return m.handlers[handler](m, x, dim, keepdim) if any(p.users for p in parts) else None
 

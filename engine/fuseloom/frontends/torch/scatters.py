@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Targets:
-    """Where an index puts what is scattered along a dimension.
+    """The targets of a scatter along a dimension, given by an index.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Targets:
 
     @property
     def empty(self) -> bool:
-        """Whether it puts nothing anywhere."""
+        """True if the index has no entries."""
         return int(held_index(self.m, self.index).numel()) == 0
 
     def operands(self, value: Value) -> tuple[list[tuple[Value, list[str]]], list[str]]:
@@ -94,7 +94,7 @@ class Targets:
 def reduced(
     m: Importer, targets: Targets, value: Value, start: Any, reduce: str, include_self: bool
 ) -> Value:
-    """What is scattered, brought together by a sum, mean or extremum, into ``start``."""
+    """Reduce the scattered values by a sum, mean or extremum into ``start``."""
     b = m.builder
     if targets.empty:
         return b.constant(0.0).expanded(value.shape) if start is None else m.value(start)
@@ -292,7 +292,7 @@ def _wide(entries: Indices | None, count: int) -> Indices:
 
 
 def _nothing(m: Importer, index: Any) -> bool:
-    """Whether an index has no entries."""
+    """Return whether an index has no entries."""
     held = held_index(m, index)
     return held.numel() == 0 or (held.dtype == m.torch.bool and not bool(held.any()))
 
@@ -330,7 +330,7 @@ def segment_reduce(
 
 
 class Infinite:
-    """Where a computed value is minus infinity: where it has no element."""
+    """The positions at which a computed value is minus infinity: those without an element."""
 
     def __init__(self, value: Value) -> None:
         self.value = value

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def coordinates(held: Any) -> Any:
-    """Where a sparse tensor has elements, one column each."""
+    """Return the coordinates of a sparse tensor's elements, one column each."""
     coo = held.detach().to_sparse_coo()
     return coo.coalesce().indices()
 
@@ -45,7 +45,7 @@ def pattern(m: Importer, given: Any, what: str) -> Value:
 
 
 def _exact(m: Importer, value: Value) -> bool:
-    """Whether a value has the elements of the sparse tensor that it is, and no more."""
+    """Return whether a value has exactly the elements of its sparse tensor."""
     feed: Feed | None = m.builder.feeds.get(value.tensor)
     if feed is None:
         return value.support is not Support.FULL

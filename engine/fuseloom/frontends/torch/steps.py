@@ -21,7 +21,7 @@ def nearest(m: Importer, x: Any, decimals: int = 0) -> Value:
 
 
 def fraction(m: Importer, x: Any) -> Value:
-    """What stands behind the point, with the sign."""
+    """Return the fractional part, with the sign."""
     b, v = m.builder, m.builder.unmasked(m.value(x), "a fraction")
     return b.add(v, b.apply(Op.TRUNC, v), "fraction", Op.SUB)
 

@@ -93,7 +93,7 @@ def _returning_tensors(module: Any) -> Iterator[None]:
 
 
 def _of_python(node: Any) -> bool:
-    """Whether a node calls what PyTorch has in Python, as ``vmap`` does."""
+    """Return whether a node calls an operator of PyTorch that is in Python, such as ``vmap``."""
     return inspect.isfunction(node.target)
 
 

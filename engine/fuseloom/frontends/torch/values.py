@@ -1,4 +1,4 @@
-"""What a node of the traced module becomes: a renamed view of a program's tensor.
+"""The translation of a traced module's node: a renamed view of a program's tensor.
 
 Transposing, inserting and expanding dimensions only rename indices, so a value keeps, per
 dimension as PyTorch counts them, the dimension of the program's tensor that it reads.
@@ -55,7 +55,7 @@ class Selection:
 
 
 class Support(Enum):
-    """What an element that a program's tensor may lack stands for."""
+    """The value of an element that a program's tensor may lack."""
 
     FULL = "full"  # none is lacking, whatever the data
     ZERO = "zero"  # it is 0
@@ -96,7 +96,7 @@ class Value:
 
     @property
     def plain(self) -> bool:
-        """Whether dimension ``d`` is dimension ``d`` of the program's tensor throughout."""
+        """True if dimension ``d`` is dimension ``d`` of the program's tensor throughout."""
         return self.axes == tuple(range(len(self.shape)))
 
     def accessed(self, names: Sequence[str]) -> tuple[str, ...]:

@@ -160,7 +160,7 @@ def _batched(m: Importer, value: Value, count: int) -> Value:
 def _side_by_side(
     value: Value, kernel: Value, before: Sequence[int], step: Sequence[int], gap: Sequence[int]
 ) -> bool:
-    """Whether windows lie beside each other: patches of an image, which a reshape makes."""
+    """Return whether windows tile the image: patches, which a reshape makes."""
     size = kernel.shape[2:]
     dilated = any(k > 1 and d > 1 for k, d in zip(size, gap, strict=True))
     return not any(before) and not dilated and tuple(step) == tuple(size)

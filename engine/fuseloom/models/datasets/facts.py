@@ -1,4 +1,4 @@
-"""What is known of the evaluation's graphs: enough to make others that cost the same.
+"""The known statistics of the evaluation's graphs: enough to make others of the same cost.
 
 Source: ``docs/spec/accounting.md`` §2, from the data sets' descriptions and from cycles published
 for them.  What timing depends on is nodes, edges, two-hop paths and the longest row.

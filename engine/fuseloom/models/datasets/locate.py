@@ -1,4 +1,4 @@
-"""Where a folder of data keeps the files of a graph."""
+"""The location of a graph's files in a folder of data."""
 
 from __future__ import annotations
 

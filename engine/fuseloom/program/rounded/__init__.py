@@ -1,4 +1,4 @@
-"""What a program means and how exactly float32 can say so: values with bounds on rounding.
+"""The meaning of a program in float64, with bounds on the rounding errors of float32.
 
 Takes stored tensors and some statements of a program, gives their results in float64, each element
 with a bound on what rounding to float32 in every operation, in any order of summation, may change.

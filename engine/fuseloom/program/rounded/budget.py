@@ -1,4 +1,4 @@
-"""How much an evaluation may take: memory, and multiplications."""
+"""The limits of an evaluation: memory, and multiplications."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class TooMuchError(Exception):
 
 @dataclass
 class EvaluationBudget:
-    """What an evaluation may hold, and how many products it may form.
+    """The budget of an evaluation: the bytes it may hold, and the products it may form.
 
     Attributes
     ----------

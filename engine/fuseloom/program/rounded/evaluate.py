@@ -38,7 +38,7 @@ Function = Callable[[Floats, Floats | None], tuple[Floats, Floats | None]]
 
 
 Read = dict[Hashable, Elements]
-"""What was read of stored tensors, by name and box."""
+"""The parts of stored tensors that were read, by name and box."""
 SLICE = 2**20
 """Elements of a slice, of an operand of which only a slice is held at a time: arrays of 8 MiB,
 which a cache holds and the next slice uses again."""
@@ -139,7 +139,7 @@ def evaluate_rounded(
 
 
 def _in_slices(program: Program, s: Statement, access: Access) -> bool:
-    """Whether a product can be summed over slices of an operand's outermost stored dimension."""
+    """Return whether a product can be summed over slices of an operand's outermost dimension."""
     if s.op is not Op.MUL or len(s.operands) != 2:
         return False
     if s.operands[0].tensor == s.operands[1].tensor:

@@ -103,7 +103,7 @@ def _unsigned(elements: Elements) -> Floats:
 
 
 def _places(some: Listed, elements: Elements) -> Ints:
-    """Where coordinates stand among the elements; all of them are there."""
+    """Return the positions of coordinates among the elements; all of them are there."""
     if isinstance(elements, Grid):
         return positions(some.coords, elements.axes)[0]
     (known, asked), count = numbered(elements.coords, some.coords)

@@ -1,4 +1,4 @@
-"""What one operation in float32 adds to the error of its result, and what it does to that it has.
+"""The rounding errors of one float32 operation: the error it adds, and its effect on others.
 
 Bounds hold for every order of a sum and are first-order: squares of the unit roundoff are dropped
 against a margin.  Source: N. J. Higham, Accuracy and Stability of Numerical Algorithms, chapter 3.
@@ -28,7 +28,7 @@ FUNCTION = 4.0
 
 
 class Errors(Enum):
-    """What becomes of the rounding errors of an operation."""
+    """The treatment of an operation's rounding errors."""
 
     BOUNDED = "bounded"  # every element keeps a bound on its error
     RANDOM = "random"  # made, in a random direction, as large as they may be
@@ -37,7 +37,7 @@ class Errors(Enum):
 
 @dataclass
 class Rounding:
-    """How operations are rounded.
+    """The rounding of operations.
 
     Attributes
     ----------
@@ -148,7 +148,7 @@ def _stepped(op: Op, x: Floats, values: Floats, bounds: Floats) -> Floats:
 
 
 def _spread(op: Op, x: Floats, values: Floats, bounds: Floats, rounding: Rounding) -> Floats:
-    """How far a function of an argument that is wrong by up to its bound may lie from f(x).
+    """Bound the distance to f(x) of a function whose argument is off by up to its bound.
 
     Where the bound reaches a pole it is as large as the slope says: too wide to judge by.
     """

@@ -27,7 +27,7 @@ _ARRAYS = 5
 
 
 def is_grid(stored: StoredTensor) -> bool:
-    """Whether a tensor's format alone says that it is a grid."""
+    """Return whether a tensor's format alone makes it a grid."""
     return stored.tensor.format.all_dense and not stored.tensor.format.blocked
 
 

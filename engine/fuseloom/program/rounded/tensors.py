@@ -60,7 +60,7 @@ class Grid:
         return Grid(tuple(self.axes[k] for k in order), self.values.transpose(order), bounds)
 
     def restricted(self, box: Box) -> Grid:
-        """What lies in a box."""
+        """Return the elements in a box."""
         at = [inside(axis, only) for axis, only in zip(self.axes, box, strict=True)]
         if all(a is None for a in at):
             return self
@@ -98,7 +98,7 @@ class Listed:
         return Listed(self.coords[list(order)], self.values, self.bounds)
 
     def restricted(self, box: Box) -> Listed:
-        """What lies in a box."""
+        """Return the elements in a box."""
         keep: Bools | None = None
         for at, only in zip(self.coords, box, strict=True):
             if only is not None:
@@ -137,7 +137,7 @@ def inside(axis: Ints, only: Ints | None) -> Ints | None:
 
 
 def same_axis(a: Ints, b: Ints) -> bool:
-    """Whether two dimensions hold the same coordinates."""
+    """Return whether two dimensions hold the same coordinates."""
     return a is b or (len(a) == len(b) and bool(np.array_equal(a, b)))
 
 
@@ -149,7 +149,7 @@ def expanded(begin: Ints, counts: Ints) -> tuple[Ints, Ints]:
 
 
 def positions(coords: Ints, axes: Sequence[Ints]) -> tuple[Ints, Bools]:
-    """Where coordinates stand in the combinations of some axes, and which are there at all."""
+    """Return the positions of coordinates in a product of axes, and which are there at all."""
     at = np.zeros(coords.shape[1], dtype=np.int64)
     here = np.ones(coords.shape[1], dtype=bool)
     for column, axis in zip(coords, axes, strict=True):

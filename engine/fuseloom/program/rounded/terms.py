@@ -214,7 +214,7 @@ def _grids(left: Term, right: Term, later: set[str], budget: EvaluationBudget) -
 def _bounds(
     left: Term, right: Term, size: Floats, product: Callable[[Floats, Floats], Floats]
 ) -> Floats | None:
-    """What the errors of two factors make of their product, given that of their magnitudes."""
+    """Bound the error of a product by those of its factors, given the product of magnitudes."""
     if left.elements.bounds is None and right.elements.bounds is None:
         return None
     return np.asarray(np.maximum(product(left.upper, right.upper) - size, 0.0) + 1e-15 * size)
@@ -273,7 +273,7 @@ def _by_list(
 
 @dataclass(frozen=True, eq=False)
 class _Pattern:
-    """Where a sparse matrix has elements; several have the same.
+    """The pattern of a sparse matrix; several matrices share it.
 
     Attributes
     ----------

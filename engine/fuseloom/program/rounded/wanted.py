@@ -1,4 +1,4 @@
-"""What of each tensor some elements of a result depend on."""
+"""The elements of each tensor that some elements of a result depend on."""
 
 from __future__ import annotations
 

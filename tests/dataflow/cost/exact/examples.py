@@ -60,7 +60,7 @@ def vals(fiber_tree: FiberLevel, here: str) -> StreamContents:
 
 
 def tokens(carried: StreamContents, kind: StreamKind) -> str:
-    """What a stream carries, token by token; values are ``*``."""
+    """Return the tokens of a stream; values are ``*``."""
     chain: list[FiberLevel] = []
     fiber_tree: FiberLevel | None = carried.fiber_tree
     while fiber_tree is not None and fiber_tree.parent is not None:
@@ -109,7 +109,7 @@ class Levels:
 
 @dataclass(frozen=True)
 class Done:
-    """What a primitive does.
+    """The work of a primitive.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What rules have in common."""
+"""Helpers that rules share."""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ def test_rows_that_wait_for_each_other() -> None:
 
 
 def test_rows_that_meet_late() -> None:
-    """What is behind a join cannot begin before the first coordinates meet, nor before a sum ends.
+    """The nodes behind a join begin only after the first match, and after the end of a sum.
 
     Every row of A meets the rows of X at its end only, so each waits for some 20 steps.
     """
@@ -196,7 +196,7 @@ def test_rows_that_come_all_at_once() -> None:
 
 
 def test_shifted_operands_of_a_concat() -> None:
-    """What a concat shifts lies at its new coordinates, its subtrees too.
+    """The operands that a concat shifts are at their new coordinates, subtrees included.
 
     Taken at the old ones, the stop of the second operand's first row is waited for too long, and
     the bound is above the run.

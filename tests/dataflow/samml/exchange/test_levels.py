@@ -1,4 +1,4 @@
-"""Where coordinates come from: the scanner behind a stream, names of indices, sizes of outputs."""
+"""The origin of coordinates: a stream's scanner, names of indices, sizes of outputs."""
 
 from __future__ import annotations
 

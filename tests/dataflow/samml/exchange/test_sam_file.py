@@ -1,4 +1,4 @@
-"""What a SAM file declares."""
+"""The declarations of a SAM file."""
 
 from __future__ import annotations
 

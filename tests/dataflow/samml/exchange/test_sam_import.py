@@ -399,7 +399,7 @@ def test_the_way_out_of_a_locator() -> None:
 
 
 def test_the_way_out_of_lanes() -> None:
-    """What is before them goes to one lane, and that lane to what is behind them."""
+    """The part before the lanes goes to one lane, and that lane to the part behind them."""
     lanes = on_vector(
         "4 parallelize\n5 mul\n6 mul\n7 serialize",
         "2>4 val\n4>5 val\n4>5 val\n4>6 val\n4>6 val\n5>7 val\n6>7 val",

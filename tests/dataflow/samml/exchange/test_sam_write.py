@@ -1,4 +1,4 @@
-"""What a graph writes: several results, coordinates without values."""
+"""The outputs of a graph: several results, coordinates without values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be said of a wire from the parts behind it."""
+"""The properties of a wire that follow from the parts behind it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of passes share."""
+"""The helpers of tests of passes."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def source(kind: str) -> dict[str, object]:
 
 
 def written(graph: Graph, **tokens: str) -> dict[str, list[float]]:
-    """What the writers of a graph write, its sources fed in order."""
+    """Return the output of a graph's writers, its sources fed in order."""
     kinds = {n.id: StreamKind(str(n.params["kind"])) for n in graph.nodes if n.op == "source"}
     arrays = {
         node: {"tokens": encode(parse_tokens(text, kinds[node]))}

@@ -169,7 +169,7 @@ def test_the_same_index_twice_is_refused() -> None:
 
 
 def test_an_index_nothing_works_on_is_refused() -> None:
-    """What a joiner and writers alone read of j is its coordinates and payloads."""
+    """A joiner and writers alone read only the coordinates and payloads of an index."""
     graph = graph_of("A: 4x4 csr\nT[i,j] = A[i,j]")
     assert parallelise(graph, "j", 2) is not graph
     idle = graph_of("A: 4 [compressed]\nB: 4 dense\nx[] = A[k] * B[k]")

@@ -1,4 +1,4 @@
-"""How many tokens an element of an outer level is."""
+"""The number of tokens of an element of an outer level."""
 
 from __future__ import annotations
 

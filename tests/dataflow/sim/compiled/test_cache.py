@@ -1,4 +1,4 @@
-"""What the cache of machine code is keyed by: every source that can change it, and none missed."""
+"""The key of the cache of machine code: every source that can change it, and none missed."""
 
 from __future__ import annotations
 

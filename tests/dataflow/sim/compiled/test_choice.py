@@ -28,7 +28,7 @@ def test_an_unknown_primitive_is_refused() -> None:
 
 
 def test_the_kernels_of_a_graph_are_all_it_needs() -> None:
-    """What is prepared beforehand, with a progress line, is all that a run then compiles."""
+    """A run compiles only the kernels that are prepared beforehand, with a progress line."""
     model, _ = load("gcn", "karate")
     regions = [r.graph for r in compile_program(model.program, model.presets["full"]).regions]
     assert {node.op for made in regions for node in made.nodes} >= {"reduce", "spacc1"}

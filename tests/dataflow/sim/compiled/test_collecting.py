@@ -1,4 +1,4 @@
-"""What writers write is the same, wherever it is collected."""
+"""The output of writers is the same, wherever it is collected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ALUs compute, held against numpy's float64 rounded once, mostly without compiling."""
+"""The functions of ALUs against numpy's float64 rounded once, mostly without compiling."""
 
 from __future__ import annotations
 

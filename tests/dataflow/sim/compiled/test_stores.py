@@ -1,4 +1,4 @@
-"""What writers and accumulators keep grows with what they hold."""
+"""The storage of writers and accumulators grows with its contents."""
 
 from __future__ import annotations
 

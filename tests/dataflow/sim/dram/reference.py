@@ -134,7 +134,7 @@ class Channel:
     def candidate(
         self, clock: int, bank: tuple[int, int], here: list[Access]
     ) -> tuple[DramCommand, Access]:
-        """What a bank would do next, and for which access."""
+        """Return the next command of a bank, and the access that it serves."""
         oldest = here[0]
         if bank not in self.rows:
             return DramCommand(clock, self.number, "ACT", *bank, oldest.place.row), oldest

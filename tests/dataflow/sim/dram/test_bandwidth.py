@@ -1,4 +1,4 @@
-"""What patterns of addresses reach, against the arithmetic of the timing constraints."""
+"""The bandwidth of patterns of addresses, against the arithmetic of timing constraints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a memory did, in a notebook."""
+"""The activity of a memory, in a notebook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where addresses lie."""
+"""The mapping of addresses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the log of a stream says, held against the same questions asked token by token."""
+"""The log of a stream, against the same questions answered token by token."""
 
 from __future__ import annotations
 

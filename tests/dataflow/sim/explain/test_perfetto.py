@@ -40,7 +40,7 @@ def traced(engine: str, observe: Observe = LOGGED) -> list[TracedRegion]:
 
 
 def check_format(text: str) -> list[dict[str, Any]]:
-    """What every reader of the format relies on."""
+    """Check the properties that every reader of the format relies on, and return the events."""
     data = json.loads(text)
     assert data.keys() >= {"traceEvents", "otherData"}
     last: dict[tuple[int, int], int] = defaultdict(int)

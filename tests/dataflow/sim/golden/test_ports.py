@@ -19,7 +19,7 @@ def process(outstanding: int = 2) -> Process:
 
 
 def driven(behaviour: Any, answers: dict[int, int]) -> list[tuple[str, int, int]]:
-    """What a port did: issues and waits, with address and size."""
+    """Return the actions of a port: issues and waits, with address and size."""
     done = []
     answer = None
     while True:

@@ -1,4 +1,4 @@
-"""Where streams begin: the worked example of docs/spec/machine.md §3.1."""
+"""The sources of streams: the worked example of docs/spec/machine.md §3.1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each primitive says it just did, on streams worked by hand."""
+"""The narration of each primitive, on streams worked by hand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.property.random_graphs import random_graph
 
 
 def told(op: str, *inputs: str, machine: Machine | None = None, **more: Any) -> list[str]:
-    """What a primitive says, act by act."""
+    """Return the narration of a primitive, act by act."""
     recording = record(bench_graph(op, *inputs, **more), machine or Machine.default())
     assert recording.complete, recording.note
     return [moment.text for moment in story(recording, 0) if moment.doing is Doing.ACTS]

@@ -1,4 +1,4 @@
-"""What lies in channels, what moves, and what nodes wait for."""
+"""The contents of channels, the moves of tokens, and the waits of nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What nodes wait for between what they do."""
+"""The waits of nodes between their actions."""
 
 from __future__ import annotations
 

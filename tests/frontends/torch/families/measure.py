@@ -1,4 +1,4 @@
-"""How many of a family are accepted: ``python -m tests.frontends.torch.families.measure``."""
+"""The acceptance rate of a family: ``python -m tests.frontends.torch.families.measure``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def imported(build: Callable[[], Any], inputs: tuple[Any, ...]) -> ImportedModul
 
 
 def problems(made: ImportedModule, presets: Iterable[str] | None = None) -> list[str]:
-    """What is wrong with an import: disagreements, and presets that do not compile."""
+    """Return the faults of an import: disagreements, and presets that do not compile."""
     found = []
     agreement = made.check()
     if not agreement.ok:

@@ -45,14 +45,14 @@ def compiled(scheme: str) -> Compilation:
 
 
 def products(scheme: str, result: str = "D") -> int:
-    """How many multiplications the small run does, in all nodes that compute a tensor."""
+    """Count the multiplications of the small run, in all nodes that compute a tensor."""
     rows = tokens_of(compiled(scheme), DATA)
     made = [tokens for name, tokens in rows.items() if name.rstrip("'") == f"val * {result}"]
     return sum(isinstance(token, np.floating) for tokens in made for token in tokens)
 
 
 def walks(steps: int, members: int = 4) -> Program:
-    """How many walks of so many steps lead from each member of the Karate Club to the first few."""
+    """Return a program that counts walks from each member of the Karate Club to the first few."""
     names = "klmnopq"[:steps]
     pairs = zip("i" + names, names, strict=False)
     factors = " * ".join(f"A[{a},{b}]" for a, b in pairs)

@@ -25,7 +25,7 @@ GRAM = """program gram
 A: 34x34 dcsr
 G[i,j] = A[i,k] * A[j,k]
 """
-"""How many neighbours two members have in common: the matrix times itself, turned over."""
+"""The program for the number of common neighbours: the matrix times its transpose."""
 
 
 def product_of(a: str, x: str, size: int = 4) -> Program:

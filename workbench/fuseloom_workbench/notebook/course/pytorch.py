@@ -44,11 +44,11 @@ WEIGHTS = {
     "outer.weight": _pruned(4, 12),
     "outer.bias": _normal(4),
 }
-"""What the network of the notebook is said to have learnt, by the names of its parameters."""
+"""The weights that the notebook's network has learnt in the story, by parameter name."""
 FEATURES: Array = _normal(34, 8)
 """Eight features of each of the members of the Karate Club."""
 GRAPH: Array = load("gcn", "karate")[1]["A"].to_dense().astype(np.float32)
-"""Who is befriended with whom in the Karate Club: 34 x 34, zeros and ones."""
+"""The adjacency matrix of the Karate Club's friendships: 34 x 34, zeros and ones."""
 WITHOUT: Array = GRAPH.copy()
 """The club after its two leaders, the first member and the last one, have lost their friends."""
 WITHOUT[[0, 33]] = WITHOUT[:, [0, 33]] = 0

@@ -59,7 +59,7 @@ def _steps(phase: str) -> list[TableStep]:
 
 
 def _filled(phase: str, column: str = "") -> dict[tuple[str, str], str]:
-    """What the steps of a phase write into the cells, or into those of one column."""
+    """Return the cells that the steps of a phase write, in all columns or in one."""
     found: dict[tuple[str, str], str] = {}
     for step in _steps(phase):
         found |= step.changed

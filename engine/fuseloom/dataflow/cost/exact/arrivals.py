@@ -199,7 +199,7 @@ def _last_tree(base: FiberLevel | None, fiber_tree: FiberLevel) -> Profile:
 
 
 def latency_of(made: Executed, carried: StreamContents, slow: int) -> int:
-    """How long a scalar takes: the empty token, but of a fold, passes in a cycle."""
+    """Return the latency of a scalar: one cycle for an empty token, unless a fold produced it."""
     return slow if made.flushes is not None or carried.values.total > 0 else 1
 
 

@@ -26,24 +26,24 @@ class TooLargeError(Exception):
 
 
 class Sources(Protocol):
-    """Where scanners find the tensors."""
+    """A source of the tensors that scanners read."""
 
     def level(self, key: str, level: int) -> tuple[Ints, Ints]:
         """Segments and coordinates of a compressed level of a view."""
         ...
 
     def full(self, key: str, level: int) -> int:
-        """How many coordinates each fiber of a level has, if it has all below that; else 0."""
+        """Return the size of each fiber of a level if all levels down to it are full; else 0."""
         ...
 
     def identity(self, key: str) -> Hashable:
-        """What a view's coordinates are the same for."""
+        """Return a key that is equal for views with the same coordinates."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Executed:
-    """What a node does.
+    """The result of executing a node.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class ElementBudget:
 
 @dataclass(frozen=True, eq=False)
 class ExecutionContext:
-    """What rules may look up.
+    """The context that rules read.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ Holds = Callable[[Node, Inputs, Executed], "HeldOnChip"]
 
 @dataclass(frozen=True)
 class HeldOnChip:
-    """What a node holds on chip, at most at once: coordinates or references, and values."""
+    """The most that a node holds on chip at once: coordinates or references, and values."""
 
     words: float = 0.0
     values: float = 0.0
@@ -110,7 +110,7 @@ class HeldOnChip:
 
 @dataclass(frozen=True)
 class ExecutionRule:
-    """How a primitive is executed.
+    """A rule that executes a primitive.
 
     Attributes
     ----------

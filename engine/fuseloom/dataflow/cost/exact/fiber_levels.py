@@ -107,7 +107,7 @@ class FiberLevel:
 
     @cached_property
     def ends(self) -> Ints:
-        """Where the elements of each outer coordinate begin and end."""
+        """The range of elements that belongs to each outer coordinate."""
         if self.parent is None:
             return np.array([0, 1])
         if self.top is self:
@@ -116,7 +116,7 @@ class FiberLevel:
 
     @cached_property
     def weights(self) -> Floats | None:
-        """How many elements each element stands for; None: each for itself.
+        """The number of elements that each element represents; None: only itself.
 
         What an outer coordinate stands for is not counted here, but for a lane's part of it.
         """
@@ -153,14 +153,14 @@ class FiberLevel:
         return Profile.of(self.top, np.diff(before[self.ends]))
 
     def weighed(self, counts: npt.NDArray[Any]) -> Profile:
-        """What its elements have of something, and what they stand for, per outer coordinate."""
+        """Return a quantity of the elements, weighted, per outer coordinate."""
         before = np.zeros(self.n + 1)
         np.cumsum(counts * self.weights, out=before[1:])
         assert self.top is not None
         return Profile(self.top, np.diff(before[self.ends]))
 
     def between(self, low: Ints, high: Ints, outside: Ints, base: FiberLevel) -> npt.NDArray[Any]:
-        """How many elements stand in these ranges, under these elements of a level outside."""
+        """Count the elements in these ranges, under these elements of a level outside."""
         if self.weights is None:
             return high - low
         before = np.zeros(self.n + 1)
@@ -271,7 +271,7 @@ def kept(fiber_tree: FiberLevel, chosen: Bools) -> FiberLevel:
 
 @dataclass(frozen=True, eq=False)
 class StreamContents:
-    """What a stream carries.
+    """The contents of a stream.
 
     Attributes
     ----------

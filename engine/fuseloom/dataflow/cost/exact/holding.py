@@ -30,7 +30,7 @@ _NEVER = float("inf")
 
 @dataclass(frozen=True, eq=False)
 class PendingWork:
-    """What nodes that work on an index have to do, and since when they may.
+    """The pending work of nodes on an index, and the times from which they may start.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class PendingWork:
         return workers
 
     def _here(self, stream: int) -> bool:
-        """Whether a stream has its tokens at the places of the index."""
+        """Return whether the tokens of a stream are grouped by the index."""
         deep = self.execution.streams[stream].fiber_tree.depth > 0
         return deep and self.execution.graph.streams[stream].indices[0] == self.name
 

@@ -102,7 +102,7 @@ class Patterns:
         self._full: dict[tuple[str, int], int] = {}
 
     def knows(self, name: str) -> bool:
-        """Whether the coordinates of a tensor are known, a reshape's by what it reshapes.
+        """Return whether the coordinates of a tensor (or of what it reshapes) are known.
 
         Those that were made up are not.
         """
@@ -134,7 +134,7 @@ class Patterns:
         return self._levels[key][level]
 
     def full(self, key: str, level: int) -> int:
-        """How many coordinates each fiber of a level has, if it has all below that; else 0."""
+        """Return the size of each fiber of a level if all levels down to it are full; else 0."""
         if (key, level) not in self._full:
             self._full[key, level] = _fullness(self._level(key, level))
         return self._full[key, level]
@@ -162,7 +162,7 @@ class Patterns:
         self.data[name] = reshaped(given, self.program.tensor(name))
 
     def complete(self, name: str) -> bool:
-        """Whether a tensor is known to have every element."""
+        """Return whether a tensor is known to have every element."""
         tensor = self.program.tensor(name)
         places = prod(grid_shape(tensor))
         if name in self.data:

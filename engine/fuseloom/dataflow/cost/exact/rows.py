@@ -29,7 +29,7 @@ def waits_for_room(execution: Execution, rooms: Mapping[int, int]) -> dict[int, 
 
 @dataclass(eq=False)
 class _RowChannel:
-    """What rows wait for: their tokens, and the cycles that what is behind takes for them."""
+    """A channel that rows wait for: their tokens, and the cycles of the consumers behind it."""
 
     room: int
     tokens: list[float]
@@ -105,7 +105,7 @@ class _Rows:
         return np.asarray(tokens * (total / max(float(tokens.sum()), 1.0)))
 
     def _channels(self, stream: int, base: FiberLevel) -> list[_RowChannel]:
-        """What is behind a channel, up to the next node that folds: the slowest by room."""
+        """Return the consumers behind a channel, up to the next fold: the slowest for each room."""
         tokens = _tokens(self.execution.streams[stream].fiber_tree, base)
         assert tokens is not None
         total = float(tokens.sum())

@@ -27,16 +27,16 @@ HUB = 0.5
 """A hub has so many times as much of something as a sample has on average."""
 SEED = 20_260_901
 FLOOR = 0.25
-"""How probable what has nothing is, as a part of the mean."""
+"""The probability of coordinates without work, as a fraction of the mean."""
 NOTHING = 3
 """Of how many that have nothing there is a sample, at least, if there are so many."""
 EACH = 3
 """Coordinates of a sample for each total that its weights are to meet, at least."""
 LEAST = 0.2
-"""How far weights are moved to meet totals, at most, as a factor."""
+"""The lower limit of the factor by which weights are calibrated to meet totals."""
 ROUNDS = 5
 NEAR = 1e-3
-"""How near to the totals weights are to come."""
+"""The tolerance within which calibrated weights meet the totals."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,14 +67,14 @@ class Sample:
 
     @cached_property
     def standing(self) -> Standing:
-        """How many coordinates each of all coordinates stands for."""
+        """The number of coordinates that each coordinate represents."""
         made = np.zeros(self.extent)
         made[self.coords] = self.weights
         return Standing(made)
 
     @property
     def whole(self) -> bool:
-        """Whether it has every coordinate."""
+        """True if the sample has every coordinate."""
         return len(self.coords) == self.extent
 
     @classmethod
@@ -234,7 +234,7 @@ def unfolded(graph: Graph) -> tuple[str, ...]:
 
 
 HOPS = 3
-"""How far work is followed from an outermost coordinate."""
+"""The number of hops over which work is followed from an outermost coordinate."""
 
 
 Traversals = tuple[tuple[str, str, tuple[tuple[str, int], ...]], ...]
@@ -244,7 +244,7 @@ Traversals = tuple[tuple[str, str, tuple[tuple[str, int], ...]], ...]
 def measures_of(
     traversals: Traversals, index: str, extent: int, tensors: Callable[[str], StoredTensor | None]
 ) -> Floats:
-    """What the work that each coordinate of an index means may go with.
+    """Return measures that may be proportional to the work of each coordinate of an index.
 
     How many elements the tensors that are traversed by it have there; and how many the tensors
     traversed by the other coordinates of these elements have at those; and so on.
@@ -276,7 +276,7 @@ def measures_of(
 
 
 def _counts(view: View, index: str, extent: int) -> Floats:
-    """How many elements of a view each coordinate of an index has."""
+    """Count the elements of a view at each coordinate of an index."""
     if index not in view:
         return np.zeros(extent)
     found = np.bincount(view[index], minlength=extent)[:extent]
@@ -284,7 +284,7 @@ def _counts(view: View, index: str, extent: int) -> Floats:
 
 
 def _through(views: list[View], index: str, extent: int) -> list[Floats]:
-    """How many elements of one view those of another lead to, for each pair of views."""
+    """Count the elements of one view that those of another lead to, for each pair of views."""
     found = []
     for view in views:
         for y, at in view.items() if index in view else ():
@@ -298,7 +298,7 @@ def _through(views: list[View], index: str, extent: int) -> list[Floats]:
 
 
 def _followed(views: list[View], index: str, extent: int) -> list[Floats]:
-    """How many elements each coordinate of an index leads to, hop by hop."""
+    """Count the elements that each coordinate of an index leads to, hop by hop."""
     measures: list[Floats] = []
     before: dict[str, Floats] = {}
     for _ in range(HOPS):
@@ -331,7 +331,7 @@ def _added(a: Floats, b: Floats) -> Floats:
 
 
 def traversals_of(graph: Graph) -> Traversals:
-    """What a graph traverses; a tensor that is multiplied by itself twice, one in lanes once."""
+    """Return the views that a graph traverses; squared tensors twice, those in lanes once."""
     levels: dict[int, dict[str, int]] = {}
     heads: dict[int, int] = {}
     beside = _other_lanes(graph)

@@ -1,4 +1,4 @@
-"""What several rules of execution have in common."""
+"""Helpers that several rules of execution share."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def keyed(fiber_tree: FiberLevel, width: int) -> Ints:
 
 
 def places_of(keys: Ints, fiber_tree: FiberLevel, among: Ints | None, width: int) -> Ints:
-    """Where keys stand in a level; -1 where they do not."""
+    """Return the positions of keys in a level; -1 for keys that it lacks."""
     if fiber_tree.full:
         up, crd = np.divmod(keys, width)
         return np.where(crd < fiber_tree.full, up * fiber_tree.full + crd, -1)

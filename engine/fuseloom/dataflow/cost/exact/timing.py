@@ -105,7 +105,7 @@ Works: TypeAlias = Mapping[str, dict[int, Floats]]
 
 
 def _works(execution: Execution, machine: Machine, axes: Mapping[str, Axis]) -> Works:
-    """What every node has to do."""
+    """Return the work of every node."""
     graph = execution.graph
     found: dict[str, dict[int, Floats]] = {}
     for k in graph.topological():

@@ -1,4 +1,4 @@
-"""What leaves tokens out, or puts them beside those of a join."""
+"""The primitives that drop tokens, or align them with those of a join."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where tokens come from, and where a test bench ends."""
+"""The sources of tokens, and the sinks that end a test bench."""
 
 from __future__ import annotations
 

@@ -254,7 +254,7 @@ class _DotReader:
 
     @staticmethod
     def is_group(word: _Token) -> bool:
-        """Whether a subgraph begins with it."""
+        """Return whether a word begins a subgraph."""
         if word.kind == "word":
             return word.text.lower() == "subgraph"
         return word.kind == "mark" and word.text == "{"

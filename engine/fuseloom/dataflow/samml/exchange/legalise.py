@@ -81,7 +81,7 @@ class Legaliser:
         return tuple(n.id for n in self.graph.nodes) if plain else self.graph.topological()
 
     def _changes(self) -> bool:
-        """Whether anything must be rewritten (and refuse what cannot be)."""
+        """Return whether anything must be rewritten (and refuse what cannot be)."""
         changed = _signals_last(self.graph) is not self.graph
         for node in self.graph.nodes:
             if node.op == "repsig":
@@ -231,7 +231,7 @@ class Legaliser:
         return params
 
     def _is_reduced(self, node: Node) -> bool:
-        """Whether the first reader of its result sums it (``docs/spec/comal.md`` §5.3)."""
+        """Return whether the first reader of its result sums it (``docs/spec/comal.md`` §5.3)."""
         stream = node.outputs[0]
         while stream is not None:
             reader = self.graph.nodes[self.graph.consumer[stream]]
@@ -406,7 +406,7 @@ def _check_empty_fibers(legaliser: Legaliser) -> None:
 
 
 def _is_dropped(wire: DraftOutput) -> bool:
-    """Whether a dropper takes away the coordinates above a stream's empty fibers."""
+    """Return whether a dropper removes the coordinates above a stream's empty fibers."""
     while wire.part.op == "broadcast":
         wire = wire.part.inputs[0]
     return wire.part.op == "crddrop" and wire.port == 0

@@ -1,4 +1,4 @@
-"""Where the coordinates of a graph come from: index variables, sizes and storage levels."""
+"""The origin of a graph's coordinates: index variables, sizes and storage levels."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def accumulator_order(op: str) -> int:
 
 
 def origin(graph: Graph, stream: int) -> ScannerOrigin | None:
-    """Where a stream's coordinates come from; None if no scanner made them."""
+    """Return the scanner that a stream's coordinates come from; None if there is none."""
     while stream in graph.producer:
         node = graph.nodes[graph.producer[stream]]
         if node.op in SCANS:

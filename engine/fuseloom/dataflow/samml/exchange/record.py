@@ -1,4 +1,4 @@
-"""What an import gives and an export reports, whichever file format it was."""
+"""The results of imports and the reports of exports, for all file formats."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class RepairRule(Enum):
 
     @property
     def is_reading(self) -> bool:
-        """Whether it says how the file was read, and changes nothing that was meant."""
+        """True if the rule concerns the reading of the file, and does not change its meaning."""
         return self in (
             RepairRule.R7,
             RepairRule.R8,
@@ -69,7 +69,7 @@ class ImportRepair:
 
     @property
     def heading(self) -> str:
-        """What it is to the user of the graph."""
+        """The heading of the repair, for users of the graph."""
         return "read" if self.rule.is_reading else "repaired"
 
     def __str__(self) -> str:
@@ -107,7 +107,7 @@ class ImportedGraph:
 
 
 class Severity(Enum):
-    """What a note of an export means for the tool that reads the file."""
+    """The severity of an export's note for the tool that reads the file."""
 
     EXTENSION = "extension: other tools will not run this node"
     CHANGE = "changed for the target"

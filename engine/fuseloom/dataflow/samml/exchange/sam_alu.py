@@ -22,7 +22,7 @@ from fuseloom.program.types import ELEMENTARY, Op
 
 VAL = StreamKind.VAL
 FLOAT = "fp_"
-"""What the types of floating-point units begin with."""
+"""The prefix of the types of floating-point units."""
 BINARY: Mapping[str, str] = {
     "mul": "mul",
     "mult": "mul",
@@ -34,13 +34,13 @@ BINARY: Mapping[str, str] = {
     "min": "min",
     "smin": "min",
 }
-"""What two operands go through, by type."""
+"""The functions of two operands, by type."""
 UNARY: Mapping[str, str] = {op.value: op.value for op in ELEMENTARY} | {
     "leakyrelu": "leakyrelu",
     "leaky_relu": "leakyrelu",
     "neg": "neg",
 }
-"""What one operand goes through, by type."""
+"""The functions of one operand, by type."""
 BITS = ("fgetfint", "fgetffrac", "and", "faddiexp")
 """Types that work on the bits of a bfloat16 number."""
 ALU_TYPES = (*BINARY, *UNARY, *(FLOAT + name for name in (*BINARY, *UNARY)), *BITS)
@@ -220,7 +220,7 @@ def _bits(build: SamBuild, node: SamNode) -> None:
 
 
 def table_of_fractions(build: SamBuild, node: SamNode) -> bool:
-    """Whether a node loads from a table by the fraction of a number; its edges are then known."""
+    """Return whether a node loads from a table by a fraction, and record its edges if so."""
     made = [build.bits[e.number] for e in node.inputs if e.number in build.bits]
     if len(made) != 1 or len(node.inputs) != 1 or made[0].role != "index":
         return False
@@ -229,7 +229,7 @@ def table_of_fractions(build: SamBuild, node: SamNode) -> bool:
 
 
 def pass_bits(build: SamBuild, node: SamNode) -> bool:
-    """Whether a broadcast copies bit patterns; its edges are then known."""
+    """Return whether a broadcast copies bit patterns, and record its edges if so."""
     found = build.bits.get(node.inputs[0].number) if len(node.inputs) == 1 else None
     if found is not None:
         build.bits.update({edge.number: found for edge in node.outputs})
@@ -290,7 +290,7 @@ def check_absent(parts: Iterable[DraftNode]) -> None:
 
 
 def bfloat16_report(nodes: list[SamNode]) -> ImportRepair:
-    """What is said of nodes that would round."""
+    """Return the report on nodes that would round."""
     others = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
     change = f"{nodes[0].title}{others}: computed in float32, without rounding to bfloat16"
     return ImportRepair(RepairRule.R7, nodes[0].name, change)

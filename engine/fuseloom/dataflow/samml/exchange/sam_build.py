@@ -29,7 +29,7 @@ Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Bits:
-    """What an edge of bit patterns carries of a value: its integer, fraction, or 2**fraction."""
+    """The part of a value on an edge of bit patterns: integer, fraction, or 2**fraction."""
 
     role: str
     value: DraftOutput

@@ -103,7 +103,7 @@ def _drop_coordinates(build: SamBuild, node: SamNode) -> None:
 
 
 def _are_values_dropped(build: SamBuild, names: tuple[str, str]) -> bool:
-    """Whether the file drops values together with the same coordinates."""
+    """Return whether the file drops values together with the same coordinates."""
     return any(
         node.type == "crddrop"
         and node.of_kind(VAL)

@@ -26,7 +26,7 @@ _HINT = f"take out the attributes called {MARK} to read the file as a plain SAM 
 
 
 def is_marked(dot: DotGraph) -> bool:
-    """Whether a file carries our marks."""
+    """Return whether a file carries Fuseloom's marks."""
     return MARK in dot.attributes
 
 
@@ -120,7 +120,7 @@ def _check_unchanged(dot: DotGraph, graph: Graph, tensors: Mapping[str, Tensor])
 
 
 def _plain(attributes: Mapping[str, str]) -> dict[str, str]:
-    """What a node is to other tools; index variables are names, not meaning."""
+    """Return a node's attributes for other tools; index variables are names, not meaning."""
     return {k: v for k, v in attributes.items() if k in _MEANING}
 
 

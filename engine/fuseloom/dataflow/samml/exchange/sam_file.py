@@ -319,7 +319,7 @@ def _tensor(item: str) -> SamTensor:
 
 
 def _with_lookup_formats(tensors: list[SamTensor], nodes: Mapping[str, SamNode]) -> list[SamTensor]:
-    """What a lookup says about its level goes before the graph's comment."""
+    """Apply the formats that lookups state for their levels, which precede the graph's comment."""
     said: dict[tuple[str, int], tuple[LevelFormat, SamNode]] = {}
     for node in nodes.values():
         if node.type != "fiberlookup" or "format" not in node.attributes:

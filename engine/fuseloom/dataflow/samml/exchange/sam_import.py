@@ -60,7 +60,7 @@ _INSTEAD: Mapping[str, str] = {
     "parallelize": "a graph without lanes computes the same: connect what is before it to one lane",
     "serialize": "a graph without lanes computes the same: connect one lane to what is behind it",
 }
-"""What to write in place of nodes the machine has no primitive for."""
+"""The suggested replacements of nodes for which the machine has no primitive."""
 _SAME: Mapping[str, str] = {
     "locate": "locator",
     "intersectlocate": "locator",

@@ -17,7 +17,7 @@ from fuseloom.program.types import Tensor
 
 @dataclass
 class WrittenSamTensor:
-    """What is written of a tensor: coordinates and node by dimension, and the values."""
+    """The written parts of a tensor: coordinates and node by dimension, and the values."""
 
     levels: dict[int, tuple[DraftOutput, SamNode]] = field(default_factory=dict)
     values: tuple[DraftOutput, SamNode] | None = None

@@ -1,4 +1,4 @@
-"""What can be said of a wire from the parts behind it."""
+"""The properties of a wire that follow from the parts behind it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def wires_of(graph: Graph) -> dict[int, DraftOutput]:
 
 
 def maybe_empty(wire: DraftOutput, *, tensors: bool = True) -> bool:
-    """Whether some fiber of a coordinate stream may be empty, as far as the graph tells.
+    """Return whether some fiber of a coordinate stream may be empty, as far as the graph shows.
 
     Compressed levels are built from coordinates, so below a compressed level no fiber is
     empty; a union has one where any of its operands has.
@@ -82,7 +82,7 @@ def maybe_empty(wire: DraftOutput, *, tensors: bool = True) -> bool:
 
 
 def _level_above(scan: DraftOutput) -> DraftOutput:
-    """Where the references a scanner follows were made."""
+    """Return the origin of the references that a scanner follows."""
     wire = peel(scan.part.inputs[0])
     while wire.part.op in ("repeat", "intersect", "union", "fork", "join"):
         joiner = wire.part.op in ("intersect", "union")

@@ -52,7 +52,7 @@ class TortillaExport:
 
     @property
     def warnings(self) -> tuple[ExportNote, ...]:
-        """What may go wrong in the target."""
+        """The notes on possible failures in the target."""
         return tuple(note for note in self.notes if note.severity is Severity.WARNING)
 
     def save(self, folder: Path, data: Mapping[str, StoredTensor] | None = None) -> None:

@@ -295,7 +295,7 @@ class _Binder:
         return replace(node, params={**node.params, "dim": dim})
 
     def _outputs(self, views: Mapping[str, Tensor]) -> tuple[Tensor, ...]:
-        """What is written: a level's place follows from its depth, its dimension is in the file."""
+        """Return the outputs; a level's place follows from its depth, its size from the file."""
         modes: dict[str, dict[int, int]] = {}
         sizes: dict[str, dict[int, int]] = {}
         nodes = list(self.graph.nodes)

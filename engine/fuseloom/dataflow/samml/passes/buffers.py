@@ -295,7 +295,7 @@ class _Sizing:
         return asked(node, need, self.levels.made[reader], self.graph.streams[s].depth, depth)
 
     def _advance(self, s: int, reference: int, agreed: int) -> Slack:
-        """How far the reference point may want one input ahead of the others."""
+        """Return how far the reference point may want one input ahead of the others."""
         depth = self.graph.streams[s].depth
         slack = Slack.nothing(self.count).plus(depth, 1)
         return slack.plus(agreed, 1, reference) if agreed < depth else slack

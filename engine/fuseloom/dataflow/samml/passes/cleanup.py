@@ -29,7 +29,7 @@ def clean(graph: Graph) -> Graph:
 
 
 def has_repeated_operands(graph: Graph) -> bool:
-    """Whether :func:`collapse_joiners` would change a graph.
+    """Return whether :func:`collapse_joiners` would change a graph.
 
     Lowering shares equal nodes and leaves dead ones out, so on a graph that comes from there
     nothing else is left to clean up.

@@ -124,7 +124,7 @@ def _parent(fanout_free: FanoutFreeGraph, node: Node) -> int | None:
 
 
 def _may_be_empty(fanout_free: FanoutFreeGraph, stream: int) -> bool:
-    """Whether some reference of a stream may be the empty token."""
+    """Return whether some reference of a stream may be the empty token."""
     waiting, seen = [stream], {stream}
     while waiting:
         s = waiting.pop()

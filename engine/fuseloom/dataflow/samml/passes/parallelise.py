@@ -200,7 +200,7 @@ def _subtree(
 def _takes_elements(
     fanout_free: FanoutFreeGraph, levels: Structure, plan: _Plan, node: Node, under: Levels
 ) -> bool:
-    """Whether a node can work on one lane's share of the level: see the module's rule."""
+    """Return whether a node can work on one lane's share of the level: see the module's rule."""
     if primitive(node.op).nesting is Nesting.OPAQUE:
         return False
     depth = len(under)
@@ -289,7 +289,7 @@ class _Rewrite:
         return out
 
     def _lane(self, s: int, lane: int, under: Levels) -> int:
-        """What one lane sees of a stream: made in it, dealt to it, or all of it."""
+        """Return one lane's part of a stream: made in it, dealt to it, or all of it."""
         if self.plan.member.get(self.fanout_free.producer[s]) == under:
             return self.lanes[s][lane]
         if self.fanout_free.streams[s].depth < len(under):

@@ -1,4 +1,4 @@
-"""What a pass is, and running some of them one after another."""
+"""The definition of a pass, and the execution of several passes one after another."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fuseloom.program.formats import suggestion
 
 @dataclass(frozen=True)
 class Setting:
-    """What a pass may know of the region whose graph it rewrites.
+    """The settings of the region whose graph a pass rewrites.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Setting:
 
 
 class PassStage(Enum):
-    """Where a pass stands when a program is compiled.
+    """The stage of compilation at which a pass runs.
 
     ``DEFAULT``: compiling runs it, in the table's order.  ``ON_REQUEST``: only where asked for.
     ``LAST``: likewise, and no pass may follow, because it says something of every stream.
@@ -75,7 +75,7 @@ class Pass:
 
 @dataclass(frozen=True)
 class PassChange:
-    """What one pass did to one graph: its nodes and streams before and after."""
+    """The changes that one pass made to one graph: its nodes and streams before and after."""
 
     name: str
     nodes: tuple[int, int]

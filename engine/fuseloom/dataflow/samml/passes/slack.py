@@ -1,4 +1,4 @@
-"""How far one node may have to run ahead of another: the arithmetic of buffer sizes.
+"""The slack of one node ahead of another: the arithmetic of buffer sizes.
 
 A slack counts, per level of nesting, elements of that level.  It is read from the finest level
 outwards: a slack of one at level 1 and one at level 3 is "to the end of the next element of
@@ -106,7 +106,7 @@ def element_tokens(inner: Sequence[int]) -> int:
 
 
 def asked(node: Node, need: Slack, kept: int, depth: int, out: int) -> Slack:
-    """What a node needs of an input before it can put what is needed of its outputs.
+    """Return the slack that a node needs on an input before it supplies what its outputs need.
 
     Parameters
     ----------

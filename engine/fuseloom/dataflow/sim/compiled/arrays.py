@@ -70,7 +70,7 @@ class GrowingArray:
         return offset
 
     def at(self, offsets: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-        """What lies there, in the array or outside."""
+        """Return the items at these offsets, in the array or outside."""
         inside = (offsets >= 0) & (offsets < self.used)
         made = np.zeros(len(offsets), self.array.dtype)
         made[inside] = self.array[offsets[inside]]
@@ -160,12 +160,12 @@ class ChannelMemory:
         self.elsewhere += size
 
     def artificially_full(self, c: int) -> bool:
-        """Whether a producer that waits for this channel waits for its ring only."""
+        """Return whether a producer for this channel waits for its ring only."""
         q = self.channels[c]
         return not (q["cap"] and q["hc"] == q["tc"])
 
     def tokens_wait(self, c: int) -> bool:
-        """Whether a consumer that waits for this channel waits for its ring of credits only."""
+        """Return whether a consumer of this channel waits for its ring of credits only."""
         q = self.channels[c]
         return bool(q["tr"] > q["hr"])
 

@@ -1,4 +1,4 @@
-"""How kernels ask the memory: requests go to its model, answers come to the port's ring."""
+"""The kernels' requests to the memory model, and its answers in the port's ring."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def base_of(s: SimulationState, port: Int) -> Int:
 
 @inline
 def _place(s: SimulationState, port: Int, request: Int) -> Int:
-    """Where the answer to a port's request of that number comes."""
+    """Return the position of the answer to a port's request of that number."""
     p = s.ctl[CTL_PORTS] + PORT_SIZE * port
     return s.ints[p + PORT_RING] + (request & s.ints[p + PORT_MASK])
 

@@ -33,7 +33,7 @@ ENVIRONMENT = "FUSELOOM_CACHE_DIR"
 KEPT = 3  # caches of other versions, newest first
 _SIGNATURE = ((types.int64, types.int64), types.int64)
 _SOURCES = ("*.py", "kernels/*.py", "../dram/*.py")
-"""What the machine code is made of, from this folder."""
+"""The sources of the machine code, from this folder."""
 _NAME = re.compile("[0-9a-f]{20}")
 # The parts of numba used here have no types.
 _rebuilt: Any = compiler.CompileResult._rebuild
@@ -42,7 +42,7 @@ _callback: Any = ccallback.CFunc
 
 
 def root_directory() -> Path:
-    """Where the caches of all versions live: the environment's choice or the user's cache."""
+    """Return the root of all versions' caches: the environment's choice or the user's cache."""
     chosen = os.environ.get(ENVIRONMENT)
     return Path(chosen or platformdirs.user_cache_dir("fuseloom", appauthor=False)) / "kernels"
 
@@ -106,7 +106,7 @@ class UnkeptError(SimulationError):
 SAID: list[str] = []
 """Why nothing is kept, once it was said."""
 DAMAGED: list[Path] = []
-"""What was damaged of what was kept, once that was said."""
+"""The damaged files of the cache that have been reported."""
 
 
 def say_unkept(reason: str) -> None:
@@ -138,18 +138,18 @@ _UNREADABLE = (
     *(pickle.UnpicklingError, EOFError, ImportError),
     *(AttributeError, LookupError, TypeError, ValueError),
 )
-"""What machine code raises that was written by something else than this version."""
+"""The exceptions that machine code raises if another version wrote it."""
 
 
 class _KernelStore:
-    """What numba asks for machine code: a file, of which a bad or full disk makes a slower run."""
+    """The store that numba reads and writes machine code in; disk errors only make runs slower."""
 
     def __init__(self, file: CodeFile) -> None:
         self.file = file
 
     @property
     def kept(self) -> bool:
-        """Whether the machine code is on disk."""
+        """True if the machine code is on disk."""
         if self.file.there and not self.file.sound:
             _say_damaged(self.file.path)
         return self.file.sound
@@ -190,7 +190,7 @@ class CompiledKernel:
 
     @cached_property
     def _store(self) -> _KernelStore | None:
-        """Where its machine code is kept; None where nothing can be."""
+        """The store of its machine code; None if there can be none."""
         try:
             folder = own_folder(directory())
         except UnsafeFolderError as problem:
@@ -202,17 +202,17 @@ class CompiledKernel:
 
     @property
     def storable(self) -> bool:
-        """Whether its machine code can be kept on disk."""
+        """True if its machine code can be kept on disk."""
         return self._store is not None
 
     @property
     def ready(self) -> bool:
-        """Whether its machine code is at hand or on disk."""
+        """True if its machine code is in memory or on disk."""
         return "compiled" in self.__dict__ or self.kept
 
     @property
     def kept(self) -> bool:
-        """Whether its machine code is on disk."""
+        """True if its machine code is on disk."""
         return self._store is not None and self._store.kept
 
     @cached_property
@@ -228,7 +228,7 @@ class CompiledKernel:
 
     @property
     def address(self) -> int:
-        """Where its machine code is."""
+        """The address of its machine code."""
         return int(self.compiled.address)
 
 

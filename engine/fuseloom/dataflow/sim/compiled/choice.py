@@ -34,7 +34,7 @@ def kernel_name(node: Node, machine: Machine) -> str:
 
 
 def entries(node: Node, parameter: str) -> int:
-    """How many entries a node's table has; 0 where it has none."""
+    """Return the number of entries of a node's table; 0 if it has none."""
     return int(node.params.get(parameter) or 0)
 
 

@@ -60,7 +60,7 @@ def _others_write(found: os.stat_result) -> str | None:
 
 
 class CodeFile:
-    """What is kept of one kernel.
+    """The file of one kernel's machine code.
 
     Parameters
     ----------
@@ -84,12 +84,12 @@ class CodeFile:
 
     @property
     def there(self) -> bool:
-        """Whether there is any such file."""
+        """True if there is any such file."""
         return self._stamp() is not None
 
     @property
     def sound(self) -> bool:
-        """Whether it is what was written under this name."""
+        """True if the file is intact and was written under this name."""
         stamp = self._stamp()
         if stamp is None:
             return False
@@ -98,7 +98,7 @@ class CodeFile:
         return self._seen[1]
 
     def load(self) -> bytes | None:
-        """What was kept; None if there is nothing, or something else."""
+        """Return the contents of the file; None if it is missing or not intact."""
         try:
             number = os.open(
                 self.path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)

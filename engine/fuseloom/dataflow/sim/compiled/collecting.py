@@ -1,4 +1,4 @@
-"""Where writers write: into a buffer at first, then into memory of their own.
+"""The destination of writers: a buffer at first, then memory of their own.
 
 That memory is reserved address space (:mod:`fuseloom.dataflow.sim.compiled.reserving`), so what is
 written stays where it is and is copied by nobody.  Where none can be reserved, a full buffer is
@@ -33,7 +33,7 @@ _SLOTS = {
 
 
 class WriterOutput:
-    """What one writer has written.
+    """The output of one writer.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How nodes end that have read all they need of an input before its end.
+"""The end of nodes that have read all they need of an input before its end.
 
 Rules: ``docs/spec/comal.md`` §2.15.
 """

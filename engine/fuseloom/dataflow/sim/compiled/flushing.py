@@ -1,4 +1,4 @@
-"""How sparse accumulators put the tree they have gathered (``docs/spec/machine.md`` §6.3, §6.4).
+"""The flush of a sparse accumulator's tree (``docs/spec/machine.md`` §6.3, §6.4).
 
 The whole tree goes at one clock; only missing slots hold it up.
 """
@@ -49,7 +49,7 @@ FLUSHED = slots(
     entry_level="s5",  # of that entry, at hand
     differs="s6",  # first level at which it differs from the entry before; -1: all are put
 )
-"""What an accumulator tells of the tree to be put."""
+"""The slots of an accumulator that describe the tree to be put."""
 
 
 @inline
@@ -89,7 +89,7 @@ def _put_pairs(s: SimulationState, nd: Any, oc: Int, ov: Int, m: Int, t1: Int, t
 
 @inline
 def _alike(s: SimulationState, nd: Any, limit: Int) -> Int:
-    """How many entries from the next on differ in the innermost coordinate only."""
+    """Count the entries from the next one on that differ in the innermost coordinate only."""
     f = nd.tree
     count = min(limit, s.ints[f + COUNT] - nd.entry)
     order = s.ints[f + ORDER] + nd.entry

@@ -1,4 +1,4 @@
-"""What ALUs compute, in ``float32``, on one value and on slices."""
+"""The functions of ALUs, in ``float32``, on one value and on slices."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Ingredients(_Library):  # type: ignore[misc]
 
 
 def _compiled(function: Callable[..., Any], args: tuple[Any, ...], fastmath: set[str]) -> Any:
-    """What the compiler makes of a function for arguments of these types."""
+    """Return the compiler's output for a function with arguments of these types."""
     flags = _flags()
     options = {"nopython": True, "forceinline": True, "fastmath": fastmath, **OPTIONS}
     _target.options.parse_as_flags(flags, options)

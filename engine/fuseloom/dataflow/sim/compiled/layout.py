@@ -81,10 +81,10 @@ RING = 64  # ... namely into the channel's own ring,
 UNUSUAL = 128  # a number stamped a cycle after its put, or an empty token as late as a number
 
 BLOCKED, FINISHED, FAILED, PAUSED, STUCK = range(5)
-"""What a kernel or the scheduler returns."""
+"""The results of a kernel or the scheduler."""
 
 GOES_ON = -1
-"""What a part of a kernel returns in place of a status when the kernel goes on."""
+"""The result of a part of a kernel, in place of a status, when the kernel goes on."""
 
 WAIT_NONE, WAIT_INPUT, WAIT_OUTPUT, WAIT_DRAIN, WAIT_MEMORY = range(5)
 

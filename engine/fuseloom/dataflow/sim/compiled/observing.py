@@ -239,7 +239,7 @@ class Observer:
 
     @property
     def lacks_room(self) -> bool:
-        """Whether the run paused because there might be too little room for more notes."""
+        """True if the run paused because the space for notes might be too small."""
         return bool(self.table[OBS_LACKING])
 
     @property
@@ -249,11 +249,11 @@ class Observer:
 
     @property
     def ended(self) -> bool:
-        """Whether the run is to stop here."""
+        """True if the run is to stop here."""
         return self.observe.log_end is not None and self.logged >= self.observe.log_end
 
     def result(self, memory: ChannelMemory, clocks: Int64) -> Observed:
-        """What was observed, with the last clocks of the nodes."""
+        """Return the observations, with the last clocks of the nodes."""
         end = int(clocks.max(initial=0))
         table, bins = self.table, self.observe.bins
         start, width = int(table[OBS_ROWS]), 1 << int(table[OBS_SHIFT])

@@ -42,14 +42,14 @@ def paced_streams(graph: Graph, machine: Machine) -> tuple[set[int], dict[int, i
 
 
 def _paced(node: Node, machine: Machine) -> Paced:
-    """Where a node passes at most one token a cycle, on that machine."""
+    """Return the ends at which a node passes at most one token a cycle, on that machine."""
     if value_interval(node, machine) <= 0 or stalled(node, machine):
         return Paced.UNKNOWN
     return primitive(node.op).streaming.paced
 
 
 def _takes(graph: Graph, machine: Machine, node: Node) -> bool:
-    """Whether a node takes at most one token a cycle of a stream that brings no more.
+    """Return whether a node takes at most one token a cycle of a stream that brings no more.
 
     A broadcast does unless several slots of an output may become free in one cycle.
     """

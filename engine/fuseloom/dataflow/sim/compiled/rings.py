@@ -46,13 +46,13 @@ from fuseloom.dataflow.sim.compiled.layout import (
 
 @inline
 def is_leaf(kind: Int) -> Int:
-    """Whether a token stands for one element: a number or the empty token."""
+    """Return whether a token stands for one element: a number or the empty token."""
     return kind in (LEAF, EMPTY)
 
 
 @inline
 def has(s: SimulationState, c: Int) -> Int:
-    """Whether a token is there to take.
+    """Return whether there is a token to take.
 
     A taken token makes a credit, so one also waits until the ring of credits has room.
     """
@@ -69,7 +69,7 @@ def head(s: SimulationState, c: Int) -> Int:
 
 @inline
 def starved(s: SimulationState, c: Int) -> Int:
-    """Whether the producer cannot put one more token: the channel really is full."""
+    """Return whether the producer cannot put one more token: the channel really is full."""
     q = s.ch[c]
     return q.cap > 0 and q.hc == q.tc
 
@@ -123,7 +123,7 @@ def longest(m: Int, a: Int, b: Int, d: Int, slope: Int) -> Int:
 
 @inline
 def is_late(x: Int) -> Int:
-    """Whether tokens of a run with these flags have the result latency of their producer."""
+    """Return whether tokens of a run with these flags have the result latency of their producer."""
     return (x & KIND == LEAF) != (x & UNUSUAL != 0)
 
 
@@ -207,7 +207,7 @@ def take_one(s: SimulationState, c: Int, a: Int) -> None:
 
 @inline
 def room(s: SimulationState, c: Int) -> Int:
-    """How many tokens can be put as one run, given the slots that are (or will be) free."""
+    """Count the tokens that can be put as one run, given the slots that are (or will be) free."""
     q = s.ch[c]
     if q.tr - q.hr > q.rm - 2:
         return 0
@@ -223,7 +223,7 @@ def room(s: SimulationState, c: Int) -> Int:
 
 @inline
 def slot(s: SimulationState, c: Int) -> Int:
-    """Where in the pool the data of the next run go."""
+    """Return the position in the pool for the data of the next run."""
     q = s.ch[c]
     return q.vo + (q.tt & q.vm)
 
@@ -239,7 +239,7 @@ def free_at(s: SimulationState, c: Int) -> Int:
 
 @inline
 def even(s: SimulationState, c: Int, t: Int, m: Int) -> Int:
-    """How many of the next ``m`` slots keep one step, for a node that puts without a cycle.
+    """Count those of the next ``m`` slots that keep one step, for a node that puts without a cycle.
 
     From clock ``t`` on such a node moves only as slots become free: not at all while they were
     free before, then by one cycle per token.
@@ -254,7 +254,7 @@ def even(s: SimulationState, c: Int, t: Int, m: Int) -> Int:
 
 @inline
 def rising(s: SimulationState, c: Int, t: Int) -> Int:
-    """Whether, from clock ``t`` on, each next slot becomes free one cycle later."""
+    """Return whether, from clock ``t`` on, each next slot becomes free one cycle later."""
     q = s.ch[c]
     if q.cap > 0:
         p = s.credit[q.co + (q.hc & q.cm)]

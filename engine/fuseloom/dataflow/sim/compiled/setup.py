@@ -1,4 +1,4 @@
-"""What a kernel's setup sees: its node, the machine, the node's arrays, and the pools to fill."""
+"""The input of a kernel's setup: its node, the machine, the node's arrays, the pools to fill."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Setup:
 
     @property
     def tiled(self) -> bool:
-        """Whether that value is a tile."""
+        """True if that value is a tile."""
         return any(self.stores.axes[stream] for stream in self.stores.values(self.node))
 
     def param(self, name: str, default: Any = None) -> Any:

@@ -167,7 +167,7 @@ class Simulation:
         return ints.add(rows)
 
     def _carries_values(self, node: Node, port: int) -> bool:
-        """Whether an output port carries values: its kind, or that of the input it copies."""
+        """Return whether an output port carries values, by its kind or that of a copied input."""
         entry = primitive(node.op)
         kinds = entry.output_ports(len(node.outputs))[port].kinds
         if len(kinds) == 1 or StreamKind.VAL not in kinds:

@@ -47,7 +47,7 @@ _make_array: Any = arrayobj.make_array
 
 @dataclass(frozen=True)
 class Slots:
-    """What the slots of a node hold, by name; other slots are not used."""
+    """The names of a node's slots; other slots are not used."""
 
     names: Mapping[str, str]
 
@@ -100,7 +100,7 @@ NOTHING = Slots(MappingProxyType({}))
 
 
 def slots(**names: str) -> Slots:
-    """What lies in a kernel's slots: the name of each thing, and its slot.
+    """Return the layout of a kernel's slots: the name of each item, and its slot.
 
     Raises
     ------

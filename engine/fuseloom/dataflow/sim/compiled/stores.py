@@ -1,4 +1,4 @@
-"""What kernels keep besides rings: tiles of values, and trees of sums.
+"""The storage of kernels besides rings: tiles of values, and trees of sums.
 
 A value stream whose tokens are tiles carries *handles*: a tile's address in the floats divided by
 its size.  So every kernel that only passes values on does with tiles what it does with
@@ -72,11 +72,11 @@ class Stores:
         return int(self.edge ** len(self.axes[stream]))
 
     def carries_tiles(self, node: Node, port: int) -> bool:
-        """Whether an output port, maybe without a reader, carries tiles."""
+        """Return whether an output port, maybe without a reader, carries tiles."""
         return bool(axes_of_output(self.graph, node, port, self.axes))
 
     def pool(self, size: int) -> int:
-        """Where the pool of tiles of that size is described: how many are free, and their list."""
+        """Return the position of a tile pool: the number of free tiles, and their list."""
         if size not in self.pools:
             count = max(FIRST_FLOATS // size, FEWEST_TILES)
             self.floats.align(size)
@@ -91,7 +91,7 @@ class Stores:
         return self.floats.add(tiles) // size
 
     def tree(self, node: int, order: int, size: int) -> int:
-        """Where the tree of a node is described."""
+        """Return the position of the description of a node's tree."""
         room = FIRST_ROOM
         entry = np.zeros(trees.KEY + order, np.int64)
         entry[trees.KEYS] = self.ints.reserve(room * order)
@@ -104,7 +104,7 @@ class Stores:
         return self.trees[node]
 
     def buffer(self, node: Node) -> int:
-        """Where the buffer of a replayer is described."""
+        """Return the position of the description of a replayer's buffer."""
         is_number = self.graph.streams[node.inputs[0]].kind is StreamKind.VAL
         is_number = is_number and not self.axes[node.inputs[0]]
         data = (self.floats if is_number else self.ints).reserve(FIRST_ROOM)
@@ -204,7 +204,7 @@ class Stores:
                 yield ints[start : start + count].copy()
 
     def shaped(self, node: Node, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """What a values writer collected, tile by tile."""
+        """Return the values that a values writer collected, tile by tile."""
         axes = "".join(self.axes[s] for s in self.values(node))
         return values.reshape(-1, *(self.edge for _ in axes)) if len(values) else values
 

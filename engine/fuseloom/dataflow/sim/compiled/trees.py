@@ -21,7 +21,7 @@ KEYS, SUMS, TABLE, MASK, ROOM, COUNT, ORDER, SPARE, REHASH, WIDTH, NUMBERS, KEY 
 
 @inline
 def address(s: SimulationState, c: Int, r: Int, e: Int, size: Int) -> Int:
-    """Where in the floats value ``e`` of a run is: a number, or a tile of ``size``."""
+    """Return the position in the floats of value ``e`` of a run: a number, or a tile."""
     if s.ch[c].val:
         p = s.run[r]
         return p.v + e if p.x & STEP else p.v
@@ -30,7 +30,7 @@ def address(s: SimulationState, c: Int, r: Int, e: Int, size: Int) -> Int:
 
 @inline
 def _slot_of(s: SimulationState, f: Int, key: Int) -> Int:
-    """Where in the hash table the search for a key begins."""
+    """Return the slot of the hash table at which the search for a key begins."""
     h = np.int64(0)
     for k in range(s.ints[f + WIDTH]):
         h = (h + s.ints[key + k] + 1) * np.int64(-7046029254386353131)
@@ -119,7 +119,7 @@ def first_difference(s: SimulationState, f: Int, a: Int, b: Int) -> Int:
 
 @inline
 def _before(s: SimulationState, f: Int, a: Int, b: Int) -> Int:
-    """Whether entry ``a`` comes before entry ``b``."""
+    """Return whether entry ``a`` comes before entry ``b``."""
     k = first_difference(s, f, a, b)
     width = s.ints[f + WIDTH]
     return s.ints[s.ints[f + KEYS] + a * width + k] < s.ints[s.ints[f + KEYS] + b * width + k]
@@ -181,5 +181,5 @@ def tile(s: SimulationState, pool: Int) -> Int:
 
 @inline
 def unused(s: SimulationState, pool: Int) -> Int:
-    """How many tiles are free."""
+    """Return the number of free tiles."""
     return s.ints[pool]

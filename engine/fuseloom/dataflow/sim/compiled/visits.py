@@ -75,7 +75,7 @@ def stall(s: SimulationState, why: Int, t: Int, until: Int, stalled: Int) -> tup
 
 @inline_common
 def no_room(s: SimulationState, nd: Any, i: Int, o: Int) -> Int:
-    """Whether to take from ``i`` although ``o`` has no room, and hold the token.
+    """Return whether to take from ``i`` although ``o`` is full, and hold the token.
 
     The machine takes first and then waits, which gives its producer a slot.  Doing so always
     would break runs; it matters where the producer is out of slots or all else has stopped.

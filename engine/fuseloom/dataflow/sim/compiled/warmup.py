@@ -26,13 +26,13 @@ WORKERS = 4  # each compiles the helpers anew, so more would not be faster
 
 
 def ready(names: Iterable[str] | None = None) -> bool:
-    """Whether these kernels (all, if not given) can run without being compiled first."""
+    """Return whether these kernels (all, if not given) can run without being compiled first."""
     return all(KERNELS[name].ready for name in (KERNELS if names is None else names))
 
 
 @cache
 def _size(function: Callable[..., Any]) -> int:
-    """How much there is to compile, roughly: helpers become part of who calls them."""
+    """Return a rough size of the code to compile: helpers become part of their callers."""
     seen = inspect.getclosurevars(function)
     named: list[Any] = [*seen.globals.values(), *seen.nonlocals.values()]
     helpers = [helper.py_func for helper in named if hasattr(helper, "py_func")]
@@ -120,7 +120,7 @@ def _compile_one(name: str) -> tuple[str, float]:
 
 
 def _work(names: list[str]) -> None:
-    """What a process of :func:`warmup` does.
+    """Run a worker process of :func:`warmup`.
 
     It does not live long enough for cycles of garbage to matter: looking for them takes a tenth
     of the time.  Where nothing can be kept it ends at once, and who started it says so.

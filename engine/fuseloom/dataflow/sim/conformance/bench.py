@@ -24,7 +24,7 @@ from fuseloom.dataflow.sim.tokens import encode, format_token, parse_token
 
 @dataclass(frozen=True)
 class BenchRun:
-    """What a primitive did with the given streams.
+    """The behaviour of a primitive on the given streams.
 
     Attributes
     ----------

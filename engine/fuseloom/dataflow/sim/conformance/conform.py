@@ -124,7 +124,7 @@ def _short(items: Sequence[Any]) -> str:
 
 @dataclass(frozen=True)
 class Replayed:
-    """What came of replaying one vector.
+    """The result of replaying one vector.
 
     Attributes
     ----------

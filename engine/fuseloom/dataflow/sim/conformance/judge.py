@@ -30,7 +30,7 @@ from fuseloom.wording import counted
 PRIMITIVES = Path(__file__).with_name("prims.json")
 """Vectors of single primitives on random streams."""
 LIMITS = Limits(tokens=100_000)
-"""What a run may use: a generator that never ends is told so."""
+"""The limits of a run: a generator that never ends gets an error."""
 AROUND = 6
 """Tokens that are shown before the first one that differs."""
 
@@ -41,7 +41,7 @@ Taken = list[tuple[Token, int]]
 
 @dataclass(frozen=True)
 class Judged:
-    """What became of it.
+    """The verdict on a primitive.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Judged:
 
     @property
     def ok(self) -> bool:
-        """Whether every token is right."""
+        """True if every token is right."""
         return not self.problem
 
     def __str__(self) -> str:
@@ -151,7 +151,7 @@ def _cases(op: str, path: str | Path) -> Iterator[tuple[BoundGraph, int]]:
 
 @dataclass
 class _Seen:
-    """What the nodes of a primitive took and put, by stream: tokens with their timestamps."""
+    """The tokens that a primitive's nodes took and put, by stream, with their timestamps."""
 
     puts: dict[int, Taken] = field(default_factory=dict)
     takes: dict[int, Taken] = field(default_factory=dict)
@@ -183,7 +183,7 @@ class _Seen:
 
 
 def _run(op: str, bound: BoundGraph, generator: GoldenModel) -> tuple[_Seen, str]:
-    """What the primitive's nodes did, and what ended the run before its end."""
+    """Return the tokens of the primitive's nodes, and the problem that ended the run early."""
     seen = _Seen()
     try:
         with instead(op, seen.watched(generator)):
@@ -196,7 +196,7 @@ def _run(op: str, bound: BoundGraph, generator: GoldenModel) -> tuple[_Seen, str
 
 
 def _compared(op: str, bound: BoundGraph, theirs: _Seen, mine: _Seen) -> tuple[str, Drawing | None]:
-    """What differs first, and a picture of it."""
+    """Return the first difference, and a picture of it."""
     for node in bound.graph.nodes:
         for stream in node.outputs if node.op == op else ():
             if stream is None:
@@ -236,7 +236,7 @@ def _picture(
     theirs: _Seen,
     place: int,
 ) -> Drawing:
-    """What goes in, and both streams from a little before the place."""
+    """Draw the inputs, and both streams from a little before the place."""
     begin = max(0, place - AROUND)
     kind = bound.graph.streams[stream].kind
     rows = {

@@ -144,7 +144,7 @@ def stream_kind(name: str) -> StreamKind:
 
 @dataclass(frozen=True)
 class VectorOperation:
-    """How a vector's op becomes a node of the catalogue entry ``name``.
+    """The translation of a vector's op to a node of the catalogue entry ``name``.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What each bank of a channel would do next, and which bank goes first.
+"""The next command of each bank of a channel, and the choice of the bank that goes first.
 
 A candidate is one number (:mod:`fuseloom.dataflow.sim.dram.state`): the first clock at which every
 constraint allows its command, as far as commands so far tell, then what decides among equals.
@@ -69,7 +69,7 @@ def to_activate(m: Int, c: Int, b: Int, p: Int, oldest: Int) -> Int:
 
 
 def candidate(m: Int, c: Int, b: Int) -> Int:
-    """What a bank would do next."""
+    """Return the next command of a bank."""
     mode = m[c + C_MODE]
     p = c + C_BANKS + b * BANK
     q = p + QUEUE * mode

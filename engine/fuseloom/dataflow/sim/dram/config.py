@@ -1,4 +1,4 @@
-"""What the memory is: a DRAM with its timing, fixed-latency queues, or no limit at all."""
+"""The kinds of memory: a DRAM with its timing, fixed-latency queues, or no limit at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a memory did, as a notebook shows it."""
+"""The activity of a memory, as a notebook shows it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def memory_html(stats: MemoryStats) -> Markup:
 
 
 def _waits(histogram: tuple[int, ...]) -> Markup | None:
-    """How many reads were answered after how many cycles."""
+    """Return a table of the number of reads by latency."""
     most = max(histogram, default=0)
     if not most:
         return None

@@ -1,4 +1,4 @@
-"""What the other functions share: clocks, lists of accesses, answers.
+"""The shared functions of the memory model: clocks, lists of accesses, answers.
 
 Everything here and in the modules up to :mod:`fuseloom.dataflow.sim.dram.controller` is plain
 Python over the array of :mod:`fuseloom.dataflow.sim.dram.state`;

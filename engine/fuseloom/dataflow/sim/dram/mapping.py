@@ -1,4 +1,4 @@
-"""Where an address lies: channel, bank group, bank, row and column, as shifts and masks.
+"""The mapping of an address: channel, bank group, bank, row and column, as shifts and masks.
 
 The mapping is a line of fields from most to least significant, such as ``row bank column
 bankgroup channel``, with the bytes of one access below the last.  Any order is allowed.  A field
@@ -17,7 +17,7 @@ from fuseloom.dataflow.sim.dram.config import FIELDS, Dram
 
 
 class DramAddress(NamedTuple):
-    """Where one access lies; ``channel`` counts pseudo channels."""
+    """The location of one access; ``channel`` counts pseudo channels."""
 
     channel: int
     bankgroup: int
@@ -69,7 +69,7 @@ class Mapping:
         return (field.mask << field.shift) | (field.mask2 << field.shift2)
 
     def place(self, address: int) -> DramAddress:
-        """Where the byte at an address lies; addresses beyond the capacity wrap around."""
+        """Return the location of the byte at an address; addresses wrap around at the capacity."""
         access = address // self.access_bytes
         return DramAddress(**{name: field.of(access) for name, field in self.fields.items()})
 

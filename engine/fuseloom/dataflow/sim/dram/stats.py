@@ -1,4 +1,4 @@
-"""What a memory did: counters per channel, bandwidth, hit rate, latencies."""
+"""The statistics of a memory: counters per channel, bandwidth, hit rate, latencies."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class ChannelStats:
 
 @dataclass(frozen=True)
 class MemoryStats(Shows, html="fuseloom.dataflow.sim.dram.display:memory_html"):
-    """What a memory did in a run.
+    """The statistics of a memory in a run.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Where files of events lie that nobody named: a folder of the cache, which stays small."""
+"""The default location of files of events: a folder of the cache, which stays small."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ class WaitSpool:
         return self.path
 
     def _places(self, tokens: int) -> tuple[Int64, int]:
-        """Where the waits of each node and reason go, at most; and how many waits there are."""
+        """Return the highest possible positions of waits by node and reason, and their number."""
         total = int(self.counts.sum())
         first = PREAMBLE + self.nodes + PLACE_WORDS * len(self.counts) + tokens
         before = np.cumsum(self.counts) - self.counts

@@ -18,7 +18,7 @@ from fuseloom.dataflow.sim.events.windows import intervals_of, most_intervals
 from fuseloom.dataflow.sim.observe import IDLE
 
 WORDS = ("busy", "waits for input", "waits for room", "waits for the memory")
-"""What the trace calls an activity; idleness is left out."""
+"""The names of activities in the trace; idleness is left out."""
 
 PIECE = 100_000
 """Intervals that are held at once."""
@@ -38,7 +38,7 @@ class PathPiece:
 
 @dataclass(frozen=True)
 class TraceRegion:
-    """What the trace shows of a region.
+    """The data of a region in the trace.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What is seen of a run between two of its cycles: columns, bars, and figures of an area."""
+"""The view of a run between two of its cycles: columns, bars, and figures of an area."""
 
 from __future__ import annotations
 

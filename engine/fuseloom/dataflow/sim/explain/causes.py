@@ -34,7 +34,7 @@ from fuseloom.dataflow.sim.observe import Events, Observed, Wait
 
 @dataclass(frozen=True)
 class Via:
-    """What the walk came to a node by: a token it took, or one it put.
+    """The token by which the walk reached a node: one that it took, or one that it put.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Via:
 
 
 class Causes(Protocol):
-    """What the backward walk asks."""
+    """The queries of the backward walk."""
 
     @property
     def known_from(self) -> int:
@@ -78,7 +78,7 @@ class Causes(Protocol):
 
 
 def _follows(node: Node, takes: Takes, room: bool, stream: int, via: Via) -> bool:
-    """Whether what a step does with a stream comes after what the walk came by."""
+    """Return whether a step acts on a stream after the token by which the walk came."""
     if not via.take:
         return False
     if room:
@@ -141,7 +141,7 @@ class LoggedCauses:
 
 
 class _Looks:
-    """What the log says of a node at the clocks at which heads of one input came."""
+    """The log of a node at the clocks at which heads of one input arrived."""
 
     def __init__(
         self, streams: list[StreamCauses], node: Node, port: int, moments: Moments

@@ -29,7 +29,7 @@ PASSES = 8
 
 
 class PathCause(Enum):
-    """What a cycle of the path was spent on."""
+    """The cause of a cycle on the path."""
 
     WORK = "working"
     LATENCY = "latency"
@@ -88,7 +88,7 @@ class PathShare:
 
 @dataclass(frozen=True)
 class SpeedupBound:
-    """What making one node twice as fast could gain at most.
+    """The upper bound of the gain from making one node twice as fast.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ class CriticalPath(Shows, html="fuseloom.dataflow.sim.explain.display:path_html"
         )
 
     def what_if(self, node: int) -> SpeedupBound:
-        """How much making a node twice as fast can gain at most: half of its own cycles here.
+        """Bound the gain from making a node twice as fast: at most half of its own cycles here.
 
         What nodes take and put does not depend on time.  So a run has a fixed set of chains of
         work and waits, each as long as the sum of its parts, and takes as many cycles as the

@@ -33,7 +33,7 @@ EVENT_BINS = 1024
 
 @dataclass(frozen=True)
 class Detail:
-    """How much of a run is told.
+    """The amount of detail in a run's data.
 
     Attributes
     ----------
@@ -53,11 +53,11 @@ class Detail:
 
 
 PAGE = Detail(nodes=True, timeline=True, segments=200, rows=100)
-"""What a page shows."""
+"""The detail of a page."""
 
 
 def observation(explain: bool, events: Path | None = None) -> Observe:
-    """What a run for a page is asked to observe: timelines always, a log to explain it.
+    """Return the observations of a run for a page: timelines always, a log to explain it.
 
     With ``events`` all waits go to that file, and tokens to finer bins.
     """
@@ -96,7 +96,7 @@ def region_record(
 
 
 def node_data(run: TracedRegion) -> tuple[dict[str, Any], ...]:
-    """What each node did: the rows of the trace, and whom each serves."""
+    """Return the activity of each node: the rows of the trace, and the owner of each."""
     graph = run.result.graph
     rows = zip(Trace.of(run.result).rows(), graph.nodes, strict=True)
     return tuple({**row, "owner": owner(graph, node)} for row, node in rows)
@@ -178,7 +178,7 @@ def _node(graph: Graph, number: int) -> dict[str, Any]:
 
 
 def _part(graph: Graph, part: Segment | PathShare) -> dict[str, Any]:
-    """Where a part of the path was spent and on what."""
+    """Return the node and the cause of a part of the path."""
     segment = Segment(part.node, 0, part.cycles, part.why, part.stream, part.other)
     return {
         **_node(graph, part.node),

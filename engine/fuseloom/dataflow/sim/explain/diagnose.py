@@ -37,7 +37,7 @@ class Widening:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What ends a deadlock.
+    """The remedy of a deadlock.
 
     Attributes
     ----------

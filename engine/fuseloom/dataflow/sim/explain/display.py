@@ -12,7 +12,7 @@ SHOWN = 8
 
 
 def path_html(path: CriticalPath) -> Markup:
-    """What the cycles of the path were spent on, and what a faster node could gain at most."""
+    """Show the causes of the path's cycles, and the most that a faster node could gain."""
     shares = path.summary()
     rows: list[tuple[Content, ...]] = [
         (_label(path.graph, s.node), _what(path.graph, s), f"{s.cycles:,}", f"{s.segments:,}",

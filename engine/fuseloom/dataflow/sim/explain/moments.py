@@ -1,5 +1,6 @@
-"""What the log of one stream says about waits at both of its ends: when tokens came as heads of
-the stream, and when slots became free.
+"""The causes of waits at both ends of one stream, from its log.
+
+The log has the times at which tokens became heads of the stream, and slots became free.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ class Moments:
 
 
 class StreamCauses:
-    """What one stream's log says about the waits at both of its ends."""
+    """The causes of waits at both ends of one stream, from its log."""
 
     def __init__(self, log: StreamLog) -> None:
         self.log = log
@@ -221,7 +222,7 @@ def happened(events: Events, clocks: Int64) -> npt.NDArray[np.bool_]:
 
 
 def tokens_until(events: Events, clocks: Int64) -> Int64:
-    """How many tokens had their event at each of some clocks or before."""
+    """Count the tokens that had their event at each of some clocks or before."""
     if not len(events.first):
         return np.zeros(len(clocks), np.int64)
     events = _unit_steps(events)
@@ -232,7 +233,7 @@ def tokens_until(events: Events, clocks: Int64) -> Int64:
 
 
 def one_put(puts: Events, moments: Moments, takes: Events) -> npt.NDArray[np.bool_]:
-    """Where a node puts one token only from the arrival of a head until it takes that."""
+    """Return, for each head, whether a node puts one token only until it takes that head."""
     one = np.ones(len(moments.start), bool)
     if not len(puts.first) or not len(takes.first):
         return one

@@ -81,7 +81,7 @@ def trace_json(regions: Sequence[TracedRegion], *, max_intervals: int = MAX_INTE
 
 
 def told_in_full(regions: Sequence[TracedRegion]) -> bool:
-    """Whether :func:`trace_json` shows every wait of these regions, and for which stream it is.
+    """Return whether :func:`trace_json` shows every wait of these regions, with its stream.
 
     Waits for the memory are for no stream.
     """
@@ -120,7 +120,7 @@ def trace_regions(regions: Sequence[TracedRegion]) -> list[TraceRegion]:
 
 
 def node_name(node: Node) -> str:
-    """What people call a node."""
+    """Return the name of a node for people."""
     return node.label or f"{node.op} {node.id}"
 
 

@@ -227,7 +227,7 @@ class Interpreter:
             process.first = process.clock
 
     def _has_room(self, process: Process, channel: Channel) -> bool:
-        """Whether a slot is free, now or at a known time, to which the clock then moves."""
+        """Return whether a slot is free, now or at a known time, to which the clock then moves."""
         if channel.capacity is None or channel.put_count < channel.capacity:
             return True
         if not channel.slots:

@@ -62,6 +62,6 @@ class Attached:
         return woken
 
     def stats(self, cycles: int) -> MemoryStats:
-        """What it did in a run of so many cycles."""
+        """Return the memory's statistics in a run of so many cycles."""
         assert self.machine.memory is not None
         return MemoryStats.of(self.model, self.machine.memory, cycles)

@@ -1,4 +1,4 @@
-"""What the golden models observed, from the clocks of every put, take and wait."""
+"""The observations of the golden models, from the clocks of every put, take and wait."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def observed(
     processes: Sequence[Process],
     channels: Sequence[Channel],
 ) -> Observed:
-    """What a finished run of the golden models is to say, exactly."""
+    """Return the exact observations of a finished run of the golden models."""
     watches = [channel.watch for channel in channels if channel.watch is not None]
     end = max((p.clock for p in processes), default=0)
     last = max([end - 1, *(max(w.stamps, default=0) for w in watches if observe.log)])

@@ -21,8 +21,10 @@ Value: TypeAlias = np.float32 | npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class ReductionFunction:
-    """How values join: the function, and what the reference's registers hold at the start of
-    the first fiber and of later ones."""
+    """A function that joins values, and the initial values of the reference's registers.
+
+    They hold one value at the start of the first fiber, and one at the start of later fibers.
+    """
 
     join: Callable[[Any, Any], Any]
     first: F32

@@ -72,7 +72,7 @@ def instead(name: str, generator: GoldenModel) -> Iterator[None]:
 
 
 def implementation(name: str) -> Implementation:
-    """What runs the primitive of that name.
+    """Return the implementation of the primitive of that name.
 
     Raises
     ------

@@ -156,7 +156,7 @@ def search(node: Process) -> Behaviour:
 
 
 def _one_deeper(outer: Any, inner: Any) -> bool:
-    """Whether a stop ends what another one ends, seen a level deeper."""
+    """Return whether a stop ends what another one ends, one level deeper."""
     return isinstance(outer, Stop) and isinstance(inner, Stop) and inner.level == outer.level + 1
 
 

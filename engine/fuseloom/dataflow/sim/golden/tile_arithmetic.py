@@ -51,7 +51,7 @@ UNARY: Mapping[str, Callable[[Array, np.float32], Array]] = {
     "scalarmul": lambda x, c: x * c,
     "scalardiv": lambda x, c: x / c,
 }
-"""What each unary function computes of a tile: for each number, what a scalar ALU computes."""
+"""The unary functions of tiles: for each number, the result of a scalar ALU."""
 
 ELEMENTWISE: Mapping[str, Callable[[Array, Array], Array]] = {
     "add": np.add,
@@ -61,13 +61,13 @@ ELEMENTWISE: Mapping[str, Callable[[Array, Array], Array]] = {
     "div": np.divide,
     "max": larger,
 }
-"""What each binary function computes of two tiles with their axes aligned."""
+"""The binary functions of two tiles with their axes aligned."""
 
 FOLDS: Mapping[str, Callable[[Array, tuple[int, ...]], Any]] = {
     "add": lambda x, axes: x.sum(axis=axes, dtype=np.float64),
     "max": largest,
 }
-"""How axes inside a tile are folded."""
+"""The functions that fold axes inside a tile."""
 
 
 def as_value(result: Any, spec: TileSpec) -> Value:

@@ -30,7 +30,7 @@ BINARY: Mapping[str, Callable[[F32, F32], F32]] = {
     "div": lambda a, b: a / b,
     "max": larger,
 }
-"""What each binary function computes."""
+"""The binary functions of values."""
 
 UNARY: Mapping[str, Callable[[F32, F32], Any]] = {
     "exp": lambda x, _: np.exp(F64(x)),
@@ -57,7 +57,7 @@ UNARY: Mapping[str, Callable[[F32, F32], Any]] = {
     "scalarmul": lambda x, c: x * c,
     "scalardiv": lambda x, c: x / c,
 }
-"""What each unary function computes from a value and the node's ``scalar``.
+"""The unary functions of a value and the node's ``scalar``.
 
 Transcendental ones are computed in double precision and rounded, as the kernels do it, so that
 both forms agree to the last bit.

@@ -27,7 +27,7 @@ MOMENTS = 2_500
 
 
 def outline(recording: Recording) -> dict[str, Any]:
-    """What is known before any token: length, streams, ports of the nodes, and the chunks."""
+    """Return the data that precede any token: length, streams, ports of nodes, and chunks."""
     graph = recording.graph
     return {
         "cycles": recording.cycles,

@@ -41,7 +41,7 @@ _FIRST = 512
 
 @dataclass(frozen=True)
 class RecordingLimits:
-    """How much of a run is kept.
+    """The limits on the recorded part of a run.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class _Run:
 
     @property
     def over(self) -> bool:
-        """Whether the run has ended, well or not."""
+        """True if the run has ended, well or not."""
         return not self.rest
 
     @property
@@ -129,7 +129,7 @@ class _Run:
         return sum(channel.put_count for channel in self.run.channels)
 
     def recording(self, kept: RecordingLimits) -> Recording:
-        """What there is to keep."""
+        """Return the recording of the run."""
         clocks = np.array([task.process.clock for task in self.run.tasks], np.int64)
         finished = np.array([task.finished for task in self.run.tasks], bool)
         end = min(self.until, int(clocks.max(initial=0))) if self.over else self.until

@@ -81,7 +81,7 @@ def _at(clocks: Int64, cycle: int) -> range:
 
 @dataclass(frozen=True)
 class Recording:
-    """What happened in a run of one graph, cycle by cycle, as far as it was kept.
+    """The events in a run of one graph, cycle by cycle, as far as they were kept.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class Recording:
 
     @property
     def complete(self) -> bool:
-        """Whether the run ended within the cycles kept."""
+        """True if the run ended within the cycles kept."""
         return self.cycles is not None
 
     @cached_property
@@ -142,7 +142,7 @@ class Recording:
         return self._acts[node]
 
     def waiting(self, node: int, cycle: int) -> Wait | None:
-        """What a node waits for in a cycle in which it does nothing."""
+        """Return the wait of a node in a cycle in which it does nothing."""
         waits = self.waits[node]
         at = int(np.searchsorted(self._begins(node), cycle, side="right")) - 1
         return waits[at] if at >= 0 and cycle < waits[at].until else None

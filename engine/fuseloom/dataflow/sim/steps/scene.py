@@ -1,4 +1,4 @@
-"""What one node did in one cycle, and the words for its tokens."""
+"""The work of one node in one cycle, and the words for its tokens."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def listed(items: Sequence[str]) -> str:
 
 
 def noun(stream: Stream | None, many: bool = False) -> str:
-    """What the numbers of a stream are."""
+    """Return the noun for the numbers of a stream."""
     return (_NOUNS[stream.kind] if stream else "token") + ("s" if many else "")
 
 
@@ -68,7 +68,7 @@ def named(token: Token, stream: Stream | None) -> str:
 
 
 def closes(stop: Stop) -> str:
-    """What a stop ends."""
+    """Describe the fibers that a stop ends."""
     if stop.level == 0:
         return "ends the fiber"
     return f"ends the fiber and {'the one' if stop.level == 1 else stop.level} around it"
@@ -118,7 +118,7 @@ class Scene:
 
     @property
     def results(self) -> deque[Token]:
-        """What was put on the first output that anybody reads."""
+        """The tokens put on the first output that has a reader."""
         used = [tokens for stream, tokens in zip(self.outs, self.put, strict=True) if stream]
         return deque(used[0] if used else ())
 
@@ -129,7 +129,7 @@ class Scene:
 
 
 def scenes(recording: Recording, node: int) -> Iterator[Scene]:
-    """What a node did, cycle by cycle.
+    """Yield the scenes of a node, cycle by cycle.
 
     It is one scene that moves on: who wants to keep it takes a copy.
     """
@@ -178,7 +178,7 @@ class _Reel:
 
 
 def plain(scene: Scene) -> str:
-    """What any node did: which tokens it took and put."""
+    """Describe the tokens that a node took and put."""
     said = []
     for port, tokens in enumerate(scene.taken):
         if tokens:
@@ -194,7 +194,7 @@ def plain(scene: Scene) -> str:
 
 
 def ending(scene: Scene) -> str | None:
-    """What is said where nothing but ends of streams moved."""
+    """Describe a cycle in which only ends of streams moved."""
     if any(token is not DONE for token in scene.moved):
         return None
     if not any(scene.put):

@@ -1,4 +1,4 @@
-"""What a node did and waited for, cycle by cycle, in sentences."""
+"""The work and the waits of a node, cycle by cycle, in sentences."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MEMORY = "waits: the memory has not answered"
 
 
 class Doing(Enum):
-    """What a node does in a cycle; the value is its name in JSON."""
+    """The activity of a node in a cycle; the value is its name in JSON."""
 
     ACTS = "acts"
     WAITS = "waits"
@@ -55,7 +55,7 @@ def story(recording: Recording, node: int) -> Iterator[Moment]:
 
 
 def _between(recording: Recording, node: Node, first: int, stop: int) -> Iterator[Moment]:
-    """What a node does from a cycle on until it acts again."""
+    """Yield the moments of a node from a cycle on until it acts again."""
     cycle = first
     while cycle < stop:
         wait = recording.waiting(node.id, cycle)
@@ -72,7 +72,7 @@ def _between(recording: Recording, node: Node, first: int, stop: int) -> Iterato
 
 
 def waiting_for(recording: Recording, node: Node, wait: Wait) -> str:
-    """What a node lacks, and who can end that."""
+    """Describe the missing token or space of a node, and the node that can supply it."""
     graph = recording.graph
     if wait.stream < 0:
         return _MEMORY

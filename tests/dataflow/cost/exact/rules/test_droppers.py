@@ -1,4 +1,4 @@
-"""What leaves tokens out, or puts subtrees beside the coordinates of a join."""
+"""Primitives that drop tokens, or align subtrees with the coordinates of a join."""
 
 from __future__ import annotations
 

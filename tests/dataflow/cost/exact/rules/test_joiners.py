@@ -50,7 +50,7 @@ def test_a_row_whose_first_coordinates_do_not_meet() -> None:
 
 
 def test_three_operands() -> None:
-    """Where any two differ, the least coordinate goes alone: 1, 2, 3, 4, 6 and the stop."""
+    """The least coordinate goes alone if any two differ: 1, 2, 3, 4, 6 and the stop."""
     operands = [side(c, *c) for c in ([1, 2, 6], [2, 3, 6], [2, 4, 6])]
     met = done("intersect", *(stream for pair in operands for stream in pair), outputs=4)
     assert met.outputs == ("2 6 S0 D",) * 4

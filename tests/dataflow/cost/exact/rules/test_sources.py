@@ -1,4 +1,4 @@
-"""Where streams begin."""
+"""The sources of streams."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What writing takes: nothing for what leaves no trace."""
+"""The cost of writing: tokens that leave no trace are free."""
 
 from __future__ import annotations
 

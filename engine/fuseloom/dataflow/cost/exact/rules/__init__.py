@@ -1,4 +1,4 @@
-"""How each primitive is executed on coordinates, a module per family of the catalogue."""
+"""The execution of each primitive on coordinates, a module per family of the catalogue."""
 
 from fuseloom.dataflow.cost.exact.rules import (
     droppers,

@@ -36,7 +36,7 @@ class _Operands:
         return self.made[k]
 
     def places(self, keys: Ints, k: int) -> Ints:
-        """Where keys stand in an operand; -1 where they do not."""
+        """Return the positions of keys in an operand; -1 for keys that it lacks."""
         fiber_tree = self.fiber_trees[k]
         return places_of(keys, fiber_tree, None if fiber_tree.full else self.keys(k), self.width)
 
@@ -55,7 +55,7 @@ class _Operands:
         return every
 
     def before(self, met: FiberLevel) -> Callable[[Ints], Ints]:
-        """How many coordinates of a fiber are walked before the first that all have, at least.
+        """Return a lower bound on the coordinates of a fiber walked before the first common one.
 
         Where there are two operands, and none has all coordinates, exactly so many.
         """
@@ -72,7 +72,7 @@ class _Operands:
         return walked
 
     def below(self, k: int, fiber: Ints, crd: Ints) -> Ints:
-        """How many coordinates of an operand in these fibers are below these."""
+        """Count the coordinates of an operand in these fibers that are below the given ones."""
         fiber_tree = self.fiber_trees[k]
         if fiber_tree.full:
             return np.minimum(crd, fiber_tree.full)

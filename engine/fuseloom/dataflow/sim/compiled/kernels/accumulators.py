@@ -236,7 +236,7 @@ def _emit(s: SimulationState, nd: Any, o1: Int, o2: Int, m: Int, t1: Int, t2: In
 
 @inline
 def _count(s: SimulationState, nd: Any, limit: Int) -> Int:
-    """How many coordinates are left to flush, at most ``limit``."""
+    """Count the coordinates left to flush, at most ``limit``."""
     if not nd.scattered:
         return min(limit, nd.end - nd.next)
     n = 0

@@ -47,7 +47,7 @@ def _walk(axes: str, edge: int, *targets: dict[str, int]) -> list[int]:
 
 
 def elementwise_plan(spec: TileSpec) -> list[int]:
-    """How two operands are walked along the result, whose order it follows."""
+    """Return the plan for walking two operands along the result, in the result's order."""
     left, right = (_strides(axes, spec.edge) for axes in spec.operands)
     both = [left, right]
     if not all(spec.operands) and spec.result:  # a number meets a tile
@@ -63,14 +63,14 @@ FOLDED, SPREAD = 1, 2
 
 
 def move_plan(source: str, target: str, edge: int) -> list[int]:
-    """Where the numbers of a tile go; axes that the target lacks are folded."""
+    """Return the plan that moves a tile's numbers to the target, folding axes that it lacks."""
     kept = "".join(x for x in target if x in source)
     gone = any(x not in target for x in source)
     return [edge, FOLDED * gone, *_walk(source, edge, _strides(kept, edge))]
 
 
 def spread_plan(source: str, target: str, edge: int) -> list[int]:
-    """Where the numbers of a target come from, which may have axes that the source lacks."""
+    """Return the plan that fills a target, which may have axes that the source lacks."""
     if all(x in source for x in target):
         return move_plan(source, target, edge)
     return [edge, SPREAD, *_walk(target, edge, _strides(source, edge))]
@@ -81,7 +81,7 @@ MOVE = 16
 
 
 def contraction_plan(spec: TileSpec, ints: Pool) -> int:
-    """Where the plan of a contraction lies, its scratch with it.
+    """Return the position of a contraction's plan, which includes its scratch.
 
     It holds: batches, rows, terms, columns, three scratch offsets, then three move plans (into
     both matrices, out of the product).
@@ -109,7 +109,7 @@ def contraction_plan(spec: TileSpec, ints: Pool) -> int:
 
 @inline
 def _offset(s: SimulationState, strides: Int, step: Int, row: Int, edge: Int) -> Int:
-    """Where a row begins: the strides of its outer axes, ``step`` apart, from the inner one on."""
+    """Return the offset of a row: its outer axes' strides are ``step`` apart, innermost first."""
     at = 0
     while row > 0:
         at += (row % edge) * s.ints[strides]

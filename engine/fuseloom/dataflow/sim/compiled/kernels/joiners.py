@@ -78,7 +78,7 @@ _JOINER = slots(
 
 @inline
 def _jump(c: Any, at: Int, n: Int, limit: Int) -> Int:
-    """How many of ``n`` ascending numbers are below ``limit``, without looking at most of them."""
+    """Count those of ``n`` ascending numbers that are below ``limit``, by a galloping search."""
     step, low = 1, 0  # all before low are below
     while low + step <= n and c[at + low + step - 1] < limit:
         low += step
@@ -95,7 +95,7 @@ def _jump(c: Any, at: Int, n: Int, limit: Int) -> Int:
 
 @inline
 def _below(s: SimulationState, r: Int, n: Int, limit: Int) -> Int:
-    """How many of the first ``n`` coordinates of a run are below ``limit`` (at least one is)."""
+    """Count the first ``n`` coordinates of a run that are below ``limit`` (at least one is)."""
     p = s.run[r]
     if p.x & STEP and not p.x & MEM:
         return min(n, limit - p.v)
@@ -106,7 +106,7 @@ def _below(s: SimulationState, r: Int, n: Int, limit: Int) -> Int:
 
 @inline
 def _common(s: SimulationState, r: Int, q: Int, n: Int) -> Int:
-    """How many of the first ``n`` coordinates of two runs agree (at least one does)."""
+    """Count the first ``n`` coordinates of two runs that agree (at least one does)."""
     a, b = s.run[r], s.run[q]
     if a.x == b.x and a.v == b.v:
         return n
@@ -156,7 +156,7 @@ def _finish_step(s: SimulationState, nd: Any, t: Int, so: Int) -> tuple[Int, Int
 
 @inline
 def _free(s: SimulationState, c: Int) -> Int:
-    """Whether tokens of a channel are taken with nothing to note and no slot to give back."""
+    """Return whether taking tokens of a channel needs no note and gives no slot back."""
     q = s.ch[c]
     return q.cap == 0 and q.rs < 0 and q.ht > 0
 
@@ -178,7 +178,7 @@ def _drop(s: SimulationState, c: Int, m: Int) -> None:
 
 @inline
 def _apart(s: SimulationState, r: Int, n: Int, q: Int, m: Int) -> tuple[Int, Int]:
-    """How many of ``n`` and ``m`` coordinates come before the first that both runs have.
+    """Count those of ``n`` and ``m`` coordinates before the first that both runs have.
 
     Those of a run are consecutive or in memory, and ascending; one run ends where none is common.
     """

@@ -58,14 +58,14 @@ TIMED = slots(
     latency="p0",  # cycles until a value shows
     interval="p1",  # clocks from token to token
 )
-"""What all have that make values."""
+"""The slots that all kernels that make values share."""
 
 LOAD = TIMED.also(
     values="p2",  # in the floats: those stored; their handles where they are tiles
     size="p3",  # how many
     loads_zero="p4",  # an empty reference loads 0
 )
-"""What loads know of what they load."""
+"""The slots of loads, which describe the loaded array."""
 
 _ARRAY = LOAD.also(
     holding="s0",  # a token was taken and waits for room

@@ -75,7 +75,7 @@ def _mask(setup: Setup) -> dict[str, float]:
 
 @inline
 def _alike(s: SimulationState, r: Int, m: Int, least: Int) -> Int:
-    """How many of the first ``m`` numbers are on the same side of ``least`` as the first."""
+    """Count the first ``m`` numbers that are on the same side of ``least`` as the first."""
     p = s.run[r]
     if not p.x & STEP:
         return m

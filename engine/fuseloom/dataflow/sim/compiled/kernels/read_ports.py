@@ -169,7 +169,7 @@ def _first_missing(s: SimulationState, nd: Any, address: Int) -> Int:
 
 @inline
 def _covered(s: SimulationState, nd: Any, r: Int, m: Int, base: Int) -> Int:
-    """How many of the first ``m`` references need nothing but the line asked for last.
+    """Count the first ``m`` references that need only the line that was requested last.
 
     The first one counts in any case.
     """

@@ -52,7 +52,7 @@ REGISTER = slots(
     filled="s1",  # the register has a content
     added="s2",  # a value came
 )
-"""What reducers of numbers and of tiles have in common."""
+"""The slots that reducers of numbers and of tiles share."""
 
 _REDUCER = REGISTER.also(
     total="f0",  # the register's content

@@ -62,7 +62,7 @@ FIBERS = slots(
 STORED_LEVEL = FIBERS.also(
     forwards_empty="p3",  # as the reference machine: the empty token is passed on
 )
-"""What scanners know of the level they scan."""
+"""The slots of scanners, which describe the scanned level."""
 
 _SCANNER = STORED_LEVEL.also(
     phase="s0",  # what comes next, one of those above

@@ -73,7 +73,7 @@ def _activity(s: SimulationState, nd: Any) -> Int:
 
 @inline
 def _wants_more_memory(s: SimulationState, nd: Any) -> Int:
-    """Whether a node waits for space that the machine has and its arrays here lack."""
+    """Return whether a node waits for space that the machine has and its arrays here lack."""
     if nd.done:
         return False
     if nd.wk == WAIT_DRAIN:

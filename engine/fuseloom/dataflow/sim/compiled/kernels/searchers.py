@@ -56,7 +56,7 @@ def _setup(setup: Setup) -> dict[str, float]:
 
 @inline
 def _position(s: SimulationState, crd: Int, begin: Int, end: Int, wanted: Int) -> Int:
-    """Where a fiber stores a coordinate; -1 if it does not."""
+    """Return the position at which a fiber stores a coordinate; -1 if it does not."""
     low, high = begin, end
     while low < high:
         middle = (low + high) >> 1

@@ -1,4 +1,4 @@
-"""Where streams begin and, on a test bench, end (``docs/spec/machine.md`` §3.1, §3.2)."""
+"""The sources of streams, and the sinks of test benches (``docs/spec/machine.md`` §3.1, §3.2)."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def _expected(level: Int, inside: Int, order: Int, at: Int) -> Int:
 
 @inline
 def _inside(s: SimulationState, r: Int, m: Int, dim: Int) -> Int:
-    """Whether the first ``m`` coordinates of a run are below the dimension."""
+    """Return whether the first ``m`` coordinates of a run are below the dimension."""
     good = True
     for e in range(m):
         good &= 0 <= number(s, r, e) < dim

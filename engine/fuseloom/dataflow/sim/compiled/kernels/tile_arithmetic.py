@@ -83,7 +83,7 @@ def tiles_per_visit(work: int) -> int:
 
 
 def spec_of(setup: Setup) -> TileSpec:
-    """What the node's values are."""
+    """Return the tile specification of the node's values."""
     spec = tile_of(setup.node)
     assert spec is not None  # these kernels run no other nodes
     return spec
@@ -180,7 +180,7 @@ def tile_array(node: Int, table: Int) -> Int:
 
 @inline
 def target(s: SimulationState, nd: Any, o: Int, pool: Int, size: Int, e: Int) -> Int:
-    """Where in the floats the result of token ``e`` of the next run goes; a slot is free."""
+    """Return the position in the floats for result ``e`` of the next run; a slot is free."""
     w = slot(s, o) + e
     if not pool:
         return w

@@ -34,7 +34,7 @@ VALUE_WRITER = slots(
     capacity="p2",  # of the buffer
     held="s0",  # values in it
 )
-"""What writers of values know of their buffer."""
+"""The slots of writers of values, which describe their buffer."""
 
 LEVEL_WRITER = slots(
     buffer="p0",  # in the integers, of coordinates
@@ -45,7 +45,7 @@ LEVEL_WRITER = slots(
     coordinates="s2",  # in all
     records_stop="s3",  # a stop would be recorded as a segment end
 )
-"""What writers of levels know of their buffers."""
+"""The slots of writers of levels, which describe their buffers."""
 
 
 def level_setup(setup: Setup) -> dict[str, float]:

@@ -106,7 +106,7 @@ def stopdrop(node: Int, table: Int) -> Int:
 
 @inline
 def _is_zero(s: SimulationState, c: Int, r: Int, e: Int, size: Int) -> Int:
-    """Whether value ``e`` of a run is zero, or a tile of ``size`` numbers all zero."""
+    """Return whether value ``e`` of a run is zero, or a tile of ``size`` numbers all zero."""
     step = e if s.run[r].x & STEP else 0
     if s.ch[c].val:
         return s.floats[s.run[r].v + step] == 0

@@ -13,7 +13,7 @@ from fuseloom.dataflow.table.cells import MAX_ACCUMULATOR_ORDER
 
 
 def _place(streams: tuple[Stream, ...], key: tuple[Any, ...]) -> str:
-    """Where a sum belongs: ``for k = 5``, ``for (k, j) = (5, 1)``."""
+    """Return the coordinates of a sum: ``for k = 5``, ``for (k, j) = (5, 1)``."""
     names = [stream.indices[-1] if stream.indices else "" for stream in streams]
     shown = ", ".join(map(str, key))
     if len(key) == 1:

@@ -10,7 +10,7 @@ from fuseloom.wording import counted
 
 @narrator("mem_read")
 def mem_read(scene: Scene) -> str:
-    """What is asked of the memory, and what has come."""
+    """Describe the requests to the memory, and the answers that have arrived."""
     size = int(scene.node.params["size"])
     said = []
     last = len(scene.ins) - 1
@@ -30,7 +30,7 @@ def mem_read(scene: Scene) -> str:
 
 @narrator("mem_write")
 def mem_write(scene: Scene) -> str:
-    """What is written to memory."""
+    """Describe the values that are written to memory."""
     size = int(scene.node.params["size"])
     tokens = [scene.read(0, token) for token in scene.taken[0] if is_number(token)]
     if tokens:

@@ -34,6 +34,6 @@ def narrator(*names: str) -> Callable[[Narrator], Narrator]:
 
 
 def narrate(scene: Scene) -> str:
-    """What a node did in a cycle, in words."""
+    """Describe the work of a node in a cycle, in words."""
     words = WORDS[scene.node.op](scene)
     return words or ending(scene) or plain(scene)

@@ -9,7 +9,7 @@ from fuseloom.dataflow.sim.steps.scene import Scene, closes, listed, number
 from fuseloom.dataflow.sim.tokens import DONE, EMPTY, Stop, Token, is_number
 
 SIGNS = {"add": "+", "sub": "−", "mul": "×", "elemmul": "×", "div": "÷"}
-"""How the binary functions are written."""
+"""The operators of the binary functions."""
 SCALARS = {"scalaradd": "+", "scalarmul": "×", "scalardiv": "÷"}
 
 
