@@ -182,7 +182,7 @@ def test_memory_is_refused_before_it_is_taken() -> None:
 
 
 def test_a_limit_that_is_no_limit() -> None:
-    with pytest.raises(SimulationError, match="-1 tokens"):
+    with pytest.raises(SimulationError, match="-1 token"):
         Limits(-1)
     with pytest.raises(SimulationError, match="0 bytes"):
         Limits(memory=0)
