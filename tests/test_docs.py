@@ -108,9 +108,9 @@ def test_a_figure_from_python(tmp_path, capsys) -> None:
     assert "cycles of the worst order by those of the best 29.1" in capsys.readouterr().out
 
 
-def shown(language: str) -> list[tuple[str, str]]:
-    """The commands of the README in blocks of that kind, with what it says they print."""
-    text = "\n".join(blocks("README.md", language))
+def shown(language: str, *pages: str) -> list[tuple[str, str]]:
+    """Return the commands in blocks of a kind, and the output that the pages show."""
+    text = "\n".join(block for page in pages for block in blocks(page, language))
     commands = re.split(r"^\$ fuseloom ", text, flags=re.MULTILINE)[1:]
     return [(command, out.strip()) for command, _, out in (t.partition("\n") for t in commands)]
 
@@ -119,18 +119,18 @@ def without_times(text: str) -> str:
     return re.sub(r"\d\.\de-\d\d|\d+\.\d\d s", "#", text.strip())
 
 
-def test_the_readme_prints_what_the_commands_print(capsys, monkeypatch) -> None:
+def test_the_pages_print_what_the_commands_print(capsys, monkeypatch) -> None:
     monkeypatch.chdir(ROOT)
-    commands = shown("console")
-    assert len(commands) == 10
+    commands = shown("console", "README.md", "docs/cli.md")
+    assert len(commands) == 11
     for command, expected in commands:
         assert main(command.split()) == 0
         assert without_times(capsys.readouterr().out) == without_times(expected)
 
 
-def test_the_readme_on_real_data(capsys, monkeypatch) -> None:
+def test_a_command_on_real_data(capsys, monkeypatch) -> None:
     monkeypatch.chdir(ROOT)
-    ((command, expected),) = shown("console real data")
+    ((command, expected),) = shown("console real data", "docs/cli.md")
     folder = ROOT / command.split()[command.split().index("--data-dir") + 1]
     if not (folder / "planetoid").is_dir():
         pytest.skip(f"the real Cora is not in {folder}")
@@ -138,9 +138,10 @@ def test_the_readme_on_real_data(capsys, monkeypatch) -> None:
     assert without_times(capsys.readouterr().out) == without_times(expected)
 
 
-def test_the_readme_in_pytorch(capsys) -> None:
-    (code,), (printed,) = blocks("README.md", "python torch"), blocks("README.md", "text torch")
-    exec(compile(code, "README.md", "exec"), {"__name__": "readme"})
+def test_the_example_of_pytorch(capsys) -> None:
+    page = "docs/pytorch.md"
+    (code,), (printed,) = blocks(page, "python torch"), blocks(page, "text torch")
+    exec(compile(code, page, "exec"), {"__name__": "page"})
     assert without_times(capsys.readouterr().out) == without_times(printed)
 
 

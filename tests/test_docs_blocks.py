@@ -47,10 +47,11 @@ PAGES = sorted(
 
 EXAMPLE = "test_the_example_of_the_documentation"
 ELSEWHERE = {
-    ("README.md", "console"): "test_docs.py::test_the_readme_prints_what_the_commands_print",
-    ("README.md", "console real data"): "test_docs.py::test_the_readme_on_real_data",
+    ("README.md", "console"): "test_docs.py::test_the_pages_print_what_the_commands_print",
     ("README.md", "python"): "test_docs.py::test_the_readme_in_python",
-    ("README.md", "python torch"): "test_docs.py::test_the_readme_in_pytorch",
+    ("docs/cli.md", "console"): "test_docs.py::test_the_pages_print_what_the_commands_print",
+    ("docs/cli.md", "console real data"): "test_docs.py::test_a_command_on_real_data",
+    ("docs/pytorch.md", "python torch"): "test_docs.py::test_the_example_of_pytorch",
     ("docs/figures.md", "python figures"): "test_docs.py::test_a_figure_from_python",
     ("docs/json.md", "python"): "test_docs.py::test_the_page_about_json",
     ("docs/runs.md", "python many"): f"exploration/executors/test_drive.py::{EXAMPLE}",

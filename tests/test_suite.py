@@ -136,7 +136,7 @@ def test_too_many_flaky_tests_fail_the_run() -> None:
 
 
 def test_a_skip_without_a_reason_fails_in_ci() -> None:
-    allowed = report("tests/test_docs.py::test_the_readme_on_real_data")
+    allowed = report("tests/test_docs.py::test_a_command_on_real_data")
     other = report("tests/frontends/files/test_parquet.py::test_reading")
     stats = {"skipped": [allowed, other]}
     assert reporting.problems(stats, ci=False) == []

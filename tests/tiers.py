@@ -58,7 +58,7 @@ DEEP_PATHS: dict[str, str] = {
 ALLOWED_SKIPS: dict[str, str] = {
     "frontends/files/test_planetoid.py::*": "real data is read where it lies beside the checkout",
     "models/datasets/test_standin.py::*": "likewise",
-    "test_docs.py::test_the_readme_on_real_data": "likewise",
+    "test_docs.py::test_a_command_on_real_data": "likewise",
     "workbench/base/test_help.py::*": "the paper is read where it lies beside the checkout",
     "exploration/*": "mounting a full disk needs a privilege that containers withhold",
 }
