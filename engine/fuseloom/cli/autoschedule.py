@@ -141,7 +141,7 @@ def _run(options: Any) -> int:
     print(f"the space has {found.space}")
     print(f"not searched: {', '.join(proof.unsearched)}")
     counts = ", ".join(f"{number:,} {what}" for what, number in sorted(proof.counts.items()))
-    print(f"ways of executing parts of the program: {counts}\n")
+    print(f"candidates for executing parts of the program: {counts}\n")
     for reason in found.reasons:
         print(f"* {reason}")
     if found.choices is not None:

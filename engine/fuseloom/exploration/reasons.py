@@ -30,7 +30,7 @@ def reasons(method: Dataflow, best: Best) -> list[str]:
             text += f"; its {len(part.units)} statements one by one take {alone:,.0f}"
         others = [rival.expected.cycles for rival in rivals if rival is not part]
         if others:
-            text += f"; the next of {counted(len(rivals), 'way')} takes {min(others):,.0f}"
+            text += f"; the next of {counted(len(rivals), 'candidate')} takes {min(others):,.0f}"
         told.append(text)
     told += [_cut(method, best, left, right) for left, right in _neighbours(method, best.parts)]
     return told

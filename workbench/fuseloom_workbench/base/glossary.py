@@ -253,9 +253,10 @@ _FOUND: tuple[Row, ...] = (
      "How many legal schedules are searched.",
      "sum over ways to cut of the product over regions of orders × formats of look-ups × lanes × "
      "copies", "docs/exploration.md § What is searched; FuseFlow §8.1"),
-    ("search.ways", "Ways of regions", "ways",
-     "Ways to execute some statements as one region, by what became of them; one that falls takes "
-     "every schedule along that has it.", "count, by the rule or the number that removed them",
+    ("search.ways", "Candidates of regions", "candidates",
+     "Candidates for executing some statements as one region, by what became of them; one that "
+     "falls takes every schedule along that has it.",
+     "count, by the rule or the number that removed them",
      "docs/exploration.md § What is proved; fuseloom_workbench/search/story.py"),
     ("search.effort", "Effort of a search", "seconds; simulated regions",
      "When something was found, or when the search is to end.",

@@ -162,7 +162,7 @@ export function render({ model: sent, el }) {
     const line = (name, text, share, kind, title, more) => h('li', { class: kind, title, tabindex: 0, 'data-help': 'search.ways', 'aria-label': `${name}: ${text}. ${title}` }, h('span', { class: 'name' }, name), h('span', { class: 'track' }, h('i', { style: `width:${(100 * Math.min(1, share)).toFixed(1)}%` })), h('span', { class: 'figure' }, text), more ? h('small', {}, more) : '')
     fell.replaceChildren(h('h3', {}, 'What fell, and why ', h('small', {}, 'logarithmic')),
       space ? h('p', {}, 'The space has ', h('b', { class: 'space', 'data-help': 'search.space', title: space.digits }, space.text), ` schedules${space.exact ? ', counted exactly' : '; there was no time to count all'}.`) : '',
-      funnel.length ? h('ul', { 'aria-label': 'Ways of regions by what became of them' }, funnel.map(f => line(f.name, number(f.count), Math.log10(f.count + 1) / most, f.kind, f.meaning, f.example ? `e.g. ${f.example}` : '')))
+      funnel.length ? h('ul', { 'aria-label': 'Candidates of regions by what became of them' }, funnel.map(f => line(f.name, number(f.count), Math.log10(f.count + 1) / most, f.kind, f.meaning, f.example ? `e.g. ${f.example}` : '')))
         : h('p', { class: 'quiet' }, 'Every way of a region that the search meets is counted here, by the rule or the number that removed it.'),
       funnel.length ? h('p', { class: 'quiet' }, 'Counts are ways of regions: one removed way removes every schedule that has it.') : '')
   }

@@ -29,12 +29,12 @@ MEANING = {
     "bounded away": "Expected or proved to take more cycles than the best: not simulated.",
     "abandoned": "Its run was ended when it had taken more cycles than the best has in all.",
     "orders left for later": "Orders whose bound was too high to be looked at yet.",
-    "parts with ways not looked at": "Regions of which not every way was looked at; "
+    "parts with candidates not looked at": "Regions of which not every candidate was looked at; "
     "while any is left, the bound says how much better they could be.",
     "simulated": "Regions that were simulated.",
 }
 KEPT = frozenset({"simulated"})
-REST = frozenset({"orders left for later", "parts with ways not looked at"})
+REST = frozenset({"orders left for later", "parts with candidates not looked at"})
 
 
 class Story:
