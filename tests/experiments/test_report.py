@@ -57,4 +57,4 @@ def test_the_page_says_what_was_not_compared(few) -> None:
     (label, result), *others = figure.results.items()
     odd = RecipeResults({label: replace(result, compared=False), **dict(others)})
     text = page([replace(figure, results=odd)], ExperimentSize.SMOKE, AccountingMode.PAPER, 1.0)
-    assert "for some rows, but for 1 that the comparison would take too long for; 0" in text
+    assert "for some rows, except for 1 for which the comparison would take too long; 0" in text

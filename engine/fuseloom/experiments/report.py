@@ -125,27 +125,26 @@ def page(
     runs = [result for result in every.values() if not result.estimated]
     wrong = sum(not result.ok for result in runs)
     large = sum(not result.compared for result in runs)
-    apart = f", but for {large} that the comparison would take too long for" if large else ""
+    apart = f", except for {large} for which the comparison would take too long" if large else ""
     lines = [
         "# Reproduction",
         "",
         f"Made by `fuseloom figures --size {size.value} --mode {mode.value} --report "
-        "docs/reproduction.md`; nothing on this page is typed in. "
+        "docs/reproduction.md`; no number on this page is typed by hand. "
         f"{verdicts(claims)}.",
         "",
         f"* {counted(len(runs), 'run')} and {counted(len(every) - len(runs), 'estimate')} took "
         f"{cpu / 60:,.0f} "
-        f"minutes of CPU time and {peak / 1e9:.1f} GB at most; this page itself took "
-        f"{counted(seconds, 'second')}, with what was done before. Seconds in the tables are "
-        "wall time "
-        "on a machine that did other work, too; a run that several claims need counts for each.",
+        f"minutes of CPU time and {peak / 1e9:.1f} GB at most. Producing this page took "
+        f"{seconds:,.0f} s, using results cached by earlier runs. Seconds in the tables are wall "
+        "time on a machine that did other work, too; a run that several claims need counts for "
+        "each.",
         "* Every run's results were compared with the dense reference, on large data for some "
         f"rows{apart}; {wrong} were wrong.",
         f"* Engine {engine_version()}{_commit()}, Python {platform.python_version()}, "
         f"{counted(os.cpu_count() or 1, 'core')}.",
-        "* `estimated` stands where a run is beyond the budget, and `--heavy` does it; `stand-in "
-        "data` where a graph was made at random with the published one's nodes, edges and two-hop "
-        "paths.",
+        "* `estimated`: the run is beyond the budget, and `--heavy` does it. `stand-in data`: the "
+        "graph was generated at random with the published one's nodes, edges and two-hop paths.",
         "* `differs, explained`: the number is outside its tolerance, and the arithmetic below the "
         "table says why.",
         "",

@@ -31,7 +31,7 @@ class State(Enum):
     """The state of a run."""
 
     LEASED = "leased"
-    """A process is at it; if that process is gone, nobody is."""
+    """A process is working on it, unless that process has ended."""
     ESTIMATED = "estimated"
     """Its cycles were estimated, in its label; whoever claims it may do it."""
     DONE = "done"
@@ -39,11 +39,11 @@ class State(Enum):
     REFUSED = "refused"
     """Its program, schedule or data are illegal, or its tokens wait for each other."""
     FAILED = "failed"
-    """It ended by an error that nobody has caused."""
+    """It ended with an unexpected internal error."""
     LIMIT = "limit"
-    """It would have used more time, memory or tokens than it might."""
+    """It would have exceeded its limit of time, memory or tokens."""
     QUARANTINED = "quarantined"
-    """It has killed two processes, and is not tried again."""
+    """It has killed two processes, and is not repeated."""
 
 
 FINISHED = frozenset(State) - {State.LEASED}

@@ -27,7 +27,7 @@ ANSWERS = {
         {"1 S0 0 2 S0 3 S0 D": "token 7 is not S0", "1 0 2 3 S0 D": "token 2 is not 0",
          "1 S0 0 2 S0 3 S0 S1 D": "token 7 is not S0"},
     ),
-    "1.6": (13, {9: "9 words is too few", 17: "17 words is too many", "x": "is no number"}),
+    "1.6": (13, {9: "9 words are too few", 17: "17 words are too many", "x": "is no number"}),
 }  # fmt: skip
 
 test_every_exercise_is_tried, test_right_and_wrong = tried(EXERCISES, ANSWERS)

@@ -30,7 +30,7 @@ ANSWERS = {
     "5.2": (14, [(11, "11 multiplications are too few"), (16, "too many"), (None, "no answer")]),
     "5.3": (
         32,
-        [(16, "16 multiplications are too few"), (25, "too few"), (256, "256 multiplications is")],
+        [(16, "16 multiplications are too few"), (25, "too few"), (256, "256 multiplications are")],
     ),
     "5.4": (
         COLUMN,

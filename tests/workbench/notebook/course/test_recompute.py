@@ -35,7 +35,7 @@ ANSWERS = {
     ),
     "6.6": (
         ELEMENTS,
-        [(2708, "2708 rows are too few"), (ELEMENTS + 1, "is too many"), ([1], "is no number")],
+        [(2708, "2708 rows are too few"), (ELEMENTS + 1, "are too many"), ([1], "is no number")],
     ),
     "6.7": (
         "fuse T1..H; fuse T5..Y; order T1..H: i,p,k,n",

@@ -88,7 +88,7 @@ def _zeros(edge: int) -> int:
 
 EXERCISES = {
     "7.1": Exercise(
-        "How many percent of the mask's elements are stored?",
+        "What percentage of the mask's elements are stored?",
         number(lambda: 100 * _mask().nnz / SEQUENCE**2, "%", 0.01),
         "the line above the picture, or data['M'].nnz",
     ),

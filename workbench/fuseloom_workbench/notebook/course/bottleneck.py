@@ -82,7 +82,7 @@ def _least_by_memory() -> float:
 
 EXERCISES = {
     "8.1": Exercise(
-        "How many percent of the run's cycles does region T1..H take?",
+        "What percentage of the run's cycles does region T1..H take?",
         number(lambda: 100 * run().regions[0].cycles / run().cycles, "%", 0.01),
         "100 * run.regions[0].cycles / run.cycles",
     ),

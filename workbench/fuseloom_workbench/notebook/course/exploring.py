@@ -107,7 +107,7 @@ EXERCISES = {
         "of the choices with on_chip <= 300 the one with the fewest cycles",
     ),
     "9.7": Exercise(
-        "By how many percent, at most, could a schedule of the network be better?",
+        "By what percentage, at most, could a schedule of the network be better?",
         number(lambda: 100 * _network().certificate.gap, "%", 0.25),
         "100 * network.certificate.gap",
     ),

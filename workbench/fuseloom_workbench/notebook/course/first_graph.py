@@ -43,7 +43,7 @@ def _scanners() -> int:
 
 EXERCISES = {
     "2.1": Exercise(
-        "How many level scanners has the graph?",
+        "How many level scanners does the graph have?",
         number(lambda: _scanners(), "scanners"),
         "x is dense, so its level is looked up and not scanned",
     ),
