@@ -11,7 +11,6 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
-import time
 import tomllib
 import urllib.error
 import urllib.request
@@ -23,6 +22,7 @@ from typing import NamedTuple
 import pytest
 
 import fuseloom
+from tests.waiting import until
 
 ROOT = Path(__file__).parent.parent
 LIBRARIES = (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
@@ -186,10 +186,11 @@ def test_the_wheel_serves_every_page_in_a_hostile_folder(installed):
     try:
         url = f"http://127.0.0.1:{port}"
         assert "Fuseloom" in fetched(f"{url}/", process, log)
-        until = time.monotonic() + 120
-        while '"status": "ready"' not in fetched(f"{url}/health", process, log):
-            assert time.monotonic() < until, log.read_text()
-            time.sleep(0.5)
+        until(
+            lambda: '"status": "ready"' in fetched(f"{url}/health", process, log),
+            "the server is ready",
+            120,
+        )
         for name in ("explorer", "figures", "networks"):
             assert "Fuseloom" in fetched(f"{url}/{name}", process, log), name
     finally:
@@ -199,20 +200,23 @@ def test_the_wheel_serves_every_page_in_a_hostile_folder(installed):
 
 
 def fetched(url, process, log, patience=120):
-    """The text at an address, as soon as the server answers."""
-    until = time.monotonic() + patience
-    while True:
+    """Return the text at an address, as soon as the server answers."""
+    answers = []
+
+    def answered():
         try:
             with urllib.request.urlopen(url, timeout=60) as answer:
-                return answer.read().decode()
+                answers.append(answer.read().decode())
         except urllib.error.HTTPError as refused:  # it is loading
-            if refused.code == 503:
-                return refused.read().decode()
-            raise
+            if refused.code != 503:
+                raise
+            answers.append(refused.read().decode())
         except OSError:
             assert process.poll() is None, log.read_text()
-            assert time.monotonic() < until, log.read_text()
-            time.sleep(0.5)
+        return answers
+
+    until(answered, f"{url} answers", patience)
+    return answers[0]
 
 
 EXTRAS = ("data", "torch", "parquet", "networks", "zstd", "optuna", "dask", "figures", "notebooks")

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from fuseloom import __version__
-from fuseloom.cli import main
+from fuseloom.cli import machine, main
 from fuseloom.cli.registry import COMMANDS
 from fuseloom.results.document import DocumentKind, schema
 from tests.cli.commands import file, tensors
@@ -164,7 +165,7 @@ class Interrupt:
             raise KeyboardInterrupt
 
 sys.meta_path.insert(0, Interrupt())
-from fuseloom.cli import main
+from fuseloom.cli import machine, main
 from fuseloom.cli.registry import COMMANDS
 sys.exit(main())
 """
@@ -251,7 +252,7 @@ def test_json_without_a_command_is_an_error(capsys: pytest.CaptureFixture[str]) 
 
 LOADED = """
 import sys
-from fuseloom.cli import main
+from fuseloom.cli import machine, main
 from fuseloom.cli.registry import COMMANDS
 try:
     main(sys.argv[1:])
@@ -288,7 +289,9 @@ def test_a_command_imports_what_it_needs(
     command = [sys.executable, "-c", LOADED, *words.split()]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     number, *names = done.stderr.splitlines()[-1].split()
-    allowed = libraries | ({"inspect", "multiprocessing", "asyncio"} if libraries else set())
+    allowed = libraries | (
+        {"inspect", "multiprocessing", "asyncio", "platformdirs"} if libraries else set()
+    )
     assert HEAVY & set(names) <= allowed
     assert int(number) <= most
 
@@ -301,8 +304,8 @@ def test_a_fault_is_reported_in_a_file(
     def fault(*_: object, **__: object) -> None:
         raise KeyError("a fault")
 
-    monkeypatch.setattr("fuseloom.cli.machine._run", fault)
-    monkeypatch.setattr("fuseloom.cli.machine.MACHINE.run", fault, raising=False)
+    command = replace(machine.MACHINE, run=fault)
+    monkeypatch.setattr(machine, "MACHINE", command)
     assert main(["machine", "hbm2", "--json"]) == 70
     printed = capsys.readouterr()
     (path,) = tmp_path.iterdir()

@@ -10,7 +10,7 @@ import pytest
 from fuseloom.display import shown
 from fuseloom.display.style import COLOURS, style
 
-TOKENS = Path(__file__).parents[2] / "workbench" / "base" / "tokens.css"
+TOKENS = Path(__file__).parents[2] / "workbench/fuseloom_workbench/base/tokens.css"
 
 
 @pytest.mark.parametrize("name", COLOURS)

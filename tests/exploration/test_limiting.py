@@ -91,5 +91,5 @@ def test_a_process_ends_with_its_parent() -> None:
 
 
 def test_nothing_of_the_engine_is_loaded_for_it() -> None:
-    done = run("print(sorted(m for m in sys.modules if m.startswith('engine')))")
-    assert done.stdout == "['engine', 'fuseloom.exploration', 'fuseloom.exploration.limiting']\n"
+    done = run("print(sorted(m for m in sys.modules if m.startswith('fuseloom')))")
+    assert done.stdout == "['fuseloom', 'fuseloom.exploration', 'fuseloom.exploration.limiting']\n"

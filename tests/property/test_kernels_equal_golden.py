@@ -26,7 +26,7 @@ from tests.tiers import counts
 
 SEED = 20_260_000
 CAPACITIES = (1, 2, 3, 4, 16, 64, None)
-FEW, GRAPHS = 100, 215  # times seven capacities: about 1,500 cases
+FEW, GRAPHS = 125, 215  # times seven capacities: about 1,500 cases
 MORE_GRAPHS = 2860  # about 20,000 cases
 F32 = np.float32
 COUNTS = (

@@ -23,7 +23,7 @@ INSTALL = """examples:
 
 
 @dataclass(frozen=True)
-class Argument:
+class ShellArgument:
     """An option or a positional argument, as a shell has to know it.
 
     Attributes
@@ -63,15 +63,15 @@ class CommandLine:
 
     path: tuple[str, ...]
     text: str
-    arguments: tuple[Argument, ...]
+    arguments: tuple[ShellArgument, ...]
     actions: tuple[CommandLine, ...]
 
     @property
-    def options(self) -> list[Argument]:
+    def options(self) -> list[ShellArgument]:
         return [argument for argument in self.arguments if argument.options]
 
     @property
-    def positionals(self) -> list[Argument]:
+    def positionals(self) -> list[ShellArgument]:
         return [argument for argument in self.arguments if not argument.options]
 
     def all(self) -> Iterator[CommandLine]:
@@ -96,12 +96,12 @@ def command_line(
     return CommandLine(path, text, tuple(arguments), tuple(actions))
 
 
-def _argument(parser: argparse.ArgumentParser, action: argparse.Action) -> Argument:
+def _argument(parser: argparse.ArgumentParser, action: argparse.Action) -> ShellArgument:
     formatter: Any = parser._get_formatter()
     value = action.nargs != 0
     names = tuple(map(str, action.choices)) if action.choices else names_of(action)
     metavar = action.metavar if isinstance(action.metavar, str) else action.dest
-    return Argument(
+    return ShellArgument(
         options=tuple(action.option_strings),
         text=_short(formatter._expand_help(action) if action.help else ""),
         value=metavar if value else "",
@@ -241,7 +241,7 @@ def _zsh_function(line: CommandLine) -> Iterator[str]:
     yield "}"
 
 
-def _zsh_value(argument: Argument) -> str:
+def _zsh_value(argument: ShellArgument) -> str:
     """Return what a value may be, behind its message."""
     if argument.names and not argument.files:
         return f"({' '.join(argument.names)})"
@@ -254,7 +254,7 @@ def _zsh_text(text: str) -> str:
     return "".join(f"\\{c}" if c in "[]:\\" else c for c in text)
 
 
-def _zsh_option(option: Argument) -> Iterator[str]:
+def _zsh_option(option: ShellArgument) -> Iterator[str]:
     for spelling in option.options:
         equals = "=" if option.value and spelling.startswith("--") and not option.optional else ""
         message = f":{_zsh_text(option.value)}:{_zsh_value(option)}" if option.value else ""
@@ -264,7 +264,7 @@ def _zsh_option(option: Argument) -> Iterator[str]:
         yield _quoted(f"{repeated}{spelling}{equals}[{_zsh_text(option.text)}]{message}")
 
 
-def _zsh_positional(positional: Argument) -> str:
+def _zsh_positional(positional: ShellArgument) -> str:
     where = "*" if positional.repeated else ":" if positional.optional else ""
     return _quoted(f"{where}:{_zsh_text(positional.value)}:{_zsh_value(positional)}")
 

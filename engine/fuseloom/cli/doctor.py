@@ -28,7 +28,7 @@ PATIENCE = 20
 """Seconds within which another program tells its version."""
 
 
-class State(Enum):
+class CheckState(Enum):
     """The result of a check."""
 
     OK = "ok"
@@ -37,7 +37,7 @@ class State(Enum):
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckedThing:
     """The result of a check of one thing.
 
     Attributes
@@ -45,7 +45,7 @@ class Finding:
     group, name : str
         What it is.
     state : str
-        A value of :class:`State`.
+        A value of :class:`CheckState`.
     required : bool
         Whether Fuseloom needs it.
     version : str or None
@@ -66,16 +66,16 @@ class Finding:
     @property
     def ok(self) -> bool:
         """Whether it is there, or not needed."""
-        return self.state == State.OK.value or not self.required
+        return self.state == CheckState.OK.value or not self.required
 
 
-def findings() -> Iterator[Finding]:
+def findings() -> Iterator[CheckedThing]:
     """Yield the result of every check, the compulsory ones first."""
-    yield Finding(
-        "Python", "Python", State.OK.value, True, platform.python_version(), sys.executable
+    yield CheckedThing(
+        "Python", "Python", CheckState.OK.value, True, platform.python_version(), sys.executable
     )
     package = Path(__file__).resolve().parent.parent
-    yield Finding("Python", "Fuseloom", State.OK.value, True, __version__, str(package))
+    yield CheckedThing("Python", "Fuseloom", CheckState.OK.value, True, __version__, str(package))
     yield from _libraries()
     yield _working("numba compiles", _compiles, "pip install --force-reinstall numba")
     yield _working("pygraphviz lays out", _lays_out, "pip install --force-reinstall pygraphviz")
@@ -101,25 +101,25 @@ def _applies(requirement: Any, extra: str) -> bool:
     return marker is None or bool(marker.evaluate({"extra": extra}))
 
 
-def _installed(requirement: Any, group: str, required: bool, hint: str) -> Finding:
+def _installed(requirement: Any, group: str, required: bool, hint: str) -> CheckedThing:
     name = str(requirement.name)
     try:
         version = metadata.version(name)
     except metadata.PackageNotFoundError:
-        return Finding(group, name, State.MISSING.value, required, hint=hint)
+        return CheckedThing(group, name, CheckState.MISSING.value, required, hint=hint)
     if not requirement.specifier.contains(version, prereleases=True):
         text = f"{requirement.specifier} is needed"
-        return Finding(group, name, State.BROKEN.value, required, version, text, hint)
-    return Finding(group, name, State.OK.value, required, version)
+        return CheckedThing(group, name, CheckState.BROKEN.value, required, version, text, hint)
+    return CheckedThing(group, name, CheckState.OK.value, required, version)
 
 
-def _libraries() -> Iterator[Finding]:
+def _libraries() -> Iterator[CheckedThing]:
     requirements = _requirements()
     if not requirements:
-        yield Finding(
+        yield CheckedThing(
             "libraries",
             DISTRIBUTION,
-            State.MISSING.value,
+            CheckState.MISSING.value,
             False,
             detail="runs from its sources, without being installed",
             hint="pip install .",
@@ -130,30 +130,36 @@ def _libraries() -> Iterator[Finding]:
             yield _installed(requirement, "libraries", True, hint)
 
 
-def _extras() -> Iterator[Finding]:
+def _extras() -> Iterator[CheckedThing]:
     requirements = _requirements()
     if not requirements:
         return
     for extra in sorted(metadata.metadata(DISTRIBUTION).get_all("Provides-Extra") or []):
         own = [r for r in requirements if _applies(r, extra) and not _applies(r, "")]
         hint = f"pip install '{DISTRIBUTION}[{extra}]'"
-        lacking = [f for r in own if (f := _installed(r, "", False, hint)).state != State.OK.value]
+        lacking = [
+            f for r in own if (f := _installed(r, "", False, hint)).state != CheckState.OK.value
+        ]
         if lacking:
             text = "lacks " + ", ".join(finding.name for finding in lacking)
-            yield Finding("extras", extra, State.MISSING.value, False, detail=text, hint=hint)
+            yield CheckedThing(
+                "extras", extra, CheckState.MISSING.value, False, detail=text, hint=hint
+            )
         else:
             names = ", ".join(str(requirement.name) for requirement in own)
-            yield Finding("extras", extra, State.OK.value, False, detail=names)
+            yield CheckedThing("extras", extra, CheckState.OK.value, False, detail=names)
 
 
-def _working(name: str, check: Callable[[], None], hint: str) -> Finding:
+def _working(name: str, check: Callable[[], None], hint: str) -> CheckedThing:
     """Return the result of trying something that libraries with machine code do."""
     try:
         check()
     except Exception as problem:  # whatever a damaged library raises
         text = f"{type(problem).__name__}: {' '.join(str(problem).split())}"[:200]
-        return Finding("libraries", name, State.BROKEN.value, True, detail=text, hint=hint)
-    return Finding("libraries", name, State.OK.value, True)
+        return CheckedThing(
+            "libraries", name, CheckState.BROKEN.value, True, detail=text, hint=hint
+        )
+    return CheckedThing("libraries", name, CheckState.OK.value, True)
 
 
 def _compiles() -> None:
@@ -169,13 +175,15 @@ def _lays_out() -> None:
     laid_out("digraph { a -> b }")
 
 
-def _folders() -> Iterator[Finding]:
+def _folders() -> Iterator[CheckedThing]:
     from fuseloom.exploration.store.location import VARIABLE, default_path
 
     try:
         from fuseloom.dataflow.sim.compiled import cache
     except Exception as problem:  # numba is damaged, which is found above
-        yield Finding("files", "kernel cache", State.BROKEN.value, False, detail=str(problem)[:200])
+        yield CheckedThing(
+            "files", "kernel cache", CheckState.BROKEN.value, False, detail=str(problem)[:200]
+        )
     else:
         own = cache.directory()
         kernels = _size(own)
@@ -185,17 +193,17 @@ def _folders() -> Iterator[Finding]:
     yield _folder("run store", store, VARIABLE, None)
 
 
-def _folder(name: str, path: Path, variable: str, hint: str | None) -> Finding:
+def _folder(name: str, path: Path, variable: str, hint: str | None) -> CheckedThing:
     """Return whether a file or folder can be written, or made, and how large it is."""
     there = next(p for p in (path, *path.absolute().parents) if p.exists())
     wanted = os.W_OK | (os.X_OK if there.is_dir() else 0)
     size = f"{_size(path) / 2**20:,.1f} MiB" if path.exists() else "not there yet"
     if os.access(there, wanted):
-        return Finding("files", name, State.OK.value, False, size, str(path), hint)
-    return Finding(
+        return CheckedThing("files", name, CheckState.OK.value, False, size, str(path), hint)
+    return CheckedThing(
         "files",
         name,
-        State.BROKEN.value,
+        CheckState.BROKEN.value,
         False,
         size,
         f"{there} cannot be written to",
@@ -209,7 +217,7 @@ def _size(path: Path) -> int:
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
-def _programs() -> Iterator[Finding]:
+def _programs() -> Iterator[CheckedThing]:
     lacking = not any(map(shutil.which, COMPILERS))
     hint = "networks are compiled by Numba without a C compiler, and run slower"
     for name in COMPILERS:
@@ -219,15 +227,17 @@ def _programs() -> Iterator[Finding]:
     browser = next((name for name in BROWSERS if shutil.which(name)), None)
     if browser is None:
         hint = "only for the tests in a browser; the workbench opens in any browser"
-        yield Finding("browser", "headless browser", State.MISSING.value, False, hint=hint)
+        yield CheckedThing(
+            "browser", "headless browser", CheckState.MISSING.value, False, hint=hint
+        )
     else:
         yield _program("browser", browser, ["--version"], None)
 
 
-def _program(group: str, name: str, arguments: list[str], hint: str | None) -> Finding:
+def _program(group: str, name: str, arguments: list[str], hint: str | None) -> CheckedThing:
     path = shutil.which(name)
     if path is None:
-        return Finding(group, name, State.MISSING.value, False, hint=hint)
+        return CheckedThing(group, name, CheckState.MISSING.value, False, hint=hint)
     try:
         done = subprocess.run(
             [path, *arguments],
@@ -239,22 +249,22 @@ def _program(group: str, name: str, arguments: list[str], hint: str | None) -> F
             check=False,
         )
     except (OSError, subprocess.SubprocessError) as problem:
-        return Finding(group, name, State.BROKEN.value, False, detail=str(problem)[:200])
+        return CheckedThing(group, name, CheckState.BROKEN.value, False, detail=str(problem)[:200])
     lines = (done.stdout or done.stderr).strip().splitlines()
     if done.returncode or not lines:
         text = f"{path} ends with exit code {done.returncode}"
-        return Finding(group, name, State.BROKEN.value, False, detail=text)
-    return Finding(group, name, State.OK.value, False, lines[0][:100], path)
+        return CheckedThing(group, name, CheckState.BROKEN.value, False, detail=text)
+    return CheckedThing(group, name, CheckState.OK.value, False, lines[0][:100], path)
 
 
-def _fonts() -> Finding:
+def _fonts() -> CheckedThing:
     """Return whether there is a font: Graphviz measures the labels of nodes with one."""
     for folder in map(os.path.expanduser, FONT_FOLDERS):
         for path in Path(folder).rglob("*"):
             if path.suffix.lower() in (".ttf", ".otf", ".ttc", ".pfb"):
-                return Finding("fonts", "fonts", State.OK.value, False, None, folder)
+                return CheckedThing("fonts", "fonts", CheckState.OK.value, False, None, folder)
     hint = "install one, such as the package fonts-dejavu-core; labels of graphs are cut otherwise"
-    return Finding("fonts", "fonts", State.MISSING.value, False, hint=hint)
+    return CheckedThing("fonts", "fonts", CheckState.MISSING.value, False, hint=hint)
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
@@ -278,13 +288,13 @@ def _run(options: Any) -> int:
     return int(not ok)
 
 
-def _lines(every: list[Finding]) -> list[str]:
+def _lines(every: list[CheckedThing]) -> list[str]:
     from fuseloom.results.text_table import Align, TextColumn, text_table
 
     columns = [TextColumn(title, align=Align.LEFT) for title in ("", "what", "version", "details")]
     rows = []
     for finding in every:
-        mark = finding.state if finding.required or finding.state == State.OK.value else (
+        mark = finding.state if finding.required or finding.state == CheckState.OK.value else (
             f"({finding.state})"
         )  # fmt: skip
         name = finding.name

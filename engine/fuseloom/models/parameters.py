@@ -228,9 +228,9 @@ def _value(model: str, parameter: Parameter, given: Any) -> Number:
     except (ValueError, OverflowError):
         value = None
     if value is None or not isfinite(value):
-        kind = "integer" if parameter.kind is int else "number"
+        kind = "an integer" if parameter.kind is int else "a number"
         raise ProgramError(
-            f"{parameter.name} of {model} is {str(given)[:40]!r}, not a {kind}",
+            f"{parameter.name} of {model} is {str(given)[:40]!r}, not {kind}",
             hint=f"{parameter.bounds}",
         )
     if not parameter.least <= value <= parameter.most:

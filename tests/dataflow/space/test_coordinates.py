@@ -17,7 +17,7 @@ output U, V, W"""
 
 def test_what_is_asked_for_and_no_more() -> None:
     method = Dataflow(parse(TEXT), {"A": np.eye(3)})
-    knows = method.known.patterns.knows
+    knows = method.context.patterns.knows
     method.coordinates.find(["U"])
     assert [name for name in method.units if knows(name)] == ["T", "U"]
     method.coordinates.find(["W", "A"])

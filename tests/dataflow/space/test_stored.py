@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fuseloom as fl
-from benchmarks.certificates import Space, best_of
+from benchmarks.certificates import CertifiedSpace, best_of
 from fuseloom.dataflow.fusion.prepare import prepare
 from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.method import Dataflow
@@ -24,7 +24,7 @@ from fuseloom.results.method import Budget
 SEED = 16_400
 
 
-def drawn(seed: int) -> Space:
+def drawn(seed: int) -> CertifiedSpace:
     """Products with dense matrices, whose columns are complete; some branch."""
     rng = random.Random(seed)
     lines = ["A: 4x4 csr", "B: 4x3 dense", "C: 4x3 dcsr"]
@@ -35,7 +35,7 @@ def drawn(seed: int) -> Space:
     program, draw = parse("\n".join(lines)), np.random.default_rng(seed)
     shapes = {name: program.tensor(name).shape for name in program.inputs}
     data = {name: (draw.random(s) < 0.6) * (draw.random(s) + 0.5) for name, s in shapes.items()}
-    return Space(program, data, Budget(), fl.Machine.default(), False)
+    return CertifiedSpace(program, data, Budget(), fl.Machine.default(), False)
 
 
 def otherwise(program: Program) -> Iterator[tuple[str, str]]:

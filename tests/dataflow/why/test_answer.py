@@ -22,7 +22,7 @@ IDEAL = Machine.preset("ideal")
 
 def of(schedule: str, **more: object) -> Answer:
     made = explained(schedule)
-    found = recomputation(made.compilation, made.known, made.estimate)
+    found = recomputation(made.compilation, made.context, made.estimate)
     return answer(made.asked, found, **more)
 
 

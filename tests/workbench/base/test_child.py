@@ -33,7 +33,7 @@ def test_a_child_makes_nothing_but_data():
     "code",
     [
         b"cos\nsystem\n(S'true'\ntR.",
-        b"cbuiltins\ngetattr\n(cengine.errors\nFuseloomError\nS'mro'\ntR.",
+        b"cbuiltins\ngetattr\n(cfuseloom.errors\nFuseloomError\nS'mro'\ntR.",
         b"cbuiltins\neval\n(S'1'\ntR.",
     ],
     ids=["system", "attribute", "eval"],
@@ -44,5 +44,5 @@ def test_a_request_makes_nothing_but_data(code):
 
 
 def test_enum_members_travel_however_python_writes_them():
-    code = b"cbuiltins\ngetattr\n(cengine.program.types\nOp\nS'MUL'\ntR."
+    code = b"cbuiltins\ngetattr\n(cfuseloom.program.types\nOp\nS'MUL'\ntR."
     assert Requests(io.BytesIO(code)).load() is Op.MUL

@@ -37,7 +37,7 @@ class PresetRuns:
         self._problem = ""
         self._start = 0
         backend.want(*PARTS)
-        backend.param.watch(lambda *_: self._redrawn(), "queued_run")
+        backend.param.watch(lambda *_: self._redrawn(), "version")
         backend.runner.param.watch(lambda *_: self._ran(), "running")
 
     def start(self) -> None:

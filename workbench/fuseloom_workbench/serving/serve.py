@@ -33,7 +33,7 @@ LAST = 2.5
 """Seconds after which an end that hangs is forced."""
 
 
-class _Parser(argparse.ArgumentParser):
+class _ServeParser(argparse.ArgumentParser):
     """A parser that says in one line what it cannot read."""
 
     def error(self, message: str) -> NoReturn:
@@ -42,7 +42,7 @@ class _Parser(argparse.ArgumentParser):
 
 def parser() -> argparse.ArgumentParser:
     """The command line; ``fuseloom serve`` has the same options."""
-    known = _Parser("fuseloom serve", allow_abbrev=False)
+    known = _ServeParser("fuseloom serve", allow_abbrev=False)
     known.add_argument("--port", type=port, default=5006)
     known.add_argument("--address", default="127.0.0.1")
     known.add_argument("--allow-origin", action="append", default=[], metavar="HOST:PORT")

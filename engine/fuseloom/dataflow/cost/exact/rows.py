@@ -105,7 +105,7 @@ class _Rows:
         return np.asarray(tokens * (total / max(float(tokens.sum()), 1.0)))
 
     def _channels(self, stream: int, base: FiberLevel) -> list[_RowChannel]:
-        """Return the consumers behind a channel, up to the next fold: the slowest for each room."""
+        """Return the consumers behind a channel, up to the next fold: the slowest per capacity."""
         tokens = _tokens(self.execution.streams[stream].fiber_tree, base)
         assert tokens is not None
         total = float(tokens.sum())
