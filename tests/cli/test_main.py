@@ -165,7 +165,7 @@ class Interrupt:
             raise KeyboardInterrupt
 
 sys.meta_path.insert(0, Interrupt())
-from fuseloom.cli import machine, main
+from fuseloom.cli import main
 from fuseloom.cli.registry import COMMANDS
 sys.exit(main())
 """
@@ -252,7 +252,7 @@ def test_json_without_a_command_is_an_error(capsys: pytest.CaptureFixture[str]) 
 
 LOADED = """
 import sys
-from fuseloom.cli import machine, main
+from fuseloom.cli import main
 from fuseloom.cli.registry import COMMANDS
 try:
     main(sys.argv[1:])

@@ -31,7 +31,7 @@ ANSWERS = {
         CHAIN,
         [(ROW, "X1 keeps 6 numbers"), (CHAIN.replace(" * B(k,j)", ""), "does without B"),
          ("forall(i, forall(j, forall(k, forall(l, R(i,l) += A(i,j) * B(j,k) * C(k,l)))))",
-          "2592 multiplications")],
+          "2,592 multiplications")],
     ),
 }  # fmt: skip
 
