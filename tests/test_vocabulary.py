@@ -20,13 +20,13 @@ MOST_RELATIVE = 100
 """Docstrings that may begin with What, Whether, How or Where."""
 
 OLD = {
-    "golden model": r"\btwins?\b|\b\w*_twins?\b|\bTwins?\b",
+    "golden model": r"\b[Tt]wins?\b|_twins?\b",
     "fork server": r"\b_?[Nn]urser(?:y|ies)\b",
     "spawn": r"\"bear\"|\bborn\b",
     "reap": r"\b_?bur(?:y|ied|ies)\b|\bBURIED\b",
     "register": r"\badopt(?:s|ed)?\b",
     "session worker": r"\b_?[Ss]eats?\b|\bseated\b",
-    "page backend": r"\b_?\w*[Dd]esks?\b",
+    "page backend": r"[Dd]esks?\b",
     "supervisor": r"\bclass \w*Hub\b|\b_hub\b|\bself\.hub\b|\bthe hub's thread\b",
     "session token": r"\bnew_word\b|\bself\.word\b|\bsent\.word\b",
     "queued run": r"\bclass Turn\b|\bself\._turn\b",
@@ -97,15 +97,20 @@ def test_docstrings_say_what_things_do_and_are(trees: dict[Path, ast.Module]) ->
     assert len(relative(iter(texts))) < MOST_RELATIVE
 
 
+@pytest.fixture(scope="module")
+def texts() -> dict[Path, str]:
+    return {
+        path: path.read_text(encoding="utf-8") for path in sources(*KINDS) if path != Path(__file__)
+    }
+
+
 @pytest.mark.parametrize("word", OLD)
-def test_the_sources_speak_the_words_of_the_field(word: str) -> None:
+def test_the_sources_speak_the_words_of_the_field(word: str, texts: dict[Path, str]) -> None:
     pattern = re.compile(OLD[word])
     found = [
-        f"{path.relative_to(ROOT)}:{number}: {line.strip()[:80]}"
-        for path in sources(*KINDS)
-        if path != Path(__file__)
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-        if pattern.search(line)
+        f"{path.relative_to(ROOT)}:{text.count(chr(10), 0, match.start()) + 1}: {match[0]}"
+        for path, text in texts.items()
+        for match in pattern.finditer(text)
     ]
     assert not found, f"say {word}: {found[:20]}"
 
