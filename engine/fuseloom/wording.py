@@ -37,10 +37,10 @@ def agreeing(number: float | str, singular: str, plural: str) -> str:
 
     Examples
     --------
-    >>> agreeing(1, "is", "are"), agreeing(0, "is", "are")
-    ('is', 'are')
+    >>> agreeing(1, "is", "are"), agreeing(0, "is", "are"), agreeing(-1, "is", "are")
+    ('is', 'are', 'are')
     """
-    return singular if str(number).lstrip("+-−") == "1" else plural
+    return singular if str(number).lstrip("+") == "1" else plural
 
 
 def closest(words: Sequence[str], names: Sequence[str]) -> str | None:

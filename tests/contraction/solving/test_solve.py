@@ -160,7 +160,7 @@ def test_what_forbids_a_solution_is_named_and_each_is_needed() -> None:
 
 @pytest.mark.parametrize(
     ("bound", "message"),
-    [(-1, "cannot have -1 dimension"), ({"X1": 1}, "for the intermediates X1, X2"),
+    [(-1, "cannot have -1 dimensions"), ({"X1": 1}, "for the intermediates X1, X2"),
      ({"X1": 1, "Z": 1}, "for the intermediates")],
 )  # fmt: skip
 def test_bounds_that_are_none(bound: int | dict[str, int], message: str) -> None:

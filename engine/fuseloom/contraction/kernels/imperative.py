@@ -266,7 +266,7 @@ def every(op: str, parts: Sequence[Expr]) -> Expr:
     Examples
     --------
     >>> every("*", [Var("a"), Int(2)])
-    Binary(op='*', left=Var(name='a'), right=Int(value=2))
+    BinaryOperation(op='*', left=Var(name='a'), right=Int(value=2))
     """
     result = parts[0]
     for part in parts[1:]:

@@ -162,7 +162,7 @@ class Question:
         >>> from fuseloom.contraction.shipped import shipped
         >>> question = Question(shipped("running example"))
         >>> question.solve(0).verdict, question.solve(1).verdict
-        (<Verdict.UNSAT: 'unsat'>, <Verdict.SAT: 'sat'>)
+        (<Satisfiability.UNSAT: 'unsat'>, <Satisfiability.SAT: 'sat'>)
         """
         began = time.perf_counter()
         encoded = self.encoded(bound)
