@@ -60,7 +60,7 @@ def network() -> Any:
     """The module of the notebook, with its weights."""
     import torch
 
-    class ExampleNet(torch.nn.Module):
+    class Net(torch.nn.Module):
         def __init__(self):
             super().__init__()
             self.inner = torch.nn.Linear(8, 12)
@@ -71,7 +71,7 @@ def network() -> Any:
             near = torch.sparse.mm(graph, h)
             return torch.softmax(self.outer(near), dim=1)
 
-    net = ExampleNet()
+    net = Net()
     net.load_state_dict({name: torch.tensor(w) for name, w in WEIGHTS.items()})
     return net
 
