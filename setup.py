@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot say: the wheel holds the notebooks and example programs, too.
+"""The part of the build that pyproject.toml cannot say: notebooks and examples in the wheel.
 
 They are kept in folders of their own at the top of the repository and copied into the package
 while it is built, so that ``fuseloom notebooks`` can write them anywhere.

@@ -1,4 +1,4 @@
-"""What a run of the suite reports beyond pytest: flaky browser tests, and skips that fail in CI.
+"""Reports of a run of the suite: flaky browser tests, and skips that fail in CI.
 
 Both are hooks that ``tests/conftest.py`` takes over.  They work on the reports that the process
 which hands out the tests has collected, so that they count the same with and without xdist.

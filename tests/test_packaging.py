@@ -111,7 +111,7 @@ class Installation(NamedTuple):
         )  # fmt: skip
 
     def unharmed(self):
-        """Whether none of the hostile files was run."""
+        """Return whether none of the hostile files was run."""
         return not (self.folder / "harmed").exists()
 
 

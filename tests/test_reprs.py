@@ -1,4 +1,4 @@
-"""What a prompt shows of the public objects: one short line each, however large the program."""
+"""Public objects are one short line each at a prompt, however large the program."""
 
 from __future__ import annotations
 

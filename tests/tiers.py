@@ -18,7 +18,7 @@ from fnmatch import fnmatch
 import pytest
 
 COLLECTED = pytest.StashKey[list[pytest.Item]]()
-"""What was collected, before the marker expression chose."""
+"""The tests that were collected, before the marker expression chose."""
 FIRST = "not (deep or browser or fuzz)"
 """The marker expression of the first tier, which ``pyproject.toml`` has as the default."""
 DEEP = "(deep or browser) and not fuzz"

@@ -151,7 +151,12 @@ def _saved(content: Mapping[str, object]) -> Path | None:
         with tempfile.NamedTemporaryFile(
             "w", encoding="utf-8", dir=place, suffix=".part", delete=False
         ) as file:
-            file.write(text + "\n")
+            try:
+                file.write(text + "\n")
+                file.flush()
+            except OSError:
+                Path(file.name).unlink(missing_ok=True)
+                raise
         Path(file.name).replace(path)
         _prune(place)
     except OSError:

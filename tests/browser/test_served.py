@@ -94,7 +94,7 @@ KEPT = """() => {
   const kept = sessionStorage.getItem(`fuseloom:${location.pathname}`)
   return kept && JSON.parse(kept).past.length > 0
 }"""
-"""Whether the browser has kept a design with a step to undo."""
+"""A script: true if the browser has kept a design with a step to undo."""
 
 
 def test_a_page_notices_that_its_server_is_gone_and_goes_on(browser):

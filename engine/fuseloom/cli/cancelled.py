@@ -1,4 +1,4 @@
-"""What a command prints that its user has ended."""
+"""The output of a command that its user has ended."""
 
 import sys
 

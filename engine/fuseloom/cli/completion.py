@@ -53,7 +53,7 @@ class ShellArgument:
 
 @dataclass(frozen=True)
 class CommandLine:
-    """What may follow a command: its arguments, and the actions with arguments of their own.
+    """The words that may follow a command: its arguments, and actions with arguments of their own.
 
     Attributes
     ----------

@@ -65,7 +65,7 @@ class CheckedThing:
 
     @property
     def ok(self) -> bool:
-        """Whether it is there, or not needed."""
+        """True if the thing is there, or is not needed."""
         return self.state == CheckState.OK.value or not self.required
 
 

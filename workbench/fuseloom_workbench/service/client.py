@@ -83,7 +83,7 @@ class Client:
 
     @property
     def idle(self) -> bool:
-        """Whether no request is under way or in line."""
+        """True if no request is under way or in line."""
         return not self.busy and not self._line
 
     @property
