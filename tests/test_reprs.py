@@ -69,6 +69,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return every
 
 
+@pytest.mark.deep  # takes seconds
 def test_every_representation_is_a_short_line(objects: dict[str, Any]) -> None:
     long = {name: len(repr(thing)) for name, thing in objects.items() if len(repr(thing)) > MOST}
     assert not long

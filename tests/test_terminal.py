@@ -88,6 +88,7 @@ def shown(command: list[str], width: int) -> str:
     return b"".join(parts).decode().replace("\r\n", "\n")
 
 
+@pytest.mark.deep  # takes seconds
 def test_a_command_follows_the_terminal() -> None:
     command = [sys.executable, "-m", "fuseloom", "models", "gcn"]
     narrow = shown(command, 70).splitlines()

@@ -29,7 +29,8 @@ def test_verbs_agree_with_their_number() -> None:
         "hold",
         "hold",
     ]
-    assert agreeing("−1", "cycle", "cycles") == "cycle"
+    assert agreeing("−1", "cycle", "cycles") == agreeing(-1, "cycle", "cycles") == "cycles"
+    assert agreeing("+1", "cycle", "cycles") == "cycle"
 
 
 def test_the_closest_name() -> None:

@@ -89,6 +89,7 @@ def test_the_regions_of_a_model_with_reshapes(capsys) -> None:
     assert "region S1..O1 -> O1" in capsys.readouterr().out
 
 
+@pytest.mark.deep  # takes seconds
 def test_compile_names_a_schedule_that_gives_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,6 +18,7 @@ UNKNOWN = (
 )
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize(("name", "count"), [("prims", 120), ("kernels", None)])
 def test_conform(name: str, count: int | None, capsys: pytest.CaptureFixture[str]) -> None:
     vectors = PRIMITIVES if name == "prims" else HERE / f"{name}.json"

@@ -21,6 +21,7 @@ def document(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, A
     return made
 
 
+@pytest.mark.deep  # takes seconds
 def test_the_running_example(capsys: pytest.CaptureFixture[str]) -> None:
     made = document(capsys, *EXAMPLE, "--seed", "4", "--measure", "4", "--most", "40")
     assert made["bound"] == 1

@@ -48,6 +48,7 @@ def test_what_it_rests_on_the_bound_and_where_numbers_come_from(
     assert shown["explanation"][0]["unit"] == "cycles"
 
 
+@pytest.mark.deep  # takes seconds
 def test_an_estimate_is_of_the_machine_that_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     model = ("--model", "gcn", "--preset", "partial", "--json")
     cycles = [

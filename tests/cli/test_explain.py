@@ -53,6 +53,7 @@ def test_an_imported_graph(capsys: pytest.CaptureFixture[str]) -> None:
     assert "critical path:\n" in output(capsys, *IMPORTED, "--explain")
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize("command", [KARATE, IMPORTED])
 def test_a_trace(
     command: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]

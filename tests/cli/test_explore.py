@@ -71,6 +71,7 @@ def test_what_no_machine_can_realise_has_a_reason(
     assert reasons[-1] == (True, "no primitive does that")
 
 
+@pytest.mark.deep  # takes seconds
 def test_the_order_that_is_chosen_is_the_cheapest(capsys: pytest.CaptureFixture[str]) -> None:
     for machine in ("default", "hbm2"):
         model = ("--model", "attention", "--preset", "full", "--machine", machine)

@@ -109,6 +109,7 @@ def test_an_output_in_another_format_than_it_is_written_in_is_said(
         assert ("Y is written compressed, and converted to dense after the run" in shown) is said
 
 
+@pytest.mark.deep  # takes seconds
 def test_the_hint_of_a_deadlock_names_sized_channels(capsys: pytest.CaptureFixture[str]) -> None:
     deadlock = ("simulate", "--model", "gcn", "--capacity", "2", "--engine", "interpreter")
     line = error(capsys, *deadlock)

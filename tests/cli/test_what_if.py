@@ -13,6 +13,7 @@ from tests.cli.commands import error, output
 GCN = ("what-if", "--model", "gcn", "--preset", "partial")
 
 
+@pytest.mark.deep  # takes seconds
 def test_changes_are_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ("--capacities", "2,64", "--lanes", "i=2,4", "--lanes", "k=2", "--set", "alu_latency=9")
     lines = output(capsys, *GCN, *asked).splitlines()
@@ -41,6 +42,7 @@ def test_the_front_of_channels(capsys: pytest.CaptureFixture[str]) -> None:
     assert [v["change"] for v in few] == ["channels of 2"]
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize(
     ("asked", "text"),
     [

@@ -23,6 +23,7 @@ HERE = Path(__file__).parent / "sam"
 RUNS = json.loads((HERE / "index.json").read_text())
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize("case", RUNS, ids=lambda case: Path(case["data"]).stem)
 def test_the_graph_computes_what_is_expected(case: dict[str, Any]) -> None:
     arrays = read_npz(HERE / case["data"])

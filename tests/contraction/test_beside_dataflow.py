@@ -47,6 +47,7 @@ def chain(graph: str) -> tuple[ContractionTree, Data]:
     return tree, Data(tree, data)
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize("graph", ["karate", "cora"])
 def test_products_and_intermediates_are_those_of_partial_fusion(graph: str) -> None:
     tree, data = chain(graph)

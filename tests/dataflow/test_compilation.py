@@ -41,6 +41,7 @@ def test_text_has_every_region_table_and_graph() -> None:
     assert "scan" in text
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize("model", ["gcn", "graphsage", "autoencoder", "gpt3", "attention"])
 def test_the_resolved_schedule_gives_the_same_graphs(model: str) -> None:
     """Read as text, with orders chosen, lanes, and regions cut where fusing was not possible."""

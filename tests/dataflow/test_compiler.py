@@ -125,6 +125,7 @@ def test_a_program_may_be_as_deep_as_it_is_long() -> None:
         assert len(list(islice(nest_classes(region.region), 1))) == 1
 
 
+@pytest.mark.deep  # takes seconds
 def test_joins_that_lie_too_deep_are_refused_in_one_line() -> None:
     inputs = "".join(f"A{k}: 5x5 csr\n" for k in range(130))
     links = [f"T{k}[i,j] = T{k - 1}[i,j] {'+*'[k % 2]} A{k}[i,j]" for k in range(1, 130)]
@@ -182,6 +183,7 @@ def _standardised(x: str, name: str) -> str:
         """
 
 
+@pytest.mark.deep  # takes seconds
 def test_a_region_that_takes_too_many_cuts_is_given_up_after_a_few_orders() -> None:
     program = parse(f"""
         X: 2x4x8 dense

@@ -65,6 +65,7 @@ def test_lanes_that_cannot_be_made_are_told(partial: fl.Compilation) -> None:
     assert "5000 lanes" in variant.reason
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize("any_data", [False, True])
 def test_nothing_on_the_front_deadlocks_or_is_beaten(
     partial: fl.Compilation, any_data: bool

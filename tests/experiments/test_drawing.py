@@ -10,6 +10,7 @@ from fuseloom.errors import DataError
 from fuseloom.experiments.drawing import write_figures
 
 
+@pytest.mark.deep  # takes seconds
 def test_every_recipe_is_drawn(few, tmp_path) -> None:
     written = write_figures([*few.values()], tmp_path / "figures", ["svg"])
     assert all(path.stat().st_size > 20 for path in written)
@@ -22,6 +23,7 @@ def test_every_recipe_is_drawn(few, tmp_path) -> None:
     assert "speed-up over the worst" in text
 
 
+@pytest.mark.deep  # takes seconds
 def test_equal_numbers_give_equal_files(few, tmp_path) -> None:
     for name in ("one", "two"):
         write_figures([few["18"]], tmp_path / name, ["svg", "pdf", "png"])

@@ -39,6 +39,7 @@ def test_runs_are_within_their_number(search: Callable[..., DrawnSchedules]) -> 
             assert sorted(units) == list(range(len(made.units)))
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize("search", SEARCHES)
 def test_with_runs_enough_they_find_the_best(search: Callable[..., DrawnSchedules]) -> None:
     right = 0

@@ -144,6 +144,7 @@ def found_in(made: Made, **options: Any) -> Best | None:
         return None
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize("gap", [0.0, 0.05, 0.3])
 def test_what_is_found_is_as_good_as_promised(gap: float) -> None:
     apart = 0  # schedules with a part of units that are not neighbours

@@ -34,6 +34,7 @@ def test_graphsage_equals_a_plain_forward_pass() -> None:
     np.testing.assert_allclose(result.dense(), layer(layer(t["X"], 1), 2), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize("every", [9, pytest.param(1, marks=pytest.mark.deep)], ids=["some", "all"])
 def test_the_constrained_orders_of_graphsage_are_one_graph(every: int) -> None:
     """The 1,134 orders in which every product runs as it reads compile to the same graph."""

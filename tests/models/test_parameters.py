@@ -48,6 +48,7 @@ def test_every_model_declares_what_its_function_takes() -> None:
         json.dumps([p.to_dict() for p in declared], allow_nan=False)
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize(("model", "data"), PAIRS)
 def test_defaults_given_change_nothing(model: str, data: str) -> None:
     plain = load_labelled(model, data)
@@ -59,6 +60,7 @@ def test_defaults_given_change_nothing(model: str, data: str) -> None:
         assert stored.content_hash() == again.data[name].content_hash()
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize(("model", "data"), PAIRS)
 def test_each_option_changes_something_and_is_recorded(model: str, data: str) -> None:
     plain = load_labelled(model, data)
@@ -145,6 +147,7 @@ def test_sizes_are_refused_before_anything_is_made(
             load(model, data, **options)
 
 
+@pytest.mark.deep  # takes seconds
 def test_the_largest_decoders_there_can_be_are_a_program() -> None:
     assert len(load_model("gpt3", layers=96).kernels) == 96 * 20
 

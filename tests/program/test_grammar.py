@@ -15,6 +15,7 @@ def test_deepest_allowed_nesting() -> None:
     assert len(program.statements) == depth // 2
 
 
+@pytest.mark.deep  # takes seconds
 def test_hostile_brackets_do_not_overflow() -> None:
     with pytest.raises(ParseError):
         parse("v: 4 dense\nT[j] = " + "(" * 300_000)

@@ -26,6 +26,7 @@ def test_what_is_not_there_is_told_as_by_an_import() -> None:
         attrgetter("nothing")(LazyModule("math"))
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize("name", ["networkx", "scipy.special", "numba"])
 def test_the_simulator_starts_without_libraries_it_may_not_need(name: str) -> None:
     code = f"import sys, fuseloom.dataflow.sim.program_runs; sys.exit({name!r} in sys.modules)"

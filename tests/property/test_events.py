@@ -104,6 +104,7 @@ def test_both_engines_write_the_same_waits_for_a_memory(count: int, tmp_path: Pa
     assert sum(there > 0 for there in waits) > count
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize(
     "preset", ["partial", *(pytest.param(p, marks=pytest.mark.deep) for p in ("unfused", "full"))]
 )

@@ -143,6 +143,7 @@ def test_names_of_wide_indices_mean_nothing(caplog: pytest.LogCaptureFixture) ->
     check(SEED + 20_000, 40, 4, caplog, wide=True)
 
 
+@pytest.mark.deep  # takes seconds
 def test_no_order_fails_inside(caplog: pytest.LogCaptureFixture) -> None:
     check_orders(SEED + 50_000, 100, caplog)
 

@@ -62,6 +62,7 @@ def test_families() -> None:
     assert ConstraintFamily.BETWEEN not in counted
 
 
+@pytest.mark.deep  # takes seconds
 def test_the_bound_on_bytes_is_that_of_the_workspaces() -> None:
     tree = shipped("running example")
     for most in (8, 40, 48, 280, 10_000):

@@ -21,6 +21,7 @@ def karate_club(preset: str) -> tuple[Estimate, Run]:
     return both(compile_program(model.program, model.presets[preset]), karate())
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize("preset", ["unfused", "partial", "full"])
 def test_a_gcn_on_the_karate_club(preset: str) -> None:
     expected, run = karate_club(preset)

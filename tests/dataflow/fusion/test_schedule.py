@@ -79,6 +79,7 @@ def test_nothing_is_a_schedule(text: str) -> None:
     assert str(Schedule.parse(text)) == ""
 
 
+@pytest.mark.deep  # takes seconds
 @given(SCHEDULES)
 def test_printing_and_reading_back(schedule: Schedule) -> None:
     assert Schedule.parse(str(schedule)) == schedule

@@ -4,6 +4,7 @@ from collections import Counter
 from textwrap import dedent
 
 import numpy as np
+import pytest
 
 from fuseloom.dataflow.compilation import Compilation, CompiledRegion
 from fuseloom.dataflow.fusion.schedule import Schedule
@@ -68,6 +69,7 @@ def test_equal_nodes_are_made_once() -> None:
     assert (count["scan"], count["array"], count["unary"]) == (2, 1, 1)
 
 
+@pytest.mark.deep  # takes seconds
 @of_all_models
 def test_no_two_nodes_compute_the_same(region: CompiledRegion) -> None:
     """Streams behind broadcasts count as one; only writers and broadcasts may repeat."""

@@ -259,6 +259,7 @@ def test_an_entry_without_a_trait_cannot_be_imported(left_out: str, tmp_path: Pa
         spec.loader.exec_module(importlib.util.module_from_spec(spec))
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize(
     ("place", "room", "lacks"),
     [

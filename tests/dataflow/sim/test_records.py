@@ -22,6 +22,7 @@ from fuseloom.results.record import DataSource, RunRecord
 SAM = Path(__file__).parents[2] / "conformance" / "sam"
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize("name", ["default", "hbm2"])
 def test_a_program(name: str) -> None:
     model = gcn()

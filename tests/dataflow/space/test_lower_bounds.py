@@ -71,6 +71,7 @@ def test_the_floor_of_a_gcn_says_something() -> None:
     assert method.lower_bound(tuple(range(position["T1"], position["T5"] + 1)), Budget()) > 30_000
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize("seed", range(SEED, SEED + 3))
 def test_floors_are_below_every_run(seed: int) -> None:
     print("seed", seed)

@@ -54,6 +54,7 @@ def otherwise(program: Program) -> Iterator[tuple[str, str]]:
                 break
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize("seed", range(SEED, SEED + 3))
 def test_the_best_of_all_choices_is_found(seed: int) -> None:
     given = drawn(seed)

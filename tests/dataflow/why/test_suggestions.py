@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import count
 
+import pytest
+
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.cost import estimate
 from fuseloom.dataflow.sim.explain.data import Detail
@@ -19,6 +21,7 @@ from tests.dataflow.why.explained import FULL, PARTIAL, data, explained
 HEAVY = ("T1", "T2", "T3", "H")
 
 
+@pytest.mark.deep  # takes seconds
 def test_the_full_fusion_is_to_be_cut_between_the_layers() -> None:
     asked = replace(explained(FULL).asked, heavy=HEAVY)
     first, *others = suggestions(asked, seconds=5)

@@ -334,6 +334,7 @@ def killed(path: Path, times: int, seed: int) -> None:
     assert all(runs[identity(n).key].record == outcome(n).record for n in range(done + 10))
 
 
+@pytest.mark.deep  # takes seconds
 def test_kills_lose_nothing_that_was_finished(tmp_path: Path) -> None:
     killed(tmp_path / "runs.sqlite", 20, seed=20)
 

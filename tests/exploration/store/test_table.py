@@ -190,6 +190,7 @@ def test_columns_of_tables_are_checked(runs: list[StoredRun], tmp_path: Path) ->
         read_runs(path)
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_damaged_files_give_runs_or_are_refused(
     ending: str, runs: list[StoredRun], tmp_path: Path

@@ -38,6 +38,7 @@ def chain() -> ProgramWithData:
     return ProgramWithData.of(program, random_data(Model(program, ()), 0))
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize(
     ("options", "base", "axes"),
     [

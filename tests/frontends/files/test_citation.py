@@ -73,6 +73,7 @@ def test_citation_full_unpickles_nothing(tmp_path: Path) -> None:
         read_citation(citation_file(tmp_path, labels=labels))
 
 
+@pytest.mark.deep  # takes seconds
 def test_damaged_citation_full(tmp_path: Path) -> None:
     path = citation_file(tmp_path)
     whole, inner = path.read_bytes(), dict(pieces(path))

@@ -75,6 +75,7 @@ def test_faults_of_ogb(tmp_path: Path, file: str, text: str, message: str) -> No
         read_graph(folder)
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize("part", ["edge.csv.gz", "num-node-list.csv.gz", "node-feat.csv.gz"])
 def test_damaged_ogb(tmp_path: Path, part: str) -> None:
     folder = ogb_folder(tmp_path)

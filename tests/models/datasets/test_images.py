@@ -14,6 +14,7 @@ from fuseloom.models import load
 from fuseloom.models.datasets import digits
 
 
+@pytest.mark.deep  # takes seconds
 def test_digits_are_images() -> None:
     from sklearn.datasets import load_digits
 

@@ -15,6 +15,7 @@ from fuseloom_workbench.running.run_panel import RunPanel
 from fuseloom_workbench.table.table_grid import FusionTableGrid
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize(
     "component",
     [FusionChain, FusionTableGrid, OrdersPanel, GraphView, RunPanel, CostsPanel, TextEditor],

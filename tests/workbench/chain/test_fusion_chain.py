@@ -41,6 +41,7 @@ def test_boxes_show_their_cycles_of_the_critical_path(explained):
     assert not any(u["path"] for u in unknown["units"])
 
 
+@pytest.mark.deep  # takes seconds
 def test_who_feeds_whom_is_drawn_in_columns(session):
     view = FusionChain(session).view
     assert view["links"] == [[k, k + 1] for k in range(7)]
@@ -65,6 +66,7 @@ def test_regions_are_compared_with_run_a(run_once):
     assert not any(r["against"] for r in view["regions"])  # nothing is measured yet
 
 
+@pytest.mark.deep  # takes seconds
 def test_boxes_know_what_is_computed_over_and_over(session):
     chain = FusionChain(session)
     session.preset("full")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from fuseloom_workbench.costs.importance import LEAST
 from fuseloom_workbench.costs.view import costs, look
 from fuseloom_workbench.state.shared import EstimatedSchedules, SharedRun, StoredRuns
@@ -71,6 +73,7 @@ def test_a_part_of_many_is_said_and_trouble_too(session):
     assert view["trouble"] == trouble
 
 
+@pytest.mark.deep  # takes seconds
 def test_choices_are_weighed_once_there_are_enough_right_runs(session):
     for k in range(LEAST):
         session.set_cuts([4] if k % 2 else [])

@@ -36,6 +36,7 @@ def until_done(line) -> list[News]:
     return found
 
 
+@pytest.mark.deep  # takes seconds
 def test_what_is_there_is_shown_and_what_is_not_is_done(told) -> None:
     bench, line = told
     asked = RECIPES["18"], ExperimentSize.SMOKE, AccountingMode.PAPER
@@ -52,6 +53,7 @@ def test_what_is_there_is_shown_and_what_is_not_is_done(told) -> None:
     assert any(move.share is not None for move in moves)
 
 
+@pytest.mark.deep  # takes seconds
 def test_one_configuration(told) -> None:
     bench, line = told
     bench.one(SMALL.estimated())

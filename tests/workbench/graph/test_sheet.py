@@ -10,6 +10,7 @@ from fuseloom_workbench.state.session import Session
 from tests.workbench.outcomes import outcome
 
 
+@pytest.mark.deep  # takes seconds
 def test_large_graphs_fold_by_themselves_and_choices_survive_edits(session):
     assert sheet_of(session).note == ""
     session.set_schedule("fuse T1..Y; parallel i by 4")

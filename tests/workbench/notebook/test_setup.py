@@ -27,6 +27,7 @@ def test_drawing_needs_no_panel():
     assert done.stdout.strip() == "False", done.stderr
 
 
+@pytest.mark.deep  # needs IPython
 def test_components_follow_the_theme_of_the_lab():
     program = (
         "from unittest.mock import patch; from fuseloom_workbench.notebook import notebook\n"

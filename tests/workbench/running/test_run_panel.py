@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from fuseloom_workbench.running.run_panel import RunPanel
 from fuseloom_workbench.state.session import Session
 from tests.workbench.jobs import alone
@@ -9,6 +11,7 @@ from tests.workbench.jobs import alone
 from ..outcomes import outcome
 
 
+@pytest.mark.deep  # takes seconds
 def test_the_panel_keeps_the_record():
     session = Session("spmm", "random")
     panel = RunPanel(session)

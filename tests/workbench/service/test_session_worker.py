@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from fuseloom_workbench.graph import view as graph
 from fuseloom_workbench.graph.sheet import sheet_of
 from fuseloom_workbench.service import session_worker
@@ -21,6 +23,7 @@ def test_a_small_graph_comes_with_the_answer():
     assert not json.loads(parts["later"])["graph"]
 
 
+@pytest.mark.deep  # takes seconds
 def test_a_large_graph_comes_later(monkeypatch):
     session = Session("gpt3", "random")
     session.preset("partial")

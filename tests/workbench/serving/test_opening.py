@@ -6,6 +6,7 @@ import asyncio
 import gc
 import time
 
+import pytest
 from bokeh.document import Document
 from bokeh.embed.bundle import Bundle
 from bokeh.models import Div
@@ -62,6 +63,7 @@ def test_resources_are_found_once_and_nobody_can_spoil_them():
     assert len(asked) == 3
 
 
+@pytest.mark.deep  # takes seconds
 def test_a_rehearsal_makes_a_page_and_leaves_nothing_to_collect():
     before = settings.perform_document_validation()
     try:

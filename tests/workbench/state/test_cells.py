@@ -91,6 +91,7 @@ def test_text_that_names_no_region_is_refused(session):
         assert session.place == (1, 13)
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize(
     "model",
     ["spmv", "nested"]

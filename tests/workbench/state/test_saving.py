@@ -31,6 +31,7 @@ def through_text(data):
     return json.loads(json.dumps(data))
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize("change", CHANGES, ids=range(len(CHANGES)))
 def test_a_design_reads_back(session, change):
     assert change(session), session.message
@@ -65,6 +66,7 @@ def test_runs_read_back(session):
     assert 4 * len(text) < len(json.dumps(saving.kept_to_dict(kept)))
 
 
+@pytest.mark.deep  # takes seconds
 def test_what_is_saved_is_bounded(session):
     text = str(session.built.program)
     for k in range(60):

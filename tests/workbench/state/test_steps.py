@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from fuseloom_workbench.state.session import Session
 from fuseloom_workbench.state.steps import LIMIT, DesignStep, Steps
 
@@ -10,6 +12,7 @@ def names(session: Session) -> list[str]:
     return [step.name for step in session.trail[0]]
 
 
+@pytest.mark.deep  # takes seconds
 def test_steps_are_called_after_what_was_changed(session):
     session.preset("full")
     session.set_cuts([4, 6])

@@ -50,6 +50,7 @@ def test_first_the_drawing_then_the_tokens(spmv):
     assert set(parts["streams"]["colours"]) == {f"n{n.id}" for n in spmv.current.graph.nodes}
 
 
+@pytest.mark.deep  # takes seconds
 def test_a_long_run_begins_soon():
     session = Session("gcn", "karate")
     drawing, beginning, whole = streams.recordings(session, draw)
@@ -78,6 +79,7 @@ def test_the_session_may_change_while_a_run_is_recorded(spmv):
     assert parts["streams"]["outline"]["machine"] == "default"
 
 
+@pytest.mark.deep  # takes seconds
 def test_a_cycle_chooses_tokens_and_sentences():
     session = Session("gcn", "karate")
     whole = shown(session)

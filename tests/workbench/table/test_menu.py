@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from fuseloom_workbench.state import commands
 from fuseloom_workbench.table import menu
 
@@ -10,6 +12,7 @@ def entries(session) -> dict:
     return {e["key"]: e for e in menu.view(session)["entries"]}
 
 
+@pytest.mark.deep  # takes seconds
 def test_entries_say_what_they_change(session):
     assert menu.view(session) == {"cell": [], "entries": []}
     commands.carry_out(session, "open_menu", ["X", "k"])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pickle
 from dataclasses import replace
 
+import pytest
+
 from fuseloom_workbench.state.session import Session
 from fuseloom_workbench.why import finding
 
@@ -31,6 +33,7 @@ def test_what_is_computed_again_is_known_before_what_would_help():
     assert (bool(first.suggestions), bool(last.suggestions)) == (False, True)
 
 
+@pytest.mark.deep  # takes seconds
 def test_what_a_mask_spares_is_not_told_as_computed_again():
     session = Session("gpt3", "random")
     session.preset("partial")

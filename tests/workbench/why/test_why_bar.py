@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from fuseloom_workbench.base.page_backend import LocalBackend
 from fuseloom_workbench.why import finding
 from fuseloom_workbench.why.why_bar import WhyBar
@@ -15,6 +17,7 @@ def bar_of(session):
     return WhyBar(backend)
 
 
+@pytest.mark.deep  # takes seconds
 def test_it_shows_the_answer_and_applies_a_change():
     session = fused()
     bar = bar_of(session)

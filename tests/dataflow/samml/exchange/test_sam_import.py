@@ -40,6 +40,7 @@ def accumulator_order(kernel: str, order: str) -> int:
     return sum(x in indices for x in loops[summed[0] :]) if summed else 0
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize(
     ("kernel", "order", "flawed"),
     [c for c in CASES if accumulator_order(str(c.values[0]), str(c.values[1])) <= MAX_ORDER],
@@ -300,6 +301,7 @@ def test_shapes_that_do_not_fit() -> None:
         run_text(text, {"B": np.ones((2, 3))})
 
 
+@pytest.mark.deep  # takes seconds
 def test_damaged_files_give_errors_and_nothing_else() -> None:
     """Cut off, bytes changed, lines left out: a FuseloomError, or a graph that runs or fails so."""
     result, operands = PRODUCTS["matmul"]

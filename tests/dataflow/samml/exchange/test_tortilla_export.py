@@ -56,6 +56,7 @@ def try_export(graph: Graph, program: Program) -> TortillaExport | None:
         return None if problem.hint else pytest.fail(f"{problem} has no hint")
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize("model", MODELS)
 def test_models_export(model: str, tmp_path: Path) -> None:
     made = load_model(model)
@@ -66,6 +67,7 @@ def test_models_export(model: str, tmp_path: Path) -> None:
     assert done
 
 
+@pytest.mark.deep  # takes seconds
 def test_random_programs_export(tmp_path: Path) -> None:
     print(f"seeds from {SEED}")
     done = refused = 0

@@ -241,6 +241,7 @@ def unshared(graph: Graph, rng: random.Random) -> Graph:
     return Graph(graph.name, tuple(nodes), tuple(streams))
 
 
+@pytest.mark.deep  # takes seconds
 def test_random_graphs_with_every_second_node_twice() -> None:
     print(f"seeds from {SEED}")
     cases = 0

@@ -24,6 +24,7 @@ SPLIT = [
 ]
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize("mapping", ORDERS[::7] + SPLIT)
 def test_every_address_has_its_place(mapping: str) -> None:
     config = hbm2(mapping=mapping)

@@ -351,6 +351,7 @@ def test_a_short_log_is_read_window_by_window() -> None:
     assert full == whole
 
 
+@pytest.mark.deep  # takes seconds
 def test_both_engines_tell_one_of_two_paths_of_equal_length() -> None:
     """In this order a path through the scanner of A is as long as one through the accumulator."""
     data = karate()

@@ -37,6 +37,7 @@ def run() -> Run:
     return simulate(compiled, karate(), machine, engine="interpreter", observe=Observe(log=True))
 
 
+@pytest.mark.deep  # takes seconds
 def test_a_path_accounts_for_every_cycle(run: Run) -> None:
     for region in run.regions:
         data = path_data(region.path, Detail())
@@ -100,6 +101,7 @@ def test_a_timeline_has_few_bins_and_all_cycles(bins: int) -> None:
         assert np.array_equal(rows, wanted)
 
 
+@pytest.mark.deep  # takes seconds
 def test_a_timeline_names_the_file_of_its_events(tmp_path: Path) -> None:
     compiled = compile_program(gcn().program, gcn().presets["partial"])
     observe = observation(explain=False, events=tmp_path / "run.events")

@@ -96,6 +96,7 @@ def test_the_search_is_bounded() -> None:
         diagnose_deadlock(softmax_like(1), OURS, engine="interpreter", limit=3)
 
 
+@pytest.mark.deep  # takes seconds
 def test_random_deadlocks_have_least_remedies() -> None:
     print(f"seeds from {SEED}")
     resolved = 0

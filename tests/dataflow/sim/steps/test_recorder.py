@@ -63,6 +63,7 @@ def test_the_vectors_of_the_reference(vector: dict[str, Any]) -> None:
     agree(recording, bound, machine)
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize("seed", range(40))
 @pytest.mark.parametrize("capacity", [None, 2])
 def test_random_graphs_whole_and_in_part(seed: int, capacity: int | None) -> None:

@@ -14,6 +14,7 @@ from fuseloom.models import load
 from fuseloom.program import parse
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize("schedule", ["fuse T1..H; fuse T5..Y", "fuse x..Y"])
 def test_regions_of_the_graph_network(schedule: str) -> None:
     model, data = load("gcn", "karate")
