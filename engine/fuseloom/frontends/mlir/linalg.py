@@ -80,6 +80,8 @@ class LinalgScope(Scope):
         if body.region is None:
             computation = self._named(body, ins, outs, place)
         else:
+            if any(self.builder.may_lack(value) for value in (*ins, *outs)):
+                outs = self._read_whole(body, outs)
             computation, captured = self._generic(body, ins, outs, place)
         if len(names) < len(outs):
             names = [f"{names[0]}_{k}" if k else names[0] for k in range(len(outs))]
@@ -90,6 +92,8 @@ class LinalgScope(Scope):
         self, ins: list[Value], outs: list[Value], types: list[Type], place: SourcePlace
     ) -> Blank | View:
         fill = ins[0] if len(ins) == 1 else None
+        if isinstance(fill, Blank) and fill.rank == 0 and fill.fill is not None:
+            fill = ConstantNumber(fill.fill)
         if isinstance(fill, ConstantTensor) and fill.rank == 0:
             number = fill.splat
             fill = (
@@ -113,6 +117,20 @@ class LinalgScope(Scope):
                 place,
             )
         return Blank(sizes, types[0].format, fill.value)
+
+    def _read_whole(self, body: Linalg, outs: Sequence[Value]) -> list[Value]:
+        """Outputs that are filled, as the tensors they are: beside sparse ones each element counts.
+
+        A number in their place would be read only where the others have elements.
+        """
+        if "reduction" in (body.trait.iterators or ()):
+            return list(outs)  # they are what a reduction starts from, or are read as tensors
+        return [
+            filled(value, typed.use.name, typed.use.place)
+            if isinstance(value, Blank) and value.fill is not None and value.rank
+            else value
+            for value, typed in zip(outs, body.outs, strict=True)
+        ]
 
     def _softmax(
         self, body: Linalg, value: Value, out: Value, name: str, type_: Type, place: SourcePlace

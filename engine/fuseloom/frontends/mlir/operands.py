@@ -95,6 +95,11 @@ class Operands:
     def refuse(self, message: str, hint: str) -> ProgramError:
         return refuse_meaning(message, hint, self.place)
 
+    def is_filled(self, node: Node) -> bool:
+        """Return whether a tree has one number of the data everywhere, as a filled tensor does."""
+        values = [self.operands[k] for k in arguments(node) if k >= 0]
+        return not self.free(node) and any(isinstance(x, View) and x.rank > 0 for x in values)
+
     # Sizes.
 
     def _equate(self) -> None:

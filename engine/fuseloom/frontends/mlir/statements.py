@@ -103,6 +103,11 @@ class Statements(Operands):
                     self._emit(x, name, op is Op.MUL and len(names) > 1, over).access
                     for x, name in zip(node.operands, names, strict=True)
                 ]
+                if op.unites and self._sparse():  # what is filled has all elements
+                    operands = [
+                        self._widened(x, over, name) if self.is_filled(tree) else x
+                        for x, tree, name in zip(operands, node.operands, names, strict=True)
+                    ]
                 if op is Op.MAXIMUM and not self._sparse():
                     operands = [
                         self._widened(x, over, name)

@@ -159,6 +159,9 @@ class Structured(Reductions):
             same = permutation == value.permutation and fmt == value.format
             name = value.name if same else self.names[n]
             return replace(value, name=name, permutation=permutation, format=fmt)
+        sizes = sizes_of(self.operands[self.inputs + n]) or ()
+        if isinstance(value, ConstantTensor) and value.rank == 0 and value.splat is not None:
+            return Blank(sizes, self.types[n].format, value.splat)
         access = self.read(tree.number).access
         names = tuple(None if x is None else self.index[x] for x in out)
         broadcast = any(x not in access.indices for x in names)
@@ -166,7 +169,7 @@ class Structured(Reductions):
             return None
         if not broadcast and not (cast and access.indices == names):
             return None
-        return self._viewed(access, out, sizes_of(self.operands[self.inputs + n]) or ())
+        return self._viewed(access, out, sizes)
 
 
 def _term(x: Result) -> tuple[str | None, int, int]:
