@@ -207,10 +207,10 @@ class Reader(EncodingReader):
                 token.place,
             )
         element = self.type() if self.token.kind == "type" else self._element()
-        fmt = note = None
+        fmt = note = blocks = None
         if self.take(","):
             encoding = self.encoding()
-            fmt, note = encoding.format, encoding.note
+            fmt, note, blocks = encoding.format, encoding.note, encoding.blocks
             if fmt is not None and len(fmt.levels) != len(shape):
                 raise refuse(
                     f"the encoding has {counted(len(fmt.levels), 'level')}, the tensor "
@@ -220,7 +220,7 @@ class Reader(EncodingReader):
                     token.place,
                 )
         self.need(">", "',' and an encoding, or '>'")
-        return Type(element.element, shape, fmt, token.place, note, element.foreign)
+        return Type(element.element, shape, fmt, token.place, note, element.foreign, blocks)
 
     def _close(self) -> None:
         """Skip the rest of a tensor's type."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from fuseloom.errors import FuseloomError, ProgramError
+from fuseloom.frontends.mlir.blocks import StoredBlocks
 from fuseloom.frontends.mlir.broadcasts import settled
 from fuseloom.frontends.mlir.collected import (
     Input,
@@ -52,6 +53,8 @@ class MlirBuilder:
         The made tensors that read at sums of indices, and what these need; reshapes have none.
     counts, counted : dict
         Sizes and places of the arguments that are indices.
+    outside : list of str
+        Arguments outside the subset, which no result needs.
     open : list of str
         Arguments with sizes that the text leaves open, and those that are indices.
     """
@@ -64,6 +67,7 @@ class MlirBuilder:
         self.reaches: list[tuple[str | None, Reach | SizeProduct]] = []
         self.counts: dict[str, DimensionSize] = {}
         self.counted: dict[str, SourcePlace] = {}
+        self.outside: list[str] = []
         self.open: list[str] = []
         self.checks: list[tuple[str, Callable[[], None]]] = []
         self.notes: list[str] = []
@@ -120,14 +124,17 @@ class MlirBuilder:
         where: str | None = None,
         notes: tuple[str, ...] = (),
         whole: bool = False,
+        blocks: StoredBlocks | None = None,
     ) -> View:
         """The input that an argument of a function is; ``where`` says what it holds.
 
-        ``whole`` says that its elements are integers.
+        ``whole`` says that its elements are integers, ``blocks`` which are stored together.
         """
         made = self.name(name)
         fmt = fmt or Format.dense(len(sizes))
-        found = Input(sizes, fmt, place, origin, where=where, notes=notes, whole=whole)
+        found = Input(
+            sizes, fmt, place, origin, where=where, notes=notes, whole=whole, blocks=blocks
+        )
         self.inputs[made] = found
         if None in [size.value for size in sizes]:
             self.open.append(made)
@@ -169,7 +176,9 @@ class MlirBuilder:
             name = self.name(data.name)
             fmt = data.format or Format.dense(data.rank)
             whole = is_integer(data.element)
-            self.inputs[name] = Input(data.sizes, fmt, data.place, data=data, whole=whole)
+            self.inputs[name] = Input(
+                data.sizes, fmt, data.place, data=data, whole=whole, blocks=data.blocks
+            )
             view = View(name, tuple(range(data.rank)), data.sizes)
             self._views[id(data)] = (data, view)
         return self._views[id(data)][1]
@@ -231,7 +240,7 @@ class MlirBuilder:
         names = sorted(inputs, key=lambda n: inputs[n].argument is None)
         selected = Selected(self, inputs)
         every = selected.inputs
-        self._given(shapes, every)
+        self._given(shapes, {**self.inputs, **every})
         for count, place in self.counted.items():
             self._counted(shapes, count, place)
         if self.choosing:
@@ -285,6 +294,11 @@ class MlirBuilder:
             ),
             selected.lookups,
             MappingProxyType(selected.indices),
+            MappingProxyType({n: i.blocks for n, i in every.items() if i.blocks is not None}),
+            (
+                *(n for n, i in self.inputs.items() if i.argument and n not in every),
+                *(plain(n) for n in (*self.counts, *self.outside)),
+            ),
         )
 
     def count(self, name: str, place: SourcePlace) -> DimensionSize:

@@ -155,10 +155,10 @@ class Structured(Reductions):
             and sorted(map(str, source)) == sorted(map(str, out))
         ):
             permutation = tuple(value.permutation[source.index(x)] for x in out)
-            fmt = self.types[n].format
+            fmt, blocks = self.types[n].format, self.types[n].blocks
             same = permutation == value.permutation and fmt == value.format
             name = value.name if same else self.names[n]
-            return replace(value, name=name, permutation=permutation, format=fmt)
+            return replace(value, name=name, permutation=permutation, format=fmt, blocks=blocks)
         sizes = sizes_of(self.operands[self.inputs + n]) or ()
         if isinstance(value, ConstantTensor) and value.rank == 0 and value.splat is not None:
             return Blank(sizes, self.types[n].format, value.splat)

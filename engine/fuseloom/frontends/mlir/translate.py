@@ -257,6 +257,7 @@ class _Translator:
                 message = f"%{argument.name} is outside the subset: {reason}"
                 problem = refuse_meaning(message, FOREIGN, type_.place)
                 self.builder.left.append(problem)
+                self.builder.outside.append(argument.name)
                 arguments.append(Ignored(message, problem))
                 continue
             arguments.append(
@@ -269,9 +270,15 @@ class _Translator:
                     argument.where,
                     _notes(type_),
                     type_.is_integer,
+                    type_.blocks,
                 )
             )
-        return [self._output(found) for found in self.call(function, arguments, ())]
+        returned = self.call(function, arguments, ())
+        numbers = [found for found in returned if isinstance(found.value, Extent | ConstantNumber)]
+        tensors = [found for found in returned if found not in numbers] or returned
+        outputs = [self._output(found) for found in tensors]
+        self.builder.notes += [_left_out(found) for found in numbers]
+        return outputs
 
     def _output(self, returned: Returned) -> str:
         value, place = returned.value, returned.place
@@ -336,6 +343,15 @@ class _Translator:
         returned = body.run()
         self.builder.region += 1
         return returned
+
+
+def _left_out(returned: Returned) -> str:
+    """The note on a number that a function returns beside tensors."""
+    value = returned.value
+    known = value.size.value if isinstance(value, Extent) else None
+    known = int(value.value) if isinstance(value, ConstantNumber) else known
+    said = "a size" if known is None else f"the number {known}"
+    return f"left out: %{returned.name}, which the function returns, is {said} and no tensor"
 
 
 def _notes(type_: Type) -> tuple[str, ...]:

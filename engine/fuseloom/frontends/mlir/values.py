@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fuseloom.errors import FuseloomError
+from fuseloom.frontends.mlir.blocks import StoredBlocks
 from fuseloom.frontends.mlir.expressions import refuse_meaning
 from fuseloom.frontends.mlir.syntax import (
     Dense,
@@ -105,7 +106,10 @@ class DeferredConstant:
 
 @dataclass(frozen=True, eq=False)
 class ConstantTensor:
-    """A constant tensor, not yet an input; ``permutation[d]`` is the literal's dimension ``d``."""
+    """A constant tensor, not yet an input; ``permutation[d]`` is the literal's dimension ``d``.
+
+    ``blocks`` say which elements its encoding stores together.
+    """
 
     name: str
     literal: Literal | DeferredConstant
@@ -114,6 +118,7 @@ class ConstantTensor:
     permutation: tuple[int, ...]
     format: Format | None
     place: SourcePlace
+    blocks: StoredBlocks | None = None
 
     @property
     def sizes(self) -> tuple[DimensionSize, ...]:
