@@ -140,7 +140,6 @@ def test_a_convolution_with_zero_points(known: bool) -> None:
     ("line", "wanted"),
     [
         ("linalg.div ins(%a, %b : T, T)", lambda a, b, x: np.trunc(a / b)),
-        ("linalg.div_unsigned ins(%b, %b : T, T)", lambda a, b, x: np.ones((2, 2))),
         ("linalg.matmul ins(%x, %b : U, T)", lambda a, b, x: np.trunc(x) @ b),
     ],
 )

@@ -175,6 +175,6 @@ def _choice(condition: Node, yes: Node, no: Node) -> Node:
 
 PATTERNS: Mapping[str, str] = {
     "and": "any", "select": "all", "greater": "all", "differs": "all", "or": "all", "xor": "all",
-    "not": "all", "max": "all", "min": "all", "cast": "all",
+    "not": "all", "max": "all", "min": "all", "cast": "all", "wrap": "all", "unsigned": "all",
 }  # fmt: skip
 """The absence rule of each operation: absent if any operand is, or if all are."""

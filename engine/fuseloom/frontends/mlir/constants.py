@@ -9,7 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from fuseloom.frontends.mlir.choices import BOOLEAN, DIFFERS, GREATER, NOT, SELECT
-from fuseloom.frontends.mlir.expressions import Apply, Index, Node, Num, Raw, Unsupported
+from fuseloom.frontends.mlir.expressions import (
+    UNSIGNED,
+    WRAP,
+    Apply,
+    Index,
+    Node,
+    Num,
+    Raw,
+    Unsupported,
+)
 from fuseloom.frontends.mlir.semirings import FULL
 from fuseloom.program.reference import UNARY
 from fuseloom.program.types import Op
@@ -47,6 +56,8 @@ _RAW: Mapping[str, Callable[..., Array]] = {
         value, np.broadcast_shapes(*(x.shape for x in axes))
     ),
     "cast": lambda x: x,
+    UNSIGNED: lambda x, size: np.where(x < 0, x + size, x),
+    WRAP: lambda x, low, size: x - size * np.floor((x - low) / size),
 }  # fmt: skip
 
 

@@ -13,6 +13,8 @@ from fuseloom.program.types import Op
 
 CAST = "cast"
 """Raw tree of a region that does nothing but change the type of an element."""
+WRAP, UNSIGNED = "wrap", "unsigned"
+"""Raw trees of an integer modulo 2^bits, and without a sign; further operands are numbers."""
 ROOT_HALF = 1.0 / math.sqrt(2.0)
 _CLOSE = 1e-6
 

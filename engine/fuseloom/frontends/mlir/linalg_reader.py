@@ -38,7 +38,7 @@ class LinalgReader(ScalarReader):
         """Everything after the operation's name; attributes may stand before and after."""
         trait = Trait(None, None, place)
         self.lists = {}
-        self.function = None
+        self.function, self.unsigned = None, False
         short: Token | None = None
         kind: str | None = None
         ins: tuple[Typed, ...] = ()
@@ -97,7 +97,7 @@ class LinalgReader(ScalarReader):
         elif op in SHORT:
             region = self._applied(op, short, ins, outs)
         types = self._result_types() if self.take("->") else ()
-        return Linalg(op, trait, ins, outs, region, types, numbers)
+        return Linalg(op, trait, ins, outs, region, types, numbers, self.unsigned)
 
     def _kind(self) -> str:
         """``#linalg.elementwise_kind<add>``, as the name of the operation it is."""

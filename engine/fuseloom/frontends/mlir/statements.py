@@ -19,6 +19,7 @@ from fuseloom.frontends.mlir.expressions import (
     arguments,
     is_known,
 )
+from fuseloom.frontends.mlir.integers import lowered_bits
 from fuseloom.frontends.mlir.named import Computation
 from fuseloom.frontends.mlir.operands import OperandRead, Operands
 from fuseloom.frontends.mlir.region_values import Captured
@@ -118,7 +119,7 @@ class Statements(Operands):
             case Index():
                 op, operands = Op.SUM, [self._emit(node, f"{target}_1").access]
             case Raw():
-                inner = lowered(node)
+                inner = lowered(node) or lowered_bits(node)
                 if inner is None and node.name == CAST:
                     inner = node.operands[0]
                 if inner is None:

@@ -243,7 +243,10 @@ class RegionBody:
 
 @dataclass(frozen=True)
 class Linalg:
-    """``linalg.generic``, which has a region, or a named operation, which has none."""
+    """``linalg.generic``, which has a region, or a named operation, which has none.
+
+    ``unsigned`` says that its inputs are cast as integers without a sign.
+    """
 
     op: str
     trait: Trait
@@ -252,6 +255,7 @@ class Linalg:
     region: RegionBody | None
     types: tuple[Type, ...]
     numbers: tuple[tuple[str, tuple[int, ...]], ...]
+    unsigned: bool = False
 
     def list(self, name: str) -> tuple[int, ...] | None:
         """The numbers of an attribute such as ``strides``."""
