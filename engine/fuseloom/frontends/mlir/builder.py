@@ -22,6 +22,7 @@ from fuseloom.frontends.mlir.collected import (
 )
 from fuseloom.frontends.mlir.expressions import refuse_meaning
 from fuseloom.frontends.mlir.imported import ImportedMlir
+from fuseloom.frontends.mlir.infinities import infinite_signs, with_infinities
 from fuseloom.frontends.mlir.lookups import Origins
 from fuseloom.frontends.mlir.selected import Selected
 from fuseloom.frontends.mlir.sizes import Reach, SizeProduct, choose
@@ -49,6 +50,8 @@ class MlirBuilder:
         Why operations and arguments are left out.
     choosing : bool
         Whether sizes that nothing gives are chosen.
+    stated : bool
+        Whether the text says how broadcast sums mean their rows: then they stay as they stand.
     reaches : list of (str, Reach)
         The made tensors that read at sums of indices, and what these need; reshapes have none.
     counts, counted : dict
@@ -60,9 +63,13 @@ class MlirBuilder:
     """
 
     def __init__(
-        self, shapes: Mapping[str, Sequence[int]] | None = None, choosing: bool = False
+        self,
+        shapes: Mapping[str, Sequence[int]] | None = None,
+        choosing: bool = False,
+        stated: bool = False,
     ) -> None:
         self.shapes = shapes or {}
+        self.stated = stated
         self.choosing = choosing
         self.reaches: list[tuple[str | None, Reach | SizeProduct]] = []
         self.counts: dict[str, DimensionSize] = {}
@@ -171,8 +178,11 @@ class MlirBuilder:
         return self._selections[key][0]
 
     def constant(self, data: ConstantTensor) -> View:
-        """The input that a constant tensor is."""
-        if id(data) not in self._views:
+        """The input that a constant tensor is, or what it is computed of where it is infinite."""
+        signs = infinite_signs(data) if id(data) not in self._views else ()
+        if signs:
+            self._views[id(data)] = data, with_infinities(self, data, signs)
+        elif id(data) not in self._views:
             name = self.name(data.name)
             fmt = data.format or Format.dense(data.rank)
             whole = is_integer(data.element)
@@ -223,10 +233,15 @@ class MlirBuilder:
         self,
         name: str,
         outputs: tuple[str, ...],
-        broadcast_add: BroadcastAdd,
+        broadcast_add: BroadcastAdd | None,
         shapes: Mapping[str, Sequence[int]],
     ) -> ImportedMlir:
         """The verified program of what the outputs need.
+
+        Parameters
+        ----------
+        broadcast_add : BroadcastAdd, optional
+            What the text says; otherwise sums that have no sparse form act everywhere.
 
         Raises
         ------
@@ -268,13 +283,14 @@ class MlirBuilder:
         statements = tuple(m.statement for m in live)
         if statements:
             places["program",] = live[0].place
-        checked = Checker(name, tensors, statements, broadcast_add, places).run(outputs)
+        add = broadcast_add or BroadcastAdd.SPARSE
+        checked = Checker(name, tensors, statements, add, places).run(outputs)
         rank = {n: k for k, n in enumerate((*names, *(s.out.tensor for s in statements)))}
         ordered = tuple(sorted(checked, key=lambda t: rank[t.name]))
-        program, told = settled(
-            Program(name, ordered, statements, outputs, broadcast_add),
-            [m.order for m in live],
-        )
+        program = Program(name, ordered, statements, outputs, add)
+        told: tuple[str, ...] = ()
+        if broadcast_add is None:
+            program, told = settled(program, [m.order for m in live])
         return ImportedMlir(
             program,
             schedule_of(live, program),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuseloom.frontends.mlir.choices import DIFFERS, GREATER
+from fuseloom.frontends.mlir.choices import DIFFERS, GREATER, INFINITE
 from fuseloom.frontends.mlir.expressions import (
     UNSIGNED,
     WRAP,
@@ -41,7 +41,7 @@ def absent_is_zero(node: Node) -> bool:
             if node.name in ("max", "min"):
                 return False
             return all(absent_is_zero(x) for x in operands)
-        case Raw(operands=(inner, *_)) if node.name in (WRAP, UNSIGNED):
+        case Raw(operands=(inner, *_)) if node.name in (WRAP, UNSIGNED, INFINITE):
             return absent_is_zero(inner)
         case Raw(operands=(a, b)) if node.name in (GREATER, DIFFERS):
             if isinstance(a, Num):

@@ -16,6 +16,7 @@ from fuseloom.frontends.mlir.choices import (
     BOOLEAN,
     DIFFERS,
     GREATER,
+    INFINITE,
     NOT,
     combined,
     compared,
@@ -151,7 +152,7 @@ def _applied(
 
 
 def _of_raw(name: str, operands: Sequence[Node]) -> tuple[float, float]:
-    if name in (GREATER, DIFFERS, NOT, *BOOLEAN):
+    if name in (GREATER, DIFFERS, NOT, INFINITE, *BOOLEAN):
         return 0.0, 1.0
     known = [_bounds(x) for x in operands]
     (low, high), *others = known

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -243,7 +244,9 @@ def _outside(
         return found
 
     rank = len(parts)
-    data = ConstantTensor(name, DeferredConstant(compute, place), "f64", sizes, tuple(range(rank)),
+    signs = (math.copysign(1.0, value),) if math.isinf(value) else ()
+    literal = DeferredConstant(compute, place, signs, bare=bool(signs))
+    data = ConstantTensor(name, literal, "f64", sizes, tuple(range(rank)),
                 Format.compressed(rank), place)  # fmt: skip
     return Access(builder.constant(data).tensor, tuple(f"d{n}" for n in range(rank)))
 

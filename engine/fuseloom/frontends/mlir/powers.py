@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from fuseloom.frontends.mlir.choices import DIFFERS, GREATER
+from fuseloom.frontends.mlir.choices import DIFFERS, GREATER, LARGEST
 from fuseloom.frontends.mlir.expressions import (
     Node,
     Num,
@@ -20,8 +20,6 @@ from fuseloom.frontends.mlir.expressions import (
 )
 from fuseloom.program.types import Op
 
-LARGEST = 3.4028234663852886e38
-"""The largest number of float32."""
 _PRODUCTS = 16
 """The largest exponent whose power is a product."""
 

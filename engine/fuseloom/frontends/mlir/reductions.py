@@ -259,14 +259,6 @@ class Reductions(Statements):
                     return None
             elif op is Op.MAX and is_least(fill, element, least):
                 return None
-            if not math.isfinite(fill) and not math.isnan(fill):
-                raise self.refuse(
-                    f"the {'minimum' if least else _WORDS[op]} starts at {fill}",
-                    "fill its output with the infinity that every element replaces, "
-                    f"{'0x7F800000' if least else '0xFF800000'} : f32"
-                    if op is Op.MAX
-                    else f"fill its output with {1.0 if op is Op.MUL else 0.0}",
-                )
         if signless is not None:
             return self._emit(signless, f"{self.names[number - self.inputs]}_start").access
         return self.read(number).access
@@ -343,4 +335,3 @@ def _taken_out(tree: Node, out: Arg) -> Node | None:
 
 _SUMMED = (Op.MUL, Op.ADD, Op.SUB, Op.DIV)
 _NAMES = {Op.SUM: "sum", Op.MUL: "product", Op.MAX: "max"}
-_WORDS = {Op.SUM: "sum", Op.MUL: "product", Op.MAX: "maximum"}

@@ -150,7 +150,9 @@ class _Translator:
     ) -> None:
         self.files = files
         self.shapes = shapes
-        self.builder = MlirBuilder(shapes if early else {}, choosing)
+        self.broadcast_add = _broadcast_add(files)
+        told = self.broadcast_add is not None
+        self.builder = MlirBuilder(shapes if early else {}, choosing, told)
         self.functions: dict[str, Function] = {}
         self.calls = 0
 
@@ -175,7 +177,7 @@ class _Translator:
             )
         names = roots[0][0].name or (roots[0][1].name if len(roots) == 1 else _DEFAULT_NAME)
         name = MlirBuilder().name(names) if names else _DEFAULT_NAME
-        return self.builder.finish(name, tuple(outputs), self._broadcast_add(), self.shapes)
+        return self.builder.finish(name, tuple(outputs), self.broadcast_add, self.shapes)
 
     def open_arguments(self) -> list[str]:
         """Arguments with sizes that the text leaves open, and indices."""
@@ -232,17 +234,6 @@ class _Translator:
                 f"{', '.join(found)}"
             )
         return found
-
-    def _broadcast_add(self) -> BroadcastAdd:
-        settings = [setting for file in self.files for setting in file.settings]
-        for key, word, place in settings:
-            if key == SETTING:
-                if word not in [value.value for value in BroadcastAdd]:
-                    raise refuse_meaning(
-                        f"{SETTING} cannot be {word[:40]!r}", "sparse or dense", place
-                    )
-                return BroadcastAdd(word)
-        return BroadcastAdd.SPARSE
 
     def _root(self, function: Function) -> list[str]:
         """Translate a function that nothing calls; the tensors it returns."""
@@ -343,6 +334,16 @@ class _Translator:
         returned = body.run()
         self.builder.region += 1
         return returned
+
+
+def _broadcast_add(files: Sequence[File]) -> BroadcastAdd | None:
+    """How broadcast sums mean their rows, where the text says it."""
+    for key, word, place in [setting for file in files for setting in file.settings]:
+        if key == SETTING:
+            if word not in [value.value for value in BroadcastAdd]:
+                raise refuse_meaning(f"{SETTING} cannot be {word[:40]!r}", "sparse or dense", place)
+            return BroadcastAdd(word)
+    return None
 
 
 def _left_out(returned: Returned) -> str:

@@ -100,10 +100,20 @@ class View:
 
 @dataclass(frozen=True, eq=False)
 class DeferredConstant:
-    """A constant that is computed once its shape is known."""
+    """A constant that is computed once its shape is known.
+
+    Attributes
+    ----------
+    signs : tuple of float
+        1 and -1 of the infinities that may be among its elements.
+    bare : bool
+        Whether it has no other elements.
+    """
 
     compute: Callable[[tuple[int, ...]], Array]
     place: SourcePlace
+    signs: tuple[float, ...] = ()
+    bare: bool = False
 
 
 @dataclass(frozen=True, eq=False)
