@@ -287,10 +287,11 @@ class MlirBuilder:
         checked = Checker(name, tensors, statements, add, places).run(outputs)
         rank = {n: k for k, n in enumerate((*names, *(s.out.tensor for s in statements)))}
         ordered = tuple(sorted(checked, key=lambda t: rank[t.name]))
-        program = Program(name, ordered, statements, outputs, add)
-        told: tuple[str, ...] = ()
-        if broadcast_add is None:
-            program, told = settled(program, [m.order for m in live])
+        program, told = settled(
+            Program(name, ordered, statements, outputs, add),
+            [m.order for m in live],
+            stated=broadcast_add is not None,
+        )
         return ImportedMlir(
             program,
             schedule_of(live, program),
