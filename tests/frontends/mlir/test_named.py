@@ -49,11 +49,16 @@ def test_softmax(axis: int) -> None:
     ],
 )
 @pytest.mark.parametrize(
-    "form", ["linalg.{}", "linalg.elementwise kind=#linalg.elementwise_kind<{}>"]
+    "form",
+    [
+        "linalg.{}",
+        "linalg.elementwise kind=#linalg.elementwise_kind<{}>",
+        "linalg.elementwise <{}>",
+    ],
 )
 def test_each_element(name: str, count: int, wanted: np.ufunc, form: str) -> None:
     t = "tensor<3x4xf32>"
-    word = name if "kind" in form else name.removesuffix("_signed")
+    word = name if "elementwise" in form else name.removesuffix("_signed")
     names = ", ".join(f"%a{n}" for n in range(count))
     types = ", ".join([t] * count)
     arguments = ", ".join(f"%a{n}: {t}" for n in range(count))

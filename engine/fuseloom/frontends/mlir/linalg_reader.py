@@ -78,6 +78,9 @@ class LinalgReader(ScalarReader):
                 self.need(")")
             elif op == ELEMENTWISE and self.take("kind"):
                 self.need("=")
+                self.kind("hash", "#linalg.elementwise_kind<...>")
+                kind = self._kind()
+            elif op == ELEMENTWISE and self.sees("<"):
                 kind = self._kind()
             else:
                 break
@@ -100,9 +103,8 @@ class LinalgReader(ScalarReader):
         return Linalg(op, trait, ins, outs, region, types, numbers, self.unsigned)
 
     def _kind(self) -> str:
-        """``#linalg.elementwise_kind<add>``, as the name of the operation it is."""
-        start = self.kind("hash", "#linalg.elementwise_kind<...>")
-        self.need("<")
+        """``<add>``, as the name of the operation it is."""
+        start = self.need("<")
         word = self.kind("word", "the name of an operation").text
         self.need(">")
         return self._called(word, start.place)
