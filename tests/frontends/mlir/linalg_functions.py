@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from zlib import crc32
 
@@ -34,7 +35,7 @@ def type_of(array: npt.NDArray[np.generic]) -> str:
     return tensor(array.shape, _ELEMENTS[array.dtype])
 
 
-def tensor(shape: Sequence[int], element: str) -> str:
+def tensor(shape: Sequence[int | str], element: str) -> str:
     """The type of a tensor."""
     return f"tensor<{''.join(f'{n}x' for n in shape)}{element}>"
 
@@ -271,6 +272,8 @@ def of_names() -> Iterator[LinalgFunction]:
     }
     for op, (first, second, shape) in contractions.items():
         for ins, to, start in (("f32", "f32", "1.5"), ("i8", "i32", "-7"), ("i8", "i8", "3")):
+            if to == "i8" and op not in ("matmul", "dot", "batch_vecmat"):
+                continue
             data = [
                 floats(op + x, *s) if ins == "f32" else whole(op + x, ins, *s)
                 for x, s in (("a", first), ("b", second))
@@ -321,7 +324,7 @@ def of_reductions() -> Iterator[LinalgFunction]:
     places = {"rows": ("pr", "(i)", (3,)), "columns": ("rp", "(j)", (5,)), "all": ("rr", "()", ())}
     for way, (line, start, element) in ways.items():
         for place, (kinds, map_, shape) in places.items():
-            if way.startswith("mulf") and place == "all":
+            if (way == "mulf" and place == "all") or (element != "f32" and place == "columns"):
                 continue
             a = floats(way, 3, 5) if element == "f32" else whole(way, element, 3, 5)
             out = tensor(shape, element)
@@ -593,8 +596,98 @@ def of_tensors() -> Iterator[LinalgFunction]:
     yield made("tensor", "infinite constant", [x], lines, type_of(x))
 
 
+# Sizes that are known when a function runs ------------------------------------------------------
+
+
+def of_sizes() -> Iterator[LinalgFunction]:
+    """Functions of tensors with sizes ``?``, and of sizes that are computed."""
+    start = "  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n"
+    a, b = floats("sa", 3, 4), floats("sb", 4, 5)
+
+    def loose(
+        name: str, data: Sequence[npt.NDArray[np.generic]], lines: str, out: str
+    ) -> LinalgFunction:
+        """A function with ``?`` for all sizes of its arguments and its result."""
+        found = made("size", name, data, start + lines, out)
+        return replace(found, text=_open(found.text))
+
+    dims = (
+        "  %n = tensor.dim %a, %c0 : {a}\n  %m = tensor.dim %b, %c1 : {b}\n"
+        "  %e0 = tensor.empty(%n, %m) : tensor<?x?xf32>\n  %z = arith.constant 0.5 : f32\n"
+        "  %e = linalg.fill ins(%z : f32) outs(%e0 : tensor<?x?xf32>) -> tensor<?x?xf32>\n"
+    )
+    product_ = dims + (
+        "  %r = linalg.matmul ins(%a, %b : {a}, {b}) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>"
+    )
+    yield loose("matmul", [a, b], product_, "tensor<3x5xf32>")
+    lines = "  %r = arith.addf %a, %b : tensor<?x?xf32>"
+    yield loose("add", [a, floats("sc", 3, 4)], lines, "tensor<3x4xf32>")
+    lines = (
+        "  %n = tensor.dim %a, %c0 : tensor<?x?xf32>\n  %h = arith.subi %n, %c1 : index\n"
+        "  %m = tensor.dim %a, %c1 : tensor<?x?xf32>\n"
+        "  %r = tensor.extract_slice %a[%c1, 0] [%h, %m] [1, 1] "
+        ": tensor<?x?xf32> to tensor<?x?xf32>"
+    )
+    yield loose("slice", [a], lines, "tensor<2x4xf32>")
+    lines = (
+        "  %z = arith.constant 1.5 : f32\n  %r = tensor.pad %a low[%c1, 0] high[0, %c1] {\n"
+        "  ^bb0(%i: index, %j: index):\n    tensor.yield %z : f32\n"
+        "  } : tensor<?x?xf32> to tensor<?x?xf32>"
+    )
+    yield loose("pad", [a], lines, "tensor<4x5xf32>")
+    lines = "  %r = tensor.collapse_shape %a [[0, 1]] : tensor<?x?xf32> into tensor<?xf32>"
+    yield loose("collapse", [a], lines, "tensor<12xf32>")
+    lines = "  %r = tensor.concat dim(0) %a, %b : (tensor<?x?xf32>, tensor<?x?xf32>) -> {}"
+    yield loose("concat", [a, floats("sd", 2, 4)], lines.format("tensor<?x?xf32>"),
+                "tensor<5x4xf32>")  # fmt: skip
+    tiles = floats("st", 2, 3, 4)
+    lines = (
+        "  %n = arith.constant 7 : index\n  %e = tensor.empty(%n) : tensor<?x3xf32>\n"
+        "  %r = linalg.unpack %a inner_dims_pos = [0] inner_tiles = [4] into %e "
+        ": tensor<2x3x4xf32> -> tensor<?x3xf32>"
+    )
+    yield made("size", "unpack", [tiles], start + lines, "tensor<?x3xf32>")
+    lines = (
+        "  %z = arith.constant 0.5 : f32\n  %e = tensor.empty(%c2) : tensor<?x2x2xf32>\n"
+        "  %r = linalg.pack %a padding_value(%z : f32) inner_dims_pos = [0] inner_tiles = [2] "
+        "into %e : tensor<3x2xf32> -> tensor<?x2x2xf32>"
+    )
+    lines = start + "  %c2 = arith.constant 2 : index\n" + lines
+    yield made("size", "pack", [floats("sp", 3, 2)], lines, "tensor<?x2x2xf32>")
+    region = (
+        "  ^bb0(%u: f32, %o: f32):\n    %i = arith.index_cast %n : index to i32\n"
+        "    %x = arith.sitofp %i : i32 to f32\n    %y = arith.divf %u, %x : f32\n"
+        "    linalg.yield %y : f32"
+    )
+    lines = (
+        "  %n = tensor.dim %a, %c1 : tensor<?x?xf32>\n"
+        "  %m = tensor.dim %a, %c0 : tensor<?x?xf32>\n"
+        "  %e = tensor.empty(%m, %n) : tensor<?x?xf32>\n"
+    ) + generic(["(i, j) -> (i, j)"] * 2, "pp", "%a : tensor<?x?xf32>", "tensor<?x?xf32>", region)
+    yield loose("mean", [a], lines, "tensor<3x4xf32>")
+    region = (
+        "  ^bb0(%u: f32, %o: f32):\n    %y = arith.addf %u, %o : f32\n    linalg.yield %y : f32"
+    )
+    lines = (
+        "  %n = tensor.dim %a, %c0 : tensor<?x?xf32>\n  %z = arith.constant 0.0 : f32\n"
+        "  %e0 = tensor.empty(%n) : tensor<?xf32>\n"
+        "  %e = linalg.fill ins(%z : f32) outs(%e0 : tensor<?xf32>) -> tensor<?xf32>\n"
+    ) + generic(
+        ["(i, j) -> (i, j)", "(i, j) -> (i)"], "pr", "%a : tensor<?x?xf32>", "tensor<?xf32>", region
+    )
+    yield loose("sum", [a], lines, "tensor<3xf32>")
+
+
+def _open(text: str) -> str:
+    """A text where the types of tensors have ``?`` for their sizes."""
+    return re.sub(
+        r"tensor<([\dx]+)x([fi]\d+)>", lambda m: tensor(["?"] * (m[1].count("x") + 1), m[2]), text
+    )
+
+
 FAMILIES: tuple[Callable[[], Iterator[LinalgFunction]], ...] = (
     of_floats, of_integers, of_names, of_reductions, of_windows, of_moves, of_places, of_tensors,
+    of_sizes,
 )  # fmt: skip
 
 

@@ -62,8 +62,8 @@ def _compiled(functions: list[LinalgFunction]) -> Any:
 def _difference(function: LinalgFunction, wanted: npt.NDArray[Any]) -> str | None:
     """What differs, or why the function is refused; None if nothing does."""
     try:
-        imported = from_mlir(function.text)
         given = dict(zip("abcdefgh", function.data, strict=False))
+        imported = from_mlir(function.text, shapes={name: x.shape for name, x in given.items()})
         imported = imported.bind({name: x.astype(np.float64) for name, x in given.items()})
         run = simulate(compile_program(imported.program, imported.schedule), imported.data)
     except FuseloomError as problem:
