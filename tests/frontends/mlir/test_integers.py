@@ -356,3 +356,37 @@ def test_the_machine_computes_them_in_float32(op: str, bits: int) -> None:
     wanted = f(a % 2**bits, b % 2**bits) if op in UNSIGNED else f(a, b)
     wanted = wanted.astype(float) if out == "i1" else signed(wanted, bits)
     np.testing.assert_array_equal(run.results[given.program.outputs[0]].to_dense(), wanted)
+
+
+@pytest.mark.parametrize(
+    ("number", "op", "fits"),
+    [("100000", "muli", False), ("40000", "muli", True), ("16777216", "addi", True)],
+)
+def test_constants_whose_results_do_not_fit_are_refused(number: str, op: str, fits: bool) -> None:
+    text = f"""
+    #m = affine_map<(i) -> (i)>
+    func.func @f() -> tensor<2xi32> {{
+      %k = arith.constant dense<[1, {number}]> : tensor<2xi32>
+      %e = tensor.empty() : tensor<2xi32>
+      %y = linalg.generic {{indexing_maps = [#m, #m], iterator_types = ["parallel"]}}
+        ins(%k : tensor<2xi32>) outs(%e : tensor<2xi32>) {{
+      ^bb0(%a: i32, %o: i32):
+        %p = arith.{op} %a, %a : i32
+        linalg.yield %p : i32
+      }} -> tensor<2xi32>
+      return %y : tensor<2xi32>
+    }}"""
+    if fits:
+        x = np.array([1, int(number)])
+        np.testing.assert_array_equal(result(from_mlir(text), {}), x * x if op == "muli" else x + x)
+        return
+    with pytest.raises(FuseloomError, match="too large for i32"):
+        from_mlir(text)
+
+
+def test_what_is_known_of_a_type_spares_statements() -> None:
+    """The sum of two i8 fits an i16."""
+    body = "%p = arith.extsi %a : i8 to i16\n%y = arith.addi %p, %p : i16"
+    t = "tensor<4xi8>"
+    given = from_mlir(generic([(t, MAP)], ("tensor<4xi16>", MAP), "p", body))
+    assert len(given.program.statements) == 1

@@ -260,7 +260,7 @@ def _random_sums(rng: np.random.Generator) -> str:
     return "\n".join(lines) + "\n"
 
 
-@counts(small=60, deep=600)
+@counts(small=40, deep=300)
 def test_sums_that_repeat_operands_keep_their_elements(count: int) -> None:
     read = 0
     for seed in range(count):

@@ -36,6 +36,7 @@ from fuseloom.frontends.mlir.integers import (
     extreme,
     last_bit,
     loosened,
+    overflows,
     product,
     shifted_bits,
     unsigned,
@@ -232,7 +233,14 @@ def _modular(op: str, a: Node, b: Node, element: str | None) -> Node:
         exact = _EXACTLY[op](int(a.value), int(b.value))
         return Num(float(canonical(exact, element)))
     if bits is None or bits > NARROW:
-        return _NUMBERS[op](a, b)
+        found = _NUMBERS[op](a, b)
+        if overflows(found, element):
+            raise Unsupported(
+                f"{op} of numbers that are too large for {element}",
+                f"the result is taken modulo 2^{bits}, and programs have integers up to 2^24: "
+                "use smaller numbers, or floats",
+            )
+        return found
     (low, high), (least, most) = bounds(a, element), bounds(b, element)
     if op == "arith.muli":
         ends = [x * y for x in (low, high) for y in (least, most)]

@@ -21,11 +21,15 @@ _CLOSE = 1e-6
 
 @dataclass(frozen=True)
 class Arg:
-    """The element of an operand, inputs before outputs; -1 - n for the n-th value from outside."""
+    """The element of an operand, inputs before outputs; -1 - n for the n-th value from outside.
+
+    ``range`` is that of the integers that it may be, where that is known.
+    """
 
     number: int
     size: int = 1
     depth: int = 1
+    range: tuple[float, float] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

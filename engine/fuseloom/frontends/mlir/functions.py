@@ -304,7 +304,12 @@ class Body(ElementScope):
             raise refuse_meaning(
                 "a pad with something else than a number", "yield a constant", body.value.place
             )
-        view = self.view(body.operand)
+        source = self.typed(body.operand)
+        if isinstance(source, Blank) and source.fill is None:
+            source = replace(source, fill=value.value)  # nobody may read its elements
+            view = self.builder.constant(filled(source, name, place))
+        else:
+            view = self.view(body.operand)
         return pad(self.builder, body, view, value.value, self.number, name, place)
 
     def _pack(self, body: Pack, name: str, place: SourcePlace) -> Value:

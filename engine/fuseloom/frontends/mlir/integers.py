@@ -27,6 +27,7 @@ from fuseloom.frontends.mlir.expressions import (
     UNSIGNED,
     WRAP,
     Apply,
+    Arg,
     Index,
     Node,
     Num,
@@ -34,6 +35,7 @@ from fuseloom.frontends.mlir.expressions import (
     Unsupported,
     add,
     largest,
+    leaves,
     made,
     mul,
     raw,
@@ -105,6 +107,8 @@ def _bounds(node: Node) -> tuple[float, float]:
             return value, value
         case Index():
             return 0.0, EXACT
+        case Arg(range=(low, high)):
+            return low, high
         case Apply(op=op, operands=operands, constant=constant):
             known = [_bounds(x) for x in operands]
             found = _applied(op, known, constant)
@@ -175,6 +179,20 @@ def _of_raw(name: str, operands: Sequence[Node]) -> tuple[float, float]:
         case "remainder" if low >= 0.0 and others[0][0] >= 1.0:
             return 0.0, min(high, others[0][1] - 1.0)
     return _EVERY
+
+
+def overflows(node: Node, element: str | None) -> bool:
+    """Return whether what is known of a tree says that it may not fit a type.
+
+    >>> overflows(mul(Arg(0, range=(0.0, 1e5)), Arg(1, range=(0.0, 1e5))), "i32")
+    True
+    """
+    bits = bits_of(element)
+    if bits is None or any(isinstance(x, Index) for x in leaves(node)):
+        return False
+    least, most = _bounds(node)
+    low, high = _whole_range(element, bits)
+    return math.isfinite(least + most) and not low <= least <= most <= high
 
 
 def natural(node: Node, element: str | None) -> bool:

@@ -23,7 +23,7 @@ from fuseloom.frontends.mlir.expressions import (
     smallest,
     sub,
 )
-from fuseloom.frontends.mlir.integers import bits_of
+from fuseloom.frontends.mlir.integers import NARROW, bits_of, range_of
 from fuseloom.frontends.mlir.syntax import AffineMap, Type
 from fuseloom.frontends.mlir.values import Ignored
 from fuseloom.program.syntax import SourcePlace
@@ -276,7 +276,7 @@ def in_integers(
         Whether inputs are cast, and compared, as integers without a sign.
     """
     number = Type(out.element, place=out.place)
-    casts = {k: _cast(Arg(k), x, number, signless) for k, x in enumerate(ins)}
+    casts = {k: _cast(_element(k, x), x, number, signless) for k, x in enumerate(ins)}
     if op in _ELEMENTWISE or op in _POWERS:
         computation = replace(computation, trees=(_each(op, number),))
         return with_inputs(computation, casts)
@@ -296,8 +296,17 @@ def in_integers(
 def in_floats(computation: Computation, ins: Sequence[Type], signless: bool) -> Computation:
     """The same computation of floats, to which inputs of integers are cast."""
     number = Type("f32")
-    casts = {k: _cast(Arg(k), x, number, signless) for k, x in enumerate(ins) if x.is_integer}
+    casts = {
+        k: _cast(_element(k, x), x, number, signless) for k, x in enumerate(ins) if x.is_integer
+    }
     return with_inputs(computation, casts) if casts else computation
+
+
+def _element(k: int, of: Type) -> Arg:
+    """An operand, with the range of its type."""
+    bits = bits_of(of.element)
+    narrow = bits is not None and bits <= NARROW
+    return Arg(k, range=range_of(of.element) if narrow else None)
 
 
 def _cast(node: Node, of: Type, to: Type, signless: bool) -> Node:

@@ -72,6 +72,10 @@ class Structured(Reductions):
         cast = isinstance(tree, Raw) and tree.name == CAST
         if isinstance(tree, Raw) and cast:
             tree = tree.operands[0]
+        source = self.operands[tree.number] if isinstance(tree, Arg) and tree.number >= 0 else None
+        if isinstance(source, Blank):  # a copy has no more elements
+            holds_zeros = source.fill is None and source.format is not None
+            return Blank(sizes, type_.format, 0.0 if holds_zeros else source.fill)
         if isinstance(tree, Arg) and (moved := self._moved(tree, out, n, cast)) is not None:
             return moved
         free = self.free(tree)
