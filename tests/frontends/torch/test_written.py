@@ -108,6 +108,10 @@ def test_every_write_to_every_view(count: int, traced: str) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def test_a_write_to_windows_leaves_what_is_between_them() -> None:
+    assert right(written("windows", "add_", 0))
+
+
 def all_written(x: Any) -> Any:
     made = torch.empty(4, 6)
     made.t()[:3].copy_(x.t()[:3].exp())

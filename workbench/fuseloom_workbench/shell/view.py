@@ -101,6 +101,7 @@ def rail(session: Session) -> dict[str, Any]:
         "machines": machines if known else [*machines, label],
         "memory": machine_text(design.machine),
         "presets": [_preset(session, name) for name in session.presets],
+        "lacking": "" if session.presets else _no_presets(session),
         "runs": [_run(session, number, run) for number, run in reversed(runs)],
     }
 
@@ -112,6 +113,14 @@ def _about(session: Session) -> str:
     if session.design.text is not None:
         text = f"Edited from {session.design.model}. {text}"
     return text
+
+
+def _no_presets(session: Session) -> str:
+    design, count_ = session.design, len(session.built.program.live)
+    whose = "A program of your own" if design.text is not None else f"The model {design.model}"
+    if count_ == 1:
+        return f"{whose} has no presets: it is one statement. Choose its order, or search."
+    return f"{whose} has no presets: cut it in Fusion, or search."
 
 
 def _preset(session: Session, name: str) -> dict[str, Any]:

@@ -57,6 +57,8 @@ _COMPONENTS = frozenset(
         *("indices", "_indices", "values", "_values"),
     }
 )
+_LOSSY = frozenset({"unfold_backward"})
+"""What ``torch.export`` makes of a write to windows: elements between them become 0."""
 _MARKING = frozenset({"_coalesced_", "detach_", "requires_grad_"})
 """Operations that change what is known of a tensor, not its elements."""
 
@@ -67,7 +69,8 @@ def export_suffices(exported: Any) -> bool:
     """Return whether a graph of ``torch.export`` has sizes that are all known, and right.
 
     Sizes that depend on the values of an index are symbols in it, and of a sparse tensor's
-    components it does not know how many there are.  What runs under ``torch.autocast``,
+    components it does not know how many there are; after a write to windows it has zeros between
+    them.  What runs under ``torch.autocast``,
     ``checkpoint`` or ``vmap`` stands in graphs of its own, or in calls of Python.
     """
     torch = load_torch()
@@ -77,7 +80,7 @@ def export_suffices(exported: Any) -> bool:
         schema = getattr(node.target, "_schema", None)
         if schema is None and node.target is not operator.getitem:
             return False
-        if schema is not None and schema.name.split("::")[-1] in _COMPONENTS:
+        if schema is not None and schema.name.split("::")[-1] in _COMPONENTS | _LOSSY:
             return False
         for val in flattened(node.meta.get("val")):
             if isinstance(val, torch.SymInt | torch.SymFloat | torch.SymBool):
