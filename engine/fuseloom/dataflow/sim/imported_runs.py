@@ -27,7 +27,7 @@ from fuseloom.dataflow.sim.result import EngineResult
 from fuseloom.dataflow.sim.trace import Trace
 from fuseloom.dataflow.sim.work import measured_work
 from fuseloom.errors import SimulationError
-from fuseloom.program.inputs import as_stored
+from fuseloom.program.inputs import as_stored, made_tensor
 from fuseloom.program.storage import StoredTensor
 from fuseloom.results.check import Against, Check, relative_error
 from fuseloom.results.work import Work
@@ -123,8 +123,8 @@ def has_large_tables(imported: ImportedGraph) -> bool:
 
 
 def _operands(imported: ImportedGraph, data: Mapping[str, Any]) -> dict[str, StoredTensor]:
-    """What is given for the operands of a graph, stored as its nodes read it."""
-    found: dict[str, StoredTensor] = {}
+    """What is given for the operands of a graph, stored as its nodes read it, and what follows."""
+    found = {n: made_tensor(t) for n, t in imported.tensors.items() if t.made is not None}
     for name, given in data.items():
         if isinstance(given, StoredTensor):
             found[name] = given

@@ -175,7 +175,7 @@ def pieces(b: TorchBuilder, op: str, value: Value, args: Sequence[Any]) -> Any:
     parts = []
     start = 0
     for n, length in enumerate(_lengths(op, first, size)):
-        if op == "tensor_split" and not isinstance(first, int):
+        if op == "tensor_split" and isinstance(first, (list, tuple)):
             start = range(size)[first[n - 1] if n else 0 :].start
         chosen = list(range(start, start + length))
         start += length
