@@ -97,6 +97,14 @@ def test_a_maximum_of_nothing() -> None:
 BY_ROW = torch.tensor([[0], [2], [1]])
 TWO = torch.tensor([[0, 2], [1, 1]])
 ROWS3 = torch.tensor([[2, 0, 1], [0, 1, 2]])
+
+
+def put_apart(x: Any) -> Any:
+    made = x[..., None] * torch.tensor([1.0, 2.0])
+    made[torch.tensor([0, 4]), :, torch.tensor([1, 0])] = x[:2].exp()
+    return made
+
+
 PLACED: dict[str, Function] = {
     "a number, by row": lambda x: (x * 2).scatter(1, BY_ROW, 5.0),
     "a number at one place twice": lambda x: (x * 2).scatter(1, TWO, 5.0),
@@ -117,20 +125,22 @@ PLACED: dict[str, Function] = {
     "a vector": lambda x: (x[:, 0] * 2).scatter(0, torch.tensor([3, 1]), x[0, :2]),
     "a scalar": lambda x: x.sum().scatter(0, torch.tensor(0), 3.0) + x,
     "of nothing": lambda x: (x * 2).scatter(1, torch.zeros(5, 0, dtype=torch.int64), x),
-    "index_put by a matrix": lambda x: (x * 2).index_put((TWO, TWO), x[:2, :2].exp() * 0 + 3),
+    "index_put by a matrix": lambda x: (x * 2).index_put((TWO, TWO.flip(0)), x[:2, :2].exp()),
     "index_put of a number by matrices": lambda x: (x * 2).index_put(
         (TWO, torch.tensor([0, 1])), torch.tensor(7.0)
     ),
     "index_put of values by a grid": lambda x: (x * 2).index_put(
         (torch.tensor([[0], [3]]), torch.tensor([0, 2])), x[:2, :2].exp()
     ),
-    "index_put apart": lambda x: x.reshape(5, 3, 1).expand(5, 3, 2).contiguous().mul(2).index_put(
-        (torch.tensor([0, 4]), None, torch.tensor([1, 0])), x[:2].exp()
-    ),
+    "index_put apart": lambda x: put_apart(x),
     "index_put that adds by a matrix": lambda x: (x * 2).index_put(
         (TWO,), x[:2, None].expand(2, 2, 3), accumulate=True
     ),
     "index_put of a number twice": lambda x: (x * 2).index_put((AT,), torch.tensor(0.25)),
+    "a computed number twice": lambda x: (x * 2).index_put((AT,), x.sum()),
+    "a computed number by a matrix": lambda x: torch.zeros(5, 3).index_put((TWO, TWO), x.sum()),
+    "one row several times": lambda x: (x * 2).index_copy(0, AT, x[:1].exp().expand(5, 3)),
+    "index_fill of a computed number": lambda x: (x * 2).index_fill(0, AT, x.sum()),
     "index_fill": lambda x: (x * 2).index_fill(1, torch.tensor([0, 2, 0]), 0.5),
 }  # fmt: skip
 

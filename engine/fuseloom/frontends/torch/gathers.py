@@ -30,7 +30,7 @@ def vector(m: Importer, index: Any, dim: int) -> Indices | None:
         if held.dtype == torch.bool:
             return held.reshape(-1).nonzero().reshape(-1)
         moved = held.movedim(dim, 0) if held.dim() else held.reshape(1)
-        return moved.reshape(moved.shape[0], -1)
+        return moved.flatten(1) if moved.dim() > 1 else moved.reshape(-1, 1)
 
     def entries(env: Mapping[str, Any]) -> Any:
         rows = along(env[name])

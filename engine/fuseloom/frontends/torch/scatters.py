@@ -108,7 +108,7 @@ class Targets:
         """A result over the places that the index has, with zeros at the others."""
         shape = self.m.builder.node.meta["val"].shape
         for d, size in enumerate(shape):
-            if value.shape[d] != size:
+            if d != self.dim and value.shape[d] != size:
                 ahead = self.m.torch.eye(size, value.shape[d])
                 value = along(self.m, value, d, ahead, f"rest{d}")
         return value
@@ -237,7 +237,14 @@ def _others(m: Importer, targets: Targets) -> list[tuple[int, int]]:
 
 def _written(m: Importer, targets: Targets, new: Value, x: Any) -> Value:
     """``x`` with other entries at the targets."""
+    b, dim = m.builder, targets.dim
     whole = all(n == k for n, k in _others(m, targets))
+    if new.axes[dim] is None:  # one value for all places along the dimension
+        dims = [None if d == dim else d for d in range(new.rank)]
+        one = new.picked(dims, [1 if d == dim else n for d, n in enumerate(new.shape)])
+        hit = targets.counts(lambda n: n > 0, "hit", whole)
+        moved = b.mul(targets.spread(one), hit, "moved").expanded(_shape(m))
+        return kept_and(m, x, targets.counts(lambda n: n == 0, "kept", whole), moved)
     stays = targets.counts(partial(once, m), "kept", whole)
     return kept_and(m, x, stays, targets.spread(targets.added(new)))
 
@@ -271,6 +278,21 @@ def index_copy(m: Importer, x: Any, dim: int, index: Any, source: Any) -> Value:
     return _written(m, targets, m.value(source), x)
 
 
+def index_fill(m: Importer, x: Any, dim: int, index: Any, value: Any) -> Value:
+    """One value in rows that an index names."""
+    if _nothing(m, index) or not _shape(m):
+        return m.value(x) if _nothing(m, index) else copy(m, x, value)
+    shape, entries = _shape(m), vector(m, index, 0)
+    dim = m.builder.axis(dim, len(shape))
+    targets = Targets(m, index, dim, shape[dim], entries)
+    number = m.number(value)
+    if number is not None:
+        return _set(m, targets, number, x)
+    count = int(held_index(m, index).numel())
+    wide = [count if d == dim else n for d, n in enumerate(shape)]
+    return _written(m, targets, m.value(value).expanded(wide), x)
+
+
 def index_put(
     m: Importer, x: Any, indices: Sequence[Any], values: Any, accumulate: bool = False, **_: Any
 ) -> Value:
@@ -290,7 +312,7 @@ def index_put(
     apart = [d for d, _ in given] != list(range(first, last))
     if apart or any(h.dim() != 1 for h in held):
         return _put(m, x, indices, values, accumulate)
-    if m.number(values) is not None and not accumulate and _repeats(held):
+    if not accumulate and not m.value(values).rank and _repeats(held):
         return _put(m, x, indices, values, accumulate)
     shape = tuple(b.node.meta["val"].shape)
     vectors = [vector(m, node, 0) for _, node in given]
@@ -419,7 +441,7 @@ def where(m: Importer, condition: Any, x: Any, other: Any) -> Value:
 HANDLERS: dict[str, Callable[..., Any]] = {
     "scatter_add": scatter_add, "scatter": scatter,
     "scatter_reduce": scatter_reduce, "index_add": index_add, "index_reduce": index_reduce,
-    "index_copy": index_copy, "index_put": index_put,
+    "index_copy": index_copy, "index_fill": index_fill, "index_put": index_put,
     "_index_put_impl": index_put, "segment_reduce": segment_reduce,
     "isinf": isinf, "where": where,
 }  # fmt: skip

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from fuseloom.errors import ProgramError
-from fuseloom.frontends.torch.capture import load_torch
+from fuseloom.frontends.torch.capture import draws, load_torch
 from fuseloom.frontends.torch.messages import refusal
 from fuseloom.frontends.torch.nodes import EMPTY, LIKE, arguments, op_name
 from fuseloom.frontends.torch.views import VIEWS
@@ -70,7 +70,7 @@ class Holes:
             self._keep(node, self.torch.ones(tuple(val.shape), dtype=self.torch.bool), node)
             return
         read = [n for n in node.all_input_nodes if n.name in self.of]
-        if not read or (name in LIKE and name != "fill") or name in _SHAPES:
+        if not read or draws(node) or (name in LIKE and name != "fill") or name in _SHAPES:
             return
         source = self.made_by[read[0].name]
         if name not in MOVING | WRITING:

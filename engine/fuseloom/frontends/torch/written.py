@@ -54,7 +54,8 @@ def put(
 ) -> Value:
     """``x`` with other elements at known places, which count its elements in order.
 
-    ``new`` is a number, or ``count`` values in the order of the places.
+    ``new`` is a number, or ``count`` values in the order of the places.  One value may be written
+    to a place several times.
     """
     b, torch = m.builder, m.torch
     shape = tuple(b.node.meta["val"].shape)
@@ -73,14 +74,19 @@ def put(
     def hits(env: Mapping[str, Any]) -> Any:
         return torch.bincount(checked(env), minlength=size).reshape(shape).double()
 
+    alike = number is not None or all(axis is None for axis in new.axes)
+
     def left(env: Mapping[str, Any]) -> Any:
-        return once(m, hits(env)) if number is None else (hits(env) == 0).double()
+        return (hits(env) == 0).double() if alike else once(m, hits(env))
 
     def hit(env: Mapping[str, Any]) -> Any:
         return (hits(env) > 0).double()
 
     label = b.node.name
-    if number is None or accumulate:
+    if number is None and alike and not accumulate:
+        one = new.picked([None] * len(shape), [1] * len(shape))
+        moved = b.mul(b.feed(f"{label}_hit", shape, hit, keep=True), one, "written")
+    elif number is None or accumulate:
         value = new if number is None else b.constant(number).expanded((count,))
         value = views.moved(b, b.unmasked(value, "a part"), (count,))
         picks = selections_of(b, checked, (count,), size, f"{label}_places")
