@@ -16,7 +16,7 @@ X = normal(4, 6)
 WRITTEN: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
     "a diagonal": (lambda x: torch.diagonal_scatter(x, x[0, :3].exp(), 1), (3, 4)),
     "a diagonal of a batch": (
-        lambda x: torch.diagonal_scatter(x * 2, x[:, 0].exp(), -1, 0, 2), (3, 2, 4)
+        lambda x: torch.diagonal_scatter(x * 2, x[0, :, :2].exp(), -1, 0, 2), (3, 2, 4)
     ),
     "a diagonal of zeros": (
         lambda x: torch.diagonal_scatter(torch.zeros(3, 3), x[0].exp()), (2, 3)

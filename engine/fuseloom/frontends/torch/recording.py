@@ -236,6 +236,8 @@ class _Recorder:
         if written and torch.Tag.inplace_view in func.tags:
             return self._turned(func, args, kwargs)
         operands = [t for t in pytree.tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)]
+        for t in written:
+            self.node_of(t)  # it is known from here on
         node = self._written_down(func, args, kwargs, value_form(func) if written else func)
         if name in READING and any(self.node_of(t).name in self.branching for t in operands):
             raise _refused(node, "the module branches on values that it computes")
