@@ -116,7 +116,7 @@ def test_a_write_to_windows_leaves_what_is_between_them() -> None:
 def test_what_a_module_is_given_stays(traced: str) -> None:
     def sparse(x: Any) -> Any:
         adjacency = x.relu().to_sparse()
-        adjacency._values().mul_(2)
+        adjacency.values().mul_(2)
         return adjacency.to_dense()
 
     with pytest.raises(FuseloomError):

@@ -113,7 +113,7 @@ Call = tuple[Any, tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
-class Part:
+class ViewPart:
     """How a view lies in the tensor that it is a view of.
 
     Attributes
@@ -131,20 +131,20 @@ class Part:
     places: Any = None
 
 
-def part_of(whole: Any, view: Any) -> Part | None:
+def part_of(whole: Any, view: Any) -> ViewPart | None:
     """How a view lies in a tensor; None if elements of it have no place of their own there."""
     aten = load_torch().ops.aten
     if view.dtype != whole.dtype:
         return None
     if tuple(view.shape) == tuple(whole.shape) and _same_strides(view, whole):
-        return Part(back=(aten.alias.default, ()))
+        return ViewPart(back=(aten.alias.default, ()))
     order = _permutation(whole, view)
     if order is not None:
         inverse = [order.index(d) for d in range(len(order))]
-        return Part(back=(aten.permute.default, (inverse,)))
+        return ViewPart(back=(aten.permute.default, (inverse,)))
     cut = _cut(whole, view)
     if cut is not None:
-        return Part(scatter=cut)
+        return ViewPart(scatter=cut)
     return _placed(whole, view)
 
 
@@ -216,13 +216,13 @@ def _positions(tensor: Any) -> Any:
     return torch.arange(count).as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
 
 
-def _placed(whole: Any, view: Any) -> Part | None:
+def _placed(whole: Any, view: Any) -> ViewPart | None:
     torch = load_torch()
     there, own = _positions(whole).reshape(-1), _positions(view).reshape(-1)
     if torch.equal(there, own):
-        return Part(back=(torch.ops.aten.reshape.default, (list(whole.shape),)))
+        return ViewPart(back=(torch.ops.aten.reshape.default, (list(whole.shape),)))
     place = torch.full((int(max(there.max(), own.max())) + 1,), -1)
     place[there] = torch.arange(there.numel())
     places = place[own]
     twice = places.unique().numel() != places.numel()
-    return None if bool((places < 0).any()) or twice else Part(places=places)
+    return None if bool((places < 0).any()) or twice else ViewPart(places=places)
