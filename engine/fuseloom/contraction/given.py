@@ -128,14 +128,14 @@ def sizes_of(
                 f"shape {shape_text(tensor.shape)}",
                 hint="one index per dimension",
             )
-        shape = list(tensor.shape)
-        for index in reversed(indices):
+        at = 0
+        for index in indices:
             if index == ELLIPSIS:
-                rest.append(tuple(shape[len(shape) - more :]))
-                del shape[len(shape) - more :]
-                continue
-            size = shape.pop()
-            _agree(index, size, name, tensor.origin, extents, sizes, told)
+                rest.append(tuple(tensor.shape[at : at + more]))
+                at += more
+            else:
+                _agree(index, tensor.shape[at], name, tensor.origin, extents, sizes, told)
+                at += 1
     if rest and ELLIPSIS not in extents:
         sizes[ELLIPSIS] = _broadcast(rest)
     return sizes

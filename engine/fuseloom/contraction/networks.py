@@ -142,8 +142,8 @@ def from_einsum(
     >>> sizes = {"i": 4, "j": 5, "k": 6}
     >>> print(*from_einsum("ij,jk->ik", sizes).statements[0].operands)
     A[i,j] B[j,k]
-    >>> print(from_einsum("bii,...->b...", shapes=[(2, 3, 3), (5,)]).statements[-1])
-    R[b,d0] = A_diagonal[b,i] * B[d0]
+    >>> print(*from_einsum("bii,...->b...", shapes=[(2, 3, 3), (5,)]).statements[-1].operands)
+    A_diagonal[b,i] B[d0]
     """
     operands, result = read_einsum(text)
     if len(operands) > MOST_OPERANDS:
