@@ -47,6 +47,30 @@ def run_and_wait(page, press):
     expect(page.locator("[data-action=run]")).to_be_enabled()
 
 
+@pytest.mark.parametrize("moved", [True, False], ids=["dragged", "pressed"])
+def test_escape_in_a_drag_leaves_the_boundary_where_it_is(page, session, moved):
+    bar = page.locator("button.bar[data-gap='4']")
+    cuts, (x, y) = session.cuts, centre(bar)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    if moved:
+        page.mouse.move(x - 40, y, steps=4)
+        expect(page.locator(".chain.dragging")).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(page.locator(".chain.dragging")).to_have_count(0)
+    page.mouse.up()
+    page.wait_for_function("() => new Promise(done => setTimeout(done))")
+    bar.focus()
+    page.keyboard.press("ArrowLeft")  # what is asked for later is carried out later
+    expect(page.locator("button.bar[data-gap='3']")).to_be_focused()
+    assert len(session.cuts) == len(cuts)
+    goal = centre(page.locator(".gap[data-gap='4']"))
+    drag(page, centre(page.locator("button.bar[data-gap='3']")), goal)
+    expect(page.locator("button.bar[data-gap='4']")).to_be_visible()  # a drag is one again
+    page.locator("button.bar[data-gap='4']").click()
+    expect(page.locator("button.bar")).to_have_count(0)  # and a click a click
+
+
 def test_drag_a_boundary_run_and_be_refused(page, session):
     before = seen(page)
     bar, goal = page.locator("button.bar[data-gap='4']"), page.locator(".gap[data-gap='3']")

@@ -90,6 +90,53 @@ def test_a_reload_goes_on_with_the_design_and_its_runs(page):
         assert not server.faults()
 
 
+RETURNS = ("reload", "share", "back", "reconnect")
+"""Ways in which a page comes again: by itself, under the address that Share gave it, ..."""
+
+
+@pytest.mark.parametrize("way", RETURNS)
+def test_a_page_that_was_not_edited_keeps_its_runs(page, way):
+    with Server() as server:
+        open_page(page, server)
+        regions = page.locator("section.region").count()
+        page.locator("[data-action=run]").click()
+        result = page.locator(".out:not(.stale)")
+        expect(result.locator(".badge.good")).to_be_visible(timeout=2 * PATIENCE)
+        cycles = result.locator(".cycles").inner_text()
+        match way:
+            case "reload":
+                page.reload()
+            case "share":
+                page.get_by_role("button", name="Share", exact=True).click()
+                page.wait_for_url("**/explorer?model=*")
+                page.reload()
+            case "back":
+                page.goto("about:blank")
+                page.go_back()
+            case "reconnect":
+                page.evaluate(
+                    "() => sessionStorage.setItem(`fuseloom:${location.pathname}:recover`, 'yes')"
+                )
+                page.reload()
+        page.locator("g.node").first.wait_for(timeout=2 * PATIENCE)
+        expect(result.locator(".cycles")).to_have_text(cycles, timeout=2 * PATIENCE)
+        expect(page.locator("section.region")).to_have_count(regions)
+        page.goto("about:blank")
+        assert not server.faults()
+
+
+def test_an_address_that_is_opened_names_the_design(page):
+    with Server() as server:
+        open_page(page, server)
+        page.locator("[data-preset=full]").click()
+        expect(page.locator("section.region")).to_have_count(1)
+        page.goto(f"{server.url}/explorer?model=gcn&data=karate&preset=unfused&machine=hbm2")
+        expect(page.locator("section.region")).not_to_have_count(1, timeout=2 * PATIENCE)
+        expect(page.get_by_label("Machine").first).to_have_value("hbm2")
+        page.goto("about:blank")
+        assert not server.faults()
+
+
 KEPT = """() => {
   const kept = sessionStorage.getItem(`fuseloom:${location.pathname}`)
   return kept && JSON.parse(kept).past.length > 0

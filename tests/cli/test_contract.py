@@ -105,7 +105,8 @@ def test_an_outer_product_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         (("MTTKRP", "--bound", "4"), "no intermediate has 4 dimensions"),
         (("MTTKRP", "--density", "Z=1"), "no operand Z"),
         (("MTTKRP", "--density", "much"), "is no density"),
-        (("ijj,jk->ik", "--extents", "i=2,j=2,k=2"), "has the index j twice"),
+        (("ij,jk->ii", "--extents", "i=2,j=2,k=2"), "has the index i twice"),
+        (("...ij,jk", "--extents", "i=2,j=2,k=2"), "no size is given for [.]{3}"),
         (("ij,jk->il", "--extents", "i=2,j=2,k=2"), "result's index l is in no operand"),
         (("MTTKRP", "--density", "0"), "a density is above 0"),
         (("MTTKRP", "--density", "nan"), "a density is above 0"),
@@ -122,6 +123,13 @@ def test_refusals(
 ) -> None:
     assert main(["contract", *arguments, "--measure", "0"]) == 2
     assert re.search(message, capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("text", ["ij,jk", "iij,jk->ik", "...ij,jk->...ik", ",ij,jk->ik"])
+def test_strings_as_numpy_reads_them(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    extents = ("--extents", "i=2,j=3,k=2,...=2")
+    assert main(["contract", text, *extents, "--measure", "1"]) == 0
+    assert re.search(r"\d+ nests?", capsys.readouterr().out)
 
 
 def test_a_programs_file_and_runs_that_are_kept(

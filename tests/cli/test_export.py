@@ -26,6 +26,27 @@ def test_export_and_back(form: str, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert made["outputs"]["T"]["shape"] == [8, 4]
 
 
+@pytest.mark.parametrize("form", ["sam", "json"])
+@pytest.mark.parametrize(
+    "statement", ["y[i] = x[p[i]]", "y[i] = x[2*i]", "y[i] = A[i,i]", "y[i] = x[(3, 1)[i]]"]
+)
+def test_what_a_program_reads_at_places_need_not_be_given_again(
+    form: str, statement: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program, path = tmp_path / "p.loom", tmp_path / f"g.{form}"
+    given = "A: 4x4 csr" if "A" in statement else "x: 5 dense"
+    program.write_text(f"{given}\np: list 3, 1, 1\n{statement}\n")
+    output(capsys, "compile", str(program), "--export", form, "--output", str(path))
+    x, a = np.arange(5.0) + 1, np.arange(16.0).reshape(4, 4)
+    want = {"p": x[[3, 1, 1]], "2": x[::2], "i": np.diag(a), "(": x[[3, 1]]}[statement[9]]
+    data = {"A": a} if "A" in statement else {"x": x}
+    np.savez(tmp_path / "d.npz", **data, expected=want)
+    option = "--sam" if form == "sam" else "--graph"
+    tensors = ("--tensors", str(tmp_path / "d.npz"))
+    made = json.loads(output(capsys, "simulate", option, str(path), *tensors, "--json"))
+    assert made["check"]["ok"]
+
+
 def test_export_tortilla_with_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     where = ("--export", "tortilla", "--output", str(tmp_path / "g"))
     output(capsys, "compile", "--model", "spmm", "--data", "random", *where)

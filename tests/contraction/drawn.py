@@ -10,6 +10,7 @@ import numpy.typing as npt
 from fuseloom.contraction.networks import binary, from_einsum
 from fuseloom.contraction.tree import ContractionTree
 from fuseloom.program import parse
+from fuseloom.program.inputs import made_tensor
 
 Array = npt.NDArray[np.float64]
 INDICES = "ijklm"
@@ -47,15 +48,16 @@ def data_of(tree: ContractionTree, seed: int = 0, density: float = 0.5) -> dict[
     """Sparse values for every given tensor, as dense arrays."""
     rng = np.random.default_rng(seed)
     found = {}
-    for access in tree.inputs:
-        shape = [tree.extents[x] for x in access.indices]
-        found[access.tensor] = rng.normal(size=shape) * (rng.random(shape) < density)
+    for name in tree.given:
+        shape = tree.program.tensor(name).shape
+        found[name] = np.asarray(rng.normal(size=shape) * (rng.random(shape) < density))
     return found
 
 
 def wanted(tree: ContractionTree, data: dict[str, Array]) -> Array:
     """The result by NumPy, contraction by contraction."""
-    held = dict(data)
+    made = [t for t in tree.program.tensors if t.made is not None]
+    held = {**data, **{t.name: made_tensor(t).to_dense() for t in made}}
     letters = {x: chr(ord("a") + n) for n, x in enumerate(tree.indices)}
     for c in tree.contractions:
         parts = ["".join(letters[x] for x in a.indices) for a in c.operands]

@@ -7,6 +7,16 @@ import pytest
 from fuseloom.errors import ParseError
 from fuseloom.program.grammar import parse_syntax
 
+PIECES = [
+    "y[i] = x[i]",
+    "x: 3 dense",
+    "p: list 1",
+    "program q",
+    "option a b",
+    "output y",
+    "Größe: 3",
+]
+
 
 @pytest.mark.parametrize(
     ("text", "message", "hint"),
@@ -23,3 +33,19 @@ def test_what_is_found_and_what_could_stand(text: str, message: str, hint: str) 
         parse_syntax(text)
     assert message in caught.value.message
     assert hint in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("text", PIECES)
+@pytest.mark.parametrize("found", ["?", "ö", "=", ")", "é: 3", "+", "3", "\n["])
+def test_no_message_has_a_name_that_the_grammar_makes_up(text: str, found: str) -> None:
+    said = [refused(text[:at] + found + text[at:]) for at in range(len(text) + 1)]
+    assert not [words for words in said if "anon" in words or "'_" in words]
+
+
+def refused(text: str) -> str:
+    """What is said about a text; nothing if it is right."""
+    try:
+        parse_syntax(text)
+    except ParseError as problem:
+        return str(problem)
+    return ""

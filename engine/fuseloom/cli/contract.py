@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from fuseloom.cli.command import Command, natural, positive, print_json
-from fuseloom.cli.networks import tree_of
+from fuseloom.cli.networks import is_einsum, tree_of
 from fuseloom.errors import UsageError
 from fuseloom.results.document import DocumentKind
 from fuseloom.wording import agreeing, counted
@@ -101,7 +101,7 @@ def _run(options: Any) -> int:
     pins = tuple(map(Pin.parse, options.pin))
     encoding = Encoding(options.encoding)
     question = Question(tree, encoding, options.bytes, pins=pins)
-    names = dict.fromkeys(a.tensor for a in tree.inputs)
+    names = dict.fromkeys(tree.given)
     unknown = next((name for name in read.random if name not in names), None)
     if unknown is not None:
         raise UsageError(
@@ -139,7 +139,7 @@ def _check_bound(bound: int | None, tree: ContractionTree) -> None:
 
 def _elements(options: Any, tensor: CoordinateTensor) -> Any:
     """Elements alone where an einsum string has the sizes, which may be larger than the file's."""
-    return (tensor.coords, tensor.values) if "->" in options.network else tensor
+    return (tensor.coords, tensor.values) if is_einsum(options.network) else tensor
 
 
 def _densities(given: list[str], names: Iterable[str]) -> dict[str, float]:

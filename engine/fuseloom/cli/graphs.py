@@ -122,6 +122,7 @@ def _read(options: Any) -> tuple[ImportedGraph, Mapping[str, StoredTensor], Any]
     data = {
         name: store_operand(tensor, arrays, zeros=name not in imported.zeroless)
         for name, tensor in imported.tensors.items()
+        if tensor.made is None
     }
     return imported, data, arrays.get("expected")
 

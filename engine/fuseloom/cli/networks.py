@@ -40,13 +40,24 @@ def tree_of(options: Any, tensors: Mapping[str, CoordinateTensor]) -> Contractio
         return shipped(options.network)
     if options.tree and options.optimiser:
         raise UsageError("--tree and --optimiser both choose the tree", hint="give one of them")
-    if "->" not in options.network:
+    if not is_einsum(options.network):
         return _of_program(options)
     extents = sizes_of(options.network, tensors, read_extents(options.extents))
     program = from_einsum(options.network, extents)
     if options.optimiser:
         return optimised(program, options.optimiser)
     return binary(program, options.tree)
+
+
+def is_einsum(network: str) -> bool:
+    """Return whether a text is an einsum string: it says a result, or has several operands.
+
+    Examples
+    --------
+    >>> is_einsum("ii->"), is_einsum("ij,jk"), is_einsum("gcn.loom")
+    (True, True, False)
+    """
+    return "->" in network or ("," in network and not Path(network).is_file())
 
 
 def _of_program(options: Any) -> ContractionTree:

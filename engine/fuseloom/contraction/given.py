@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from fuseloom.contraction.networks import operand_indices
+from fuseloom.contraction.networks import ELLIPSIS, Extents, operand_indices
 from fuseloom.errors import DataError, ProgramError
 from fuseloom.frontends.files import CoordinateTensor, read_tensor
 from fuseloom.program.levels import shape_text
@@ -82,9 +82,9 @@ def read_operands(given: Iterable[str]) -> FromFiles:
 def sizes_of(
     text: str,
     tensors: Mapping[str, CoordinateTensor],
-    extents: Mapping[str, int],
+    extents: Extents,
     names: Sequence[str] | None = None,
-) -> dict[str, int]:
+) -> dict[str, int | tuple[int, ...]]:
     """Sizes of an einsum string's indices, as its operands have them.
 
     Parameters
@@ -112,33 +112,74 @@ def sizes_of(
     {'k': 3, 'i': 4, 'j': 5}
     """
     operands = operand_indices(text, names)
-    sizes = dict(extents)
+    sizes: dict[str, int | tuple[int, ...]] = dict(extents)
     told: dict[str, str] = {}
+    rest: list[tuple[int, ...]] = []
     for name, tensor in tensors.items():
         if name not in operands:
             raise ProgramError(
                 f"the network has no operand {name}", hint=f"operands: {', '.join(operands)}"
             )
         indices = operands[name]
-        if len(indices) != len(tensor.shape):
+        more = len(tensor.shape) - len([x for x in indices if x != ELLIPSIS])
+        if more < 0 or (more and ELLIPSIS not in indices):
             raise DataError(
                 f"{name} has the indices {','.join(indices)}, and {tensor.origin} a tensor of "
                 f"shape {shape_text(tensor.shape)}",
                 hint="one index per dimension",
             )
-        for index, size in zip(indices, tensor.shape, strict=True):
-            if index in extents:
-                if size > extents[index]:
-                    raise DataError(
-                        f"index {index} is to have {extents[index]}, and {tensor.origin} has "
-                        f"{size}",
-                        hint=f"give {index}={size} or more",
-                    )
-            elif sizes.setdefault(index, size) != size:
-                raise DataError(
-                    f"index {index} has {sizes[index]} in {told[index]}, and {size} in {name}",
-                    hint=f"where the rest is empty, give the extent "
-                    f"{index}={max(size, sizes[index])}",
-                )
-            told.setdefault(index, name)
+        at = 0
+        for index in indices:
+            if index == ELLIPSIS:
+                rest.append(tuple(tensor.shape[at : at + more]))
+                at += more
+            else:
+                _agree(index, tensor.shape[at], name, tensor.origin, extents, sizes, told)
+                at += 1
+    if rest and ELLIPSIS not in extents:
+        sizes[ELLIPSIS] = _broadcast(rest)
     return sizes
+
+
+def _agree(
+    index: str,
+    size: int,
+    name: str,
+    origin: str,
+    extents: Extents,
+    sizes: dict[str, int | tuple[int, ...]],
+    told: dict[str, str],
+) -> None:
+    """Note the size of an index in a tensor.
+
+    Raises
+    ------
+    DataError
+        Another one has another size.
+    """
+    given = extents.get(index)
+    if isinstance(given, int):
+        if size > given:
+            raise DataError(
+                f"index {index} is to have {given}, and {origin} has {size}",
+                hint=f"give {index}={size} or more",
+            )
+    else:
+        known = sizes.setdefault(index, size)
+        if isinstance(known, int) and known != size:
+            raise DataError(
+                f"index {index} has {known} in {told[index]}, and {size} in {name}",
+                hint=f"where the rest is empty, give the extent {index}={max(size, known)}",
+            )
+    told.setdefault(index, name)
+
+
+def _broadcast(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """The sizes that the dimensions behind an ellipsis have together."""
+    longest = max(shapes, key=len)
+    if any(longest[len(longest) - len(s) :] != s for s in shapes):
+        raise DataError(
+            f"the dimensions of ... differ: {', '.join(map(shape_text, shapes))}",
+            hint="give the tensors the same sizes there",
+        )
+    return longest

@@ -37,20 +37,22 @@ class Occupancy:
 
     def __init__(self, coordinates: Ints, shape: Sequence[int]) -> None:
         self.shape = tuple(shape)
-        self._coordinates = np.asarray(coordinates, dtype=np.int64).reshape(-1, len(self.shape))
+        given = np.asarray(coordinates, dtype=np.int64)
+        self._coordinates = given.reshape(len(given), len(self.shape))
+        self._full = False
         self._known: dict[frozenset[int], int] = {frozenset(): min(1, len(self._coordinates))}
 
     @classmethod
     def dense(cls, shape: Sequence[int]) -> Occupancy:
         """Of a tensor that has every element, without listing them."""
         made = cls(np.empty((0, len(shape)), dtype=np.int64), shape)
-        made._coordinates = np.empty((0, 0), dtype=np.int64)
+        made._full = True
         return made
 
     @property
     def full(self) -> bool:
         """True if every element is stored."""
-        return self._coordinates.shape[1] != len(self.shape)
+        return self._full
 
     def count(self, modes: set[int] | frozenset[int]) -> int:
         """Different coordinates in these modes."""

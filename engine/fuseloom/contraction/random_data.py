@@ -45,7 +45,7 @@ def scattered(
     >>> coords.shape, values.shape
     ((1200, 3), (1200,))
     """
-    given = list(dict.fromkeys(a.tensor for a in tree.inputs))
+    given = list(tree.given)
     densities = density if isinstance(density, Mapping) else dict.fromkeys(given, density)
     for name, part in densities.items():
         if not 0 < part <= 1:
@@ -55,7 +55,9 @@ def scattered(
     rng = np.random.default_rng(seed)
     found: dict[str, Elements] = {}
     for access in tree.inputs:
-        if access.tensor in found or (names is not None and access.tensor not in names):
+        if access.tensor in found or access.tensor not in given:
+            continue
+        if names is not None and access.tensor not in names:
             continue
         shape = tree.program.tensor(access.tensor).shape
         every = prod(shape)
@@ -73,6 +75,7 @@ def scattered(
             while len(flat) < count:
                 more = rng.integers(every, size=count - len(flat))
                 flat = np.unique(np.concatenate([flat, more]))
-        coords = np.stack(np.unravel_index(flat, shape), axis=1).astype(np.int64)
+        places = np.unravel_index(flat, shape) if shape else ()
+        coords = np.array(places, dtype=np.int64).reshape(len(shape), count).T
         found[access.tensor] = coords, rng.normal(size=count)
     return found

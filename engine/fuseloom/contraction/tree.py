@@ -119,6 +119,12 @@ class ContractionTree:
         )
 
     @cached_property
+    def given(self) -> tuple[str, ...]:
+        """Names of the tensors whose data a user gives; those of selections follow."""
+        names = dict.fromkeys(a.tensor for a in self.inputs)
+        return tuple(name for name in names if self.program.tensor(name).made is None)
+
+    @cached_property
     def intermediates(self) -> tuple[Access, ...]:
         """The tensors that one contraction produces and another reads."""
         return tuple(c.out for c in self.contractions[:-1])
@@ -177,7 +183,8 @@ def _check(program: Program, s: Statement, read: Mapping[str, int]) -> None:
         if twice:
             raise ProgramError(
                 f"{access} has the index {twice[0]} twice",
-                hint="a diagonal is no level of a tensor: take it out beforehand",
+                hint=f"write {access.tensor}[...] with the diagonal in a statement of its own, as "
+                f"D[i,k] = {access.tensor}[i,i,k]",
                 line=s.line,
                 column=s.column,
             )
@@ -187,14 +194,6 @@ def _check(program: Program, s: Statement, read: Mapping[str, int]) -> None:
                 f"{access.tensor} is read {read[access.tensor]} times; in a tree, what is made is "
                 "read once",
                 hint=f"make a second tensor as {access.tensor} is made",
-                line=s.line,
-                column=s.column,
-            )
-        made = program.tensor(access.tensor).made
-        if made is not None:
-            raise ProgramError(
-                f"{access.tensor} is a tensor that the program makes up, for a computed place",
-                hint="write plain indices",
                 line=s.line,
                 column=s.column,
             )

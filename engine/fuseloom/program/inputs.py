@@ -50,7 +50,7 @@ def check_data(
         raise DataError(
             f"data of input {missing[0]} are missing", hint=f"inputs: {', '.join(program.given)}"
         )
-    found = {n: _converted(program.tensor(n), data[n]) for n in wanted if n in data}
+    found = {n: as_stored(program.tensor(n), data[n]) for n in wanted if n in data}
     for name, stored in made.items():
         if name in found and found[name].content_hash() != stored.content_hash():
             raise DataError(
@@ -83,7 +83,18 @@ def made_tensor(tensor: Tensor) -> StoredTensor:
     return StoredTensor.from_coo(tensor, coords, np.ones(len(coords)))
 
 
-def _converted(tensor: Tensor, given: Any) -> StoredTensor:
+def as_stored(tensor: Tensor, given: Any) -> StoredTensor:
+    """What a user gives for a tensor, in its declared format.
+
+    Parameters
+    ----------
+    given : StoredTensor, array or ``scipy.sparse`` array
+
+    Raises
+    ------
+    DataError
+        It has another shape, or values that are none.
+    """
     if not isinstance(given, StoredTensor):
         if scipy.sparse.issparse(given):
             return StoredTensor.from_scipy(tensor, given)

@@ -22,6 +22,7 @@ _PLAIN_WORDS = {
     "COLON": "':'",
     "COMMA": "','",
     "EQUAL": "'='",
+    "_ADDS": "'+='",
     "LSQB": "'['",
     "RSQB": "']'",
     "LPAR": "'('",

@@ -17,6 +17,8 @@ from fuseloom.wording import agreeing, counted
 
 TOLERANCE = 1e-5
 """Largest relative error of a float32 result that counts as equal to given values."""
+NORMAL = 2.0**-126
+"""The smallest number of which float32 has all digits."""
 
 
 class Against(Enum):
@@ -190,11 +192,15 @@ _NAMES = (
 
 
 def relative_error(got: np.ndarray[Any, Any], want: np.ndarray[Any, Any]) -> float:
-    """Largest difference over the largest finite magnitude; infinite where only one is not."""
+    """Largest difference over the largest finite magnitude; infinite where only one is not.
+
+    Magnitudes below :data:`NORMAL`, where float32 has fewer digits, count as that.
+    """
     finite_there = np.isfinite(want)
     if not np.array_equal(finite_there, np.isfinite(got)):
         return float("inf")
     if not finite_there.any():
         return 0.0
-    scale = float(np.abs(want[finite_there]).max()) or 1.0
+    largest = float(np.abs(want[finite_there]).max())
+    scale = max(largest, NORMAL) if largest else 1.0
     return float(np.abs(got[finite_there] - want[finite_there]).max()) / scale

@@ -10,13 +10,16 @@ import pytest
 
 from fuseloom.contraction.kernels import data as data_of_networks
 from fuseloom.contraction.kernels import loops as structure
+from fuseloom.contraction.kernels.data import Data
 from fuseloom.contraction.kernels.run import NestKernel, kernels, measure
 from fuseloom.contraction.loopnest.generate import nest_of, unfused
 from fuseloom.contraction.loopnest.interpreter import interpret
 from fuseloom.contraction.loopnest.parser import parse_nest
 from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.contraction.ranking import ranked
 from fuseloom.contraction.shipped import SHIPPED
 from fuseloom.contraction.solution import Solution
+from fuseloom.contraction.solving.solve import Question
 from fuseloom.contraction.tree import ContractionTree
 from fuseloom.errors import FuseloomError, LimitError, ProgramError
 from fuseloom.program import parse
@@ -191,3 +194,21 @@ def test_a_dense_result_is_no_list() -> None:
     kernel = one("forall(i, R() += A(i) * B(i))", "i,i->", {"i": 3})
     with pytest.raises(ProgramError, match="makes a dense result"):
         kernel.run_listed({"A": np.ones(3), "B": np.ones(3)})
+
+
+@pytest.mark.parametrize(
+    "text", ["aab,bc->ac", "iijj,jk->ik", "ii->", ",ij,jk->ik", ",", "...ij,jk"]
+)
+def test_diagonals_numbers_and_ellipses(text: str) -> None:
+    sizes = {**dict.fromkeys("abcijk", 3), "...": (2,)}
+    tree = binary(from_einsum(text, sizes))
+    for density in (1.0, 0.4):
+        given = data_of(tree, density=density)
+        if text.startswith(",") and density < 1:
+            given["A"] = np.zeros(())
+        data = Data(tree, given)
+        found = ranked(Question(tree), data.held)
+        made = kernels([c.nest for c in found.candidates[:4]], tree, levels=data.levels)
+        want = np.einsum(text, *given.values())
+        for kernel in made:
+            np.testing.assert_allclose(kernel.run(data), want, atol=1e-9)

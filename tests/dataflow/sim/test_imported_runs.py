@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.samml.exchange import export_sam, import_sam_text
 from fuseloom.dataflow.samml.exchange.record import ImportedGraph
 from fuseloom.dataflow.samml.graph import Graph, Node, Stream
 from fuseloom.dataflow.sim import imported_runs
 from fuseloom.dataflow.sim.imported_runs import ImportedRun, run_imported
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.errors import DataError, SimulationError
+from fuseloom.program import parse
 from fuseloom.program.storage import StoredTensor
 from tests.dataflow.sim.doubling import X, doubled, matrix
 
@@ -84,3 +89,46 @@ def test_tables_too_large_for_kernels_are_found_by_the_trait() -> None:
     assert imported_runs.has_large_tables(graph(large + 1))
     assert not imported_runs.has_large_tables(graph(large))
     assert not imported_runs.has_large_tables(IMPORTED)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [np.array(GIVEN), np.array(GIVEN, dtype=np.float32), GIVEN, scipy.sparse.csr_array(GIVEN)],
+    ids=["array", "float32", "list", "scipy"],
+)
+@pytest.mark.parametrize("words", ["dense", "csr", "csc", "dcsr"])
+def test_operands_as_a_user_has_them(given: Any, words: str) -> None:
+    program = parse(f"A: 3x3 {words}\nx: 3 dense\ny[i] = A[i,j] * x[j]")
+    tensors = {tensor.name: tensor for tensor in program.tensors}
+    text = export_sam(compile_program(program).regions[0].graph, tensors).text
+    shapes = {"A": (3, 3), "x": (3,)}
+    made = run_imported(
+        import_sam_text(text, shapes), {"A": given, "x": [1, 2, 3]}, engine="interpreter"
+    )
+    assert made.check(np.array(GIVEN) @ [1, 2, 3]).ok
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (np.zeros((2, 3)), "shape"),
+        (np.array([[np.nan] * 3] * 3), "nan|finite"),
+        (np.array([["a"] * 3] * 3), "number"),
+        (None, "B"),
+    ],
+    ids=["shape", "nan", "text", "nothing"],
+)
+def test_operands_that_do_not_fit_are_refused(given: Any, words: str) -> None:
+    with pytest.raises(DataError, match=f"(?i){words}"):
+        run_imported(IMPORTED, {"B": given}, engine="interpreter")
+
+
+def test_a_misspelt_operand_is_refused() -> None:
+    with pytest.raises(DataError, match="no data called 'B'"):
+        run_imported(IMPORTED, {"b": np.array(GIVEN)}, engine="interpreter")
+
+
+def test_numbers_that_float32_has_few_digits_of_are_compared_as_such() -> None:
+    made = run_imported(IMPORTED, {"B": np.array(GIVEN) * 1e-41}, engine="interpreter")
+    assert made.check(2e-41 * np.array(GIVEN)).ok
+    assert not made.check(2e-37 * np.array(GIVEN)).ok

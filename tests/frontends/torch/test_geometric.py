@@ -200,3 +200,26 @@ def test_weights_may_be_branched_on() -> None:
     assert result.bind(numbers(NODES, 4), EDGES, 3 * per_edge(EDGES)).check().ok
     with pytest.raises(DataError, match="other operations"):
         result.bind(numbers(NODES, 4), EDGES, -per_edge(EDGES))
+
+
+def test_attention_between_nodes_of_several_kinds() -> None:
+    """Whose keys, queries and values are parts of one product, along its second dimension."""
+    kinds, edges = ["a", "b"], [("a", "to", "b"), ("b", "to", "a")]
+    torch.manual_seed(0)
+    layer = geo.HGTConv(dict.fromkeys(kinds, 4), 4, (kinds, edges), heads=2)
+
+    class Both(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = layer
+
+        def forward(self, a: Any, b: Any, there: Any, back: Any) -> Any:
+            given = dict(zip(edges, (there, back), strict=True))
+            found = self.layer({"a": a, "b": b}, given)
+            return found["a"], found["b"]
+
+    there = torch.tensor([[0, 1, 2, 2], [1, 0, 0, 3]])
+    made = fl.from_torch(Both(), (numbers(3, 4), numbers(4, 4), there, there.flip(0)))
+    assert made.check().ok
+    run = fl.simulate(fl.compile(made.program, made.presets["unfused"]), made.data)
+    assert made.check(run.outputs).ok

@@ -31,6 +31,25 @@ def test_a_wrong_result_is_noticed() -> None:
         result.check({})
 
 
+NEAR_ZERO = {
+    "a sum that cancels": lambda x: (x + 1e4).sum() - x.sum() - 12e4 + 0 * x.sum(),
+    "less its mean": lambda x: x * 0 + 1000.1 - (x * 0 + 1000.1).mean(),
+    "in another shape": lambda x: ((x * 1e5 + 1e6).t() - 1e6 - x.t() * 1e5).reshape(2, 6),
+    "zero": lambda x: x.softmax(0).sum(0) - 1.0,
+}
+
+
+@pytest.mark.parametrize("name", NEAR_ZERO)
+def test_an_output_near_zero_is_what_rounding_leaves(name: str) -> None:
+    result = imported(NEAR_ZERO[name], normal(3, 4))
+    run = fl.simulate(fl.compile(result.program), result.data)
+    assert result.check(run.outputs).ok, str(result.check(run.outputs))
+    assert result.check().ok, str(result.check())
+    wrong = fl.evaluate(result.program, result.data)
+    wrong[result.outputs[0].tensor].values[...] += 10.0
+    assert not result.check(wrong).ok
+
+
 def test_kernels_cover_the_program_and_name_their_lines() -> None:
     module = nn.Sequential(nn.Linear(4, 3), nn.Softmax(-1))
     result = fl.from_torch(module, normal(2, 4))

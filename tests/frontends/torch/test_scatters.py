@@ -94,7 +94,77 @@ def test_a_maximum_of_nothing() -> None:
     agrees(tops, (FULL,))
 
 
+BY_ROW = torch.tensor([[0], [2], [1]])
+TWO = torch.tensor([[0, 2], [1, 1]])
+ROWS3 = torch.tensor([[2, 0, 1], [0, 1, 2]])
+
+
+def put_apart(x: Any) -> Any:
+    made = x[..., None] * torch.tensor([1.0, 2.0])
+    made[torch.tensor([0, 4]), :, torch.tensor([1, 0])] = x[:2].exp()
+    return made
+
+
+PLACED: dict[str, Function] = {
+    "a number, by row": lambda x: (x * 2).scatter(1, BY_ROW, 5.0),
+    "a number at one place twice": lambda x: (x * 2).scatter(1, TWO, 5.0),
+    "zero, by row": lambda x: (x * 2).scatter(1, BY_ROW, 0.0),
+    "a number into zeros": lambda x: torch.zeros(5, 3).scatter(1, BY_ROW, 0.5) * x,
+    "values, by row": lambda x: (x * 2).scatter(1, BY_ROW, x.exp()),
+    "values, of each": lambda x: (x * 2).scatter(1, ROWS3, x[:2].exp()),
+    "values, along the first": lambda x: (x * 2).scatter(0, ROWS3, x[:2].exp()),
+    "values into zeros": lambda x: torch.zeros(4, 3).scatter(1, BY_ROW, x.exp()),
+    "in place": lambda x: x.new_zeros(5, 3).scatter_(1, BY_ROW, x + 1),
+    "a part of rows, added": lambda x: (x * 2).scatter_add(1, TWO, x.exp()),
+    "a part, the mean": lambda x: torch.zeros(5, 3).scatter_reduce(1, TWO, x * 2, "mean"),
+    "a mean without itself": lambda x: torch.zeros(5, 3).scatter_reduce(
+        1, TWO, x * 2, "mean", include_self=False
+    ),
+    "a part, the largest": lambda x: torch.zeros(5, 3).scatter_reduce(1, TWO, x * 2, "amax"),
+    "from the end": lambda x: (x * 2).scatter(1, BY_ROW.clone(), 1.5),
+    "a vector": lambda x: (x[:, 0] * 2).scatter(0, torch.tensor([3, 1]), x[0, :2]),
+    "a scalar": lambda x: x.sum().scatter(0, torch.tensor(0), 3.0) + x,
+    "of nothing": lambda x: (x * 2).scatter(1, torch.zeros(5, 0, dtype=torch.int64), x),
+    "index_put by a matrix": lambda x: (x * 2).index_put((TWO, TWO.flip(0)), x[:2, :2].exp()),
+    "index_put of a number by matrices": lambda x: (x * 2).index_put(
+        (TWO, torch.tensor([0, 1])), torch.tensor(7.0)
+    ),
+    "index_put of values by a grid": lambda x: (x * 2).index_put(
+        (torch.tensor([[0], [3]]), torch.tensor([0, 2])), x[:2, :2].exp()
+    ),
+    "index_put apart": lambda x: put_apart(x),
+    "index_put that adds by a matrix": lambda x: (x * 2).index_put(
+        (TWO,), x[:2, None].expand(2, 2, 3), accumulate=True
+    ),
+    "index_put of a number twice": lambda x: (x * 2).index_put((AT,), torch.tensor(0.25)),
+    "a computed number twice": lambda x: (x * 2).index_put((AT,), x.sum()),
+    "a computed number by a matrix": lambda x: torch.zeros(5, 3).index_put((TWO, TWO), x.sum()),
+    "one row several times": lambda x: (x * 2).index_copy(0, AT, x[:1].exp().expand(5, 3)),
+    "index_fill of a computed number": lambda x: (x * 2).index_fill(0, AT, x.sum()),
+    "index_fill": lambda x: (x * 2).index_fill(1, torch.tensor([0, 2, 0]), 0.5),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PLACED)
+def test_places_that_differ_by_row(name: str) -> None:
+    agrees(PLACED[name], (FULL,), fused="layers")
+    made = fl.from_torch(Module(PLACED[name]), (GAPS,), {"x_0": "dcsr"})
+    assert made.check().ok, f"{made.check()}\n{made.program}"
+
+
+def test_places_that_are_an_input() -> None:
+    def function(x: Any, at: Any) -> Any:
+        return (x * 2).scatter(1, at, x.exp()), x.scatter(1, at, 5.0)
+
+    made = fl.from_torch(Module(function), (FULL, BY_ROW))
+    assert made.check().ok
+    assert made.bind(FULL + 1, torch.tensor([[2], [2], [0]])).check().ok
+
+
 REFUSED: dict[str, tuple[Function, str]] = {
+    "values at one place twice": (
+        lambda x: (x * 2).scatter(1, TWO, x), r"one place twice.*, at "
+    ),
     "adding by a computed index": (
         lambda x: torch.zeros(4, 3).index_add(0, (x * 2).argmax(1) * 0, x), "index.*computed"
     ),

@@ -90,11 +90,21 @@ def test_a_tree_is_changed_by_hand_and_by_others(backend):
     assert not backend.part("status")["ok"]
 
 
+@pytest.mark.parametrize("einsum", ["iij,jk,kp", "ij,,jk->ik", "...ij,jk,kq->...iq"])
+def test_strings_as_numpy_reads_them(backend, einsum):
+    extents = "i=2,j=3,k=2,p=3,q=2,...=2"
+    backend.ask("change", {"einsum": einsum, "extents": extents, "tree": "((A B) C)"})
+    backend.wait()
+    assert backend.part("status")["ok"], backend.part("status")
+    assert backend.part("solutions")["rows"]
+    assert backend.part("network")["text"] == "((A B) C)"
+
+
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"einsum": "ij,jk"}, "->"),
-        ({"einsum": "iij->j"}, "twice"),
+        ({"einsum": "ij,..k->i"}, "no list of indices"),
+        ({"einsum": "ij,jk->ii"}, "twice"),
         ({"extents": "i=7"}, "j"),
         ({"extents": "i=7,i=8"}, "i"),
         ({"tree": "((A B) C)"}, "does not cover D"),

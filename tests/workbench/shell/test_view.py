@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields, replace
+from types import SimpleNamespace
 from urllib.parse import parse_qsl
 
+import pytest
+
+from fuseloom.dataflow.sim.machine import PRESETS
 from fuseloom_workbench.serving.page import asked
 from fuseloom_workbench.shell import view
 from fuseloom_workbench.state import commands
+from fuseloom_workbench.state.design import Design
+from fuseloom_workbench.state.files import Upload
+from fuseloom_workbench.state.records import KeptRun
 from fuseloom_workbench.state.session import Session
+from fuseloom_workbench.state.sources import model_names
 
 
 def test_steps_have_factors_against_the_step_before(session):
@@ -37,12 +46,54 @@ def test_an_address_opens_the_same_design():
     session.set_cuts([2, 5])
     session.set_order(0, ("i", "p", "k"))
     query = view.address(session)
+    assert opened_from(query).configuration == session.configuration
+
+
+def opened_from(query):
+    """The session that an address opens."""
     opened = Session()
     given = {name: [value.encode()] for name, value in parse_qsl(query[1:])}
     for name, *arguments in asked(given):
         commands.carry_out(opened, name, arguments)
         assert opened.ok, opened.message
+    return opened
+
+
+@pytest.mark.parametrize("machine", [*PRESETS, "edited", "own"])
+def test_an_address_carries_the_machine(machine):
+    session = Session("gcn", "karate")
+    if machine == "own":
+        assert session.set_machine('name = "mine"\nload_latency = 7\n'), session.message
+    else:
+        assert session.set_machine("hbm2" if machine == "edited" else machine), session.message
+    if machine == "edited":
+        assert session.set_capacity("16"), session.message
+    opened = opened_from(view.address(session))
+    assert opened.machine == session.machine
     assert opened.configuration == session.configuration
+    assert view.stays(session) == ""
+
+
+TRAVELS = {
+    *("model", "data", "cuts", "orders", "wishes", "text", "settings", "machine"),
+    *("where_possible", "options", "as_written"),
+}
+"""Fields of a design of which an address holds what they mean."""
+TOLD = {"uploads"}
+"""Those that it does not hold, and that is said."""
+NOWHERE = {"seed"}
+"""Those that a page cannot change."""
+
+
+def test_an_address_carries_a_design_or_its_page_says_what_stays(session):
+    assert {f.name for f in fields(Design)} == TRAVELS | TOLD | NOWHERE
+    assert "stays" in view.trail(session)
+    files = [Upload("A", "0" * 64, "mine.mtx"), Upload("X", "1" * 64, "x.mtx")]
+    for count, told in enumerate(["", "without the file of A", "without the files of A, X"]):
+        design = replace(session.design, uploads=tuple(files[:count]))
+        said = view.stays(SimpleNamespace(design=design, built=session.built))
+        assert told in said
+        assert bool(said) == bool(told)
 
 
 def test_an_address_holds_an_edited_program_but_no_endless_one(session):
@@ -52,6 +103,7 @@ def test_an_address_holds_an_edited_program_but_no_endless_one(session):
     long = f"# {'x' * view.LONGEST_ADDRESS}\n{session.design.text}"
     assert session.set_program(long), session.message
     assert view.address(session) == ""
+    assert "too long for an address: Save" in view.stays(session)
 
 
 def test_the_rail_knows_what_presets_took(run_once):
@@ -63,6 +115,25 @@ def test_the_rail_knows_what_presets_took(run_once):
     session.preset("unfused")
     shown = {p["name"]: p for p in view.rail(session)["presets"]}
     assert shown["unfused"]["cycles"].startswith("est. ")
+
+
+@pytest.mark.parametrize("model", model_names())
+def test_a_shipped_model_is_no_program_of_ones_own(model):
+    session = Session(model)
+    rail = view.rail(session)
+    assert rail["presets"] or f"The model {model} has no presets" in rail["lacking"]
+    assert not (rail["presets"] and rail["lacking"])
+    assert view.trail(session)["trail"][0]["name"] != "yours"
+    assert session.set_program(f"{session.built.program}\n# mine"), session.message
+    assert "own has no presets" in view.rail(session)["lacking"] or session.presets
+
+
+def test_a_run_of_a_shipped_model_without_presets_has_its_name(run_once):
+    session = Session("spmv")
+    kept = session.keep(replace(KeptRun.of(session.built, run_once.record.run)))
+    assert kept.name == "spmv"
+    assert session.set_program(f"{session.built.program}\n# mine"), session.message
+    assert session.keep(KeptRun.of(session.built, run_once.record.run)).name == "yours 1"
 
 
 def test_the_rail_lists_runs_the_latest_first(run_once):

@@ -31,7 +31,9 @@ function statusLine(quiet = false, take = null) {
   return line
 }
 
-/** Calls back on a drag of more than a few pixels, so that clicks stay clicks. */
+const UP = ['pointerup', 'pointercancel']
+
+/** Calls back on a drag of more than a few pixels, so that clicks stay clicks; Esc ends it, and what is released then is no click. */
 function draggable(handle, { start, move, end }) {
   handle.addEventListener('pointerdown', down => {
     if (down.button !== 0) return
@@ -50,9 +52,16 @@ function draggable(handle, { start, move, end }) {
       window.removeEventListener('pointerup', off)
       window.removeEventListener('pointercancel', off)
       window.removeEventListener('keydown', escape, true)
-      if (!moving) return
+      const ended = event.type === 'keydown'  // the button is still down: the click comes when it goes up
+      if (!moving && !ended) return
       handle.dragged = true  // the click that follows belongs to the drag
-      setTimeout(() => { handle.dragged = false })
+      const after = () => {
+        for (const type of UP) window.removeEventListener(type, after)
+        setTimeout(() => { handle.dragged = false })
+      }
+      if (ended) for (const type of UP) window.addEventListener(type, after)
+      else after()
+      if (!moving) return
       end(event.type === 'pointerup' && handle.isConnected)  // what was drawn anew meanwhile is not where it was
     }
     const escape = event => { if (event.key === 'Escape') off(event) }

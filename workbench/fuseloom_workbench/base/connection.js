@@ -78,16 +78,19 @@ export function render({ model: sent, el, view }) {
     if (there(model)) store(KEY, sent.drawn)
   }
 
-  /** Go on where this tab was, unless the address names a design. */
+  /** Go on where this tab was, unless an address that names a design is opened; whether it does. */
   function resume() {
     const text = stored(KEY)
     const named = new URLSearchParams(location.search).has('model')
+    const came = performance.getEntriesByType('navigation')[0]?.type
+    const same = ['reload', 'back_forward'].includes(came) && stored(`${KEY}:address`) === location.search
     const again = stored(`${KEY}:recover`) === 'yes'
-    if (!text || (named && !again)) return
+    if (!text || (named && !again && !same)) return false
     try {
       sessionStorage.removeItem(`${KEY}:recover`)
       model.send_msg({ kind: 'restore', saved: JSON.parse(text), session_token: stored(`${KEY}:session_token`) || '' })
-    } catch { /* nothing to go on with */ }
+      return true
+    } catch { return false /* nothing to go on with */ }
   }
 
   /** The session as a file. */
@@ -102,7 +105,8 @@ export function render({ model: sent, el, view }) {
   window.addEventListener('fuseloom:save', save)
   document.documentElement.dataset.flSaves = ''
 
-  resume()
+  window.addEventListener('pagehide', () => store(`${KEY}:address`, location.search))  // Share changes it
+  if (!resume()) keep()
   const remember = () => { if (sent.session_token) store(`${KEY}:session_token`, sent.session_token) }
   model.on('session_token', remember)
   remember()

@@ -36,6 +36,7 @@ def simulated(text: str, is_json: bool, operands: Path, machine: Machine) -> dic
     data = {
         name: store_operand(tensor, arrays, zeros=name not in imported.zeroless)
         for name, tensor in imported.tensors.items()
+        if tensor.made is None
     }
     run = run_imported(imported, data, machine, limits=Limits(tokens=MOST_TOKENS))
     lines = [

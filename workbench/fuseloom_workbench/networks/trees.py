@@ -13,7 +13,9 @@ Place = tuple[int, ...]
 
 
 def nested(tree: ContractionTree) -> Nested:
-    """The operands of a tree in pairs; one that is only summed stands for itself.
+    """The operands of a tree in pairs.
+
+    One that is only summed stands for itself, and so does one of which a diagonal is taken.
 
     Examples
     --------
@@ -26,7 +28,9 @@ def nested(tree: ContractionTree) -> Nested:
         made = tree.by_name.get(name)
         if made is None:
             return name
-        parts = [of(a.tensor) for a in made.operands]
+        read = [a.tensor for a in made.operands]
+        own = [n for n in read if n in tree.by_name or tree.program.tensor(n).made is None]
+        parts = [of(name) for name in own]
         return (parts[0], parts[1]) if len(parts) == 2 else parts[0]
 
     return of(tree.result.tensor)

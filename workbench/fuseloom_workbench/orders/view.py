@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from fuseloom.dataflow.fusion.pog import count_text
@@ -19,21 +20,8 @@ def key(session: Session) -> str:
     others = [
         session.built.region_order(k) for k in range(len(session.regions)) if k != session.region
     ]
-    design = session.design
-    return repr(
-        (
-            design.model,
-            design.data,
-            design.seed,
-            design.text,
-            design.cuts,
-            design.wishes,
-            design.settings,
-            design.machine,
-            session.region,
-            others,
-        )
-    )
+    design = replace(session.design, orders={})
+    return repr((session.built.problem, design, session.region, others))
 
 
 def view(session: Session, found: Sequence[RankedOrder]) -> dict[str, Any]:

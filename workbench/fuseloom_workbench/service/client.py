@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import time
 from collections.abc import Callable
@@ -234,6 +235,8 @@ class Client:
             self._take_over(before.saved, before.kept)
         elif parked is not None:
             self._take_over(parked.saved, parked.kept)
+        elif self.saved is None and saved == self._first():
+            return  # nothing was changed, and nothing run
         else:
             session_worker = await self._ready_worker()
             await self._question(session_worker, {"ask": 0, "name": "restore", "args": [saved]})
@@ -241,6 +244,11 @@ class Client:
         note("resumed", page=self.number, runs=len(self.kept))
         self._end_worker("another session goes on here")
         await self._ready_worker()  # one that is opened shows what it has
+
+    def _first(self) -> Any:
+        """What every page begins with, as a browser keeps it."""
+        first = self.supervisor.first
+        return None if first is None else json.loads(first["saved"])
 
     def _take_over(self, saved: str, kept: TextSpool) -> None:
         self.kept.close()

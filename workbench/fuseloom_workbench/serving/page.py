@@ -59,8 +59,8 @@ def asked(given: Mapping[str, Sequence[bytes]]) -> list[tuple[Any, ...]]:
     """The requests that the page's own address makes, as those of other pages do.
 
     ``?model=gcn&data=karate&preset=full``; ``schedule`` holds the text of one, ``program`` that of
-    a program on the same data, any other name is a size or density of the model.  What is none is
-    refused as any request is.
+    a program on the same data, ``machine`` the name of one or its text, any other name is a size or
+    density of the model.  What is none is refused as any request is.
     """
     words = {name: values[0].decode("utf-8", "replace") for name, values in given.items() if values}
     model = words.pop("model", None)
@@ -69,10 +69,13 @@ def asked(given: Mapping[str, Sequence[bytes]]) -> list[tuple[Any, ...]]:
     requests: list[tuple[Any, ...]] = [("choose", model)]
     data, preset = words.pop("data", None), words.pop("preset", None)
     program, schedule = words.pop("program", None), words.pop("schedule", None)
+    machine = words.pop("machine", None)
     if data is not None:
         requests.append(("choose_data", data))
     if words:
         requests.append(("set_options", words))
+    if machine is not None:
+        requests.append(("set_machine", machine))
     if program is not None:
         requests.append(("set_program", program))
     if schedule is not None:

@@ -61,7 +61,7 @@ export function render({ model: sent, el }) {
     standin.hidden = !v.standin
     memory.textContent = v.memory
     const most = Math.max(1, ...v.presets.map(p => p.number || 0))
-    presets.replaceChildren(...(v.presets.length ? v.presets.map(p => preset(p, most)) : [h('p', { class: 'note' }, 'A program of your own has no presets: cut it in Fusion, or search.')]))
+    presets.replaceChildren(...(v.presets.length ? v.presets.map(p => preset(p, most)) : [h('p', { class: 'note' }, v.lacking)]))
     runs.replaceChildren(...(v.runs.length ? v.runs.map(run) : [h('p', { class: 'note' }, 'Press Run: each design that you simulate is kept here. A pins one to compare with.')]))
     stored.textContent = v.runs.length ? `${v.runs.length} kept` : ''
     if (focus) el.getRootNode().querySelector(focus)?.focus()

@@ -36,26 +36,30 @@ export function render({ model: sent, el }) {
     h('span', { class: 'brand' }, h('span', { class: 'mark', 'aria-hidden': 'true' }, '⋈'), 'Fuseloom'),
     quiet('Fold or show the rail', '☰', 'Fold or show the rail (Ctrl+B)', () => say('rail')), h('i'), undo, redo, steps, said,
     quiet('Find or do anything', 'Find…', 'Find or do anything (Ctrl+K)', () => palette.open()),
-    quiet('Share', 'Share', 'Copy an address that opens this model, data and schedule', share),
+    quiet('Share', 'Share', 'Copy an address that opens this model, data, machine and schedule', share),
     quiet('Save', 'Save', 'Save this session as a file', () => say('save')),
     quiet('Open', 'Open…', 'Open a saved session', () => file.click()), file, h('i'),
     quiet('Keys', '?', 'Keys and the tour (?)', () => help.showModal()),
     quiet('Light or dark', '◐', 'Light or dark theme', theme)), help, palette.dialog)
 
   let quietly = null
-  function tell(text) {
+  function tell(text, seconds = 4) {
     said.textContent = text
     clearTimeout(quietly)
-    quietly = setTimeout(() => { said.textContent = '' }, 4000)
+    quietly = setTimeout(() => { said.textContent = '' }, 1000 * seconds)
   }
 
   async function share() {
-    const address = new URL(model.view.address || '', location.href).href
+    const { address: query, stays } = model.view
+    if (!query) { tell(`${stays}. Nothing was copied.`, 12); return }
+    const address = new URL(query, location.href).href
     history.replaceState(null, '', address)
+    const more = stays ? `, ${stays}` : ''
+    const seconds = stays ? 12 : 4
     try {
       await navigator.clipboard.writeText(address)
-      tell('Address copied')
-    } catch { tell('The address is in the address bar') }
+      tell(`Address copied${more}`, seconds)
+    } catch { tell(`The address is in the address bar${more}`, seconds) }
   }
 
   async function load() {

@@ -21,7 +21,7 @@ const TOUR = [
   { at: '[data-pane=bottom]', tab: 'Streams', title: 'Streams, cycle by cycle',
     text: 'Tokens move along the edges one cycle at a time. The full stop steps, the comma goes back, and Space plays.' },
   { at: '[aria-label=Share]', title: 'Share',
-    text: 'Share copies an address that opens this model, data and schedule. Save writes the session with its runs to a file. The tour is found again under ?, the keys.' },
+    text: 'Share copies an address that opens this model, data, machine and schedule; values from your files stay here. Save writes the session with its runs to a file. The tour is found again under ?, the keys.' },
 ]
 
 /** The first drawn element that a selector finds, through all shadow roots; its ancestors may be outside of them. */

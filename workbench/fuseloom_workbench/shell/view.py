@@ -6,7 +6,8 @@ from itertools import pairwise
 from typing import Any
 from urllib.parse import urlencode
 
-from fuseloom.dataflow.sim.machine import PRESETS
+from fuseloom.dataflow.sim.machine import PRESETS, Machine
+from fuseloom.dataflow.sim.machine_text import print_machine
 from fuseloom_workbench.base.quantities import count, ratio
 from fuseloom_workbench.shell.finding import finds
 from fuseloom_workbench.state.machines import machine_label, machine_text
@@ -45,6 +46,7 @@ def trail(session: Session) -> dict[str, Any]:
         "undo": session.travels[0],
         "redo": session.travels[1],
         "address": address(session),
+        "stays": stays(session),
         "finds": finds(session),
     }
 
@@ -64,20 +66,36 @@ def _hint(step: DesignStep, before: DesignStep, factor: str) -> str:
 
 
 def address(session: Session) -> str:
-    """The query of an address that opens this design, without its runs.
+    """The query of an address that opens this design on its machine, without its runs.
 
-    The machine is not part of it, nor a program that is too long for an address.
+    Empty where the program is too long for an address.  Files do not travel: see :func:`stays`.
     """
     design = session.design
     words = {"model": design.model, "data": design.data, **dict(design.options)}
     if design.text is not None:
         words["program"] = design.text
+    machine = design.machine
+    if machine != Machine.default():
+        known = machine_label(machine) in PRESETS
+        words["machine"] = machine.name if known else print_machine(machine)
     if session.built.preset_name:
         words["preset"] = session.built.preset_name
     else:
         words["schedule"] = str(session.built.schedule)
     query = "?" + urlencode({name: str(value) for name, value in words.items()})
     return query if len(query) <= LONGEST_ADDRESS else ""
+
+
+def stays(session: Session) -> str:
+    """What an address does not carry, for who shares one; empty if it carries all of the design."""
+    if not address(session):
+        return "The program is too long for an address: Save writes the session to a file instead"
+    names = [upload.tensor for upload in session.design.uploads]
+    if not names:
+        return ""
+    files = f"the {'file' if len(names) == 1 else 'files'} of {', '.join(names)}"
+    whose = "its" if len(names) == 1 else "their"
+    return f"without {files}: who opens it gives {whose} values again, under Input"
 
 
 def rail(session: Session) -> dict[str, Any]:
@@ -101,6 +119,7 @@ def rail(session: Session) -> dict[str, Any]:
         "machines": machines if known else [*machines, label],
         "memory": machine_text(design.machine),
         "presets": [_preset(session, name) for name in session.presets],
+        "lacking": "" if session.presets else _no_presets(session),
         "runs": [_run(session, number, run) for number, run in reversed(runs)],
     }
 
@@ -112,6 +131,14 @@ def _about(session: Session) -> str:
     if session.design.text is not None:
         text = f"Edited from {session.design.model}. {text}"
     return text
+
+
+def _no_presets(session: Session) -> str:
+    design, count_ = session.design, len(session.built.program.live)
+    whose = "A program of your own" if design.text is not None else f"The model {design.model}"
+    if count_ == 1:
+        return f"{whose} has no presets: it is one statement. Choose its order, or search."
+    return f"{whose} has no presets: cut it in Fusion, or search."
 
 
 def _preset(session: Session, name: str) -> dict[str, Any]:

@@ -287,6 +287,15 @@ class BuiltDesign:
                 return name
         return ""
 
+    @cached_property
+    def known_name(self) -> str:
+        """The preset's name, or the model's if it has none and is as it is shipped."""
+        d = self.design
+        if self.preset_name or self.model.presets or d.text is not None:
+            return self.preset_name
+        shipped = Design.scheduled(d.model, d.data, d.seed, Schedule.parse(""), options=d.options)
+        return d.model if schedule_of(self.program, shipped) == self.schedule else ""
+
     @property
     def problem(self) -> str:
         """Program, data and machine: what configurations share that can be compared."""

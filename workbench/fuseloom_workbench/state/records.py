@@ -59,7 +59,7 @@ class KeptRun:
     problem : str
         Model, data and machine only: runs with the same one can be compared.
     name : str
-        The preset's name, or one that counts the user's own.
+        The preset's or the model's name, or one that counts the user's own.
     preset : bool
         Whether the name is a preset's.
     estimated : float
@@ -88,7 +88,7 @@ class KeptRun:
         return cls(
             configuration=built.configuration,
             problem=built.problem,
-            name=built.preset_name,
+            name=built.known_name,
             preset=bool(built.preset_name),
             design=built.design,
             estimated=float(built.estimate.cycles),

@@ -161,7 +161,7 @@ class Runs(param.Parameterized):
             return None
         if [r.name for r in found.run.regions] != [r.name for r in built.regions]:
             return None
-        name = built.preset_name or self.name_of(found)
+        name = built.known_name or self.name_of(found)
         run: RunRecord = found.run
         return replace(KeptRun.of(built, run), name=name)
 
@@ -174,7 +174,7 @@ class Runs(param.Parameterized):
     def keep(self, record: KeptRun) -> KeptRun:
         """Keep a run and show it; one that is no preset's is given a number."""
         known = self.records.get(record.configuration)
-        own = sum(not r.preset for r in self.records.values())
+        own = sum(not r.preset and r.name != r.design.model for r in self.records.values())
         name = record.name or (known.name if known else f"yours {own + 1}")
         searched = record.searched or (known is not None and known.searched)
         record = replace(record, name=name, searched=searched).with_paths_of(known)

@@ -51,8 +51,8 @@ def name_of(built: BuiltDesign, before: BuiltDesign | None) -> str:
             return "sizes"
         if design.machine != old.machine:
             return f"on {design.machine.name}"
-    if built.preset_name:
-        return built.preset_name
+    if built.known_name:
+        return built.known_name
     if before is not None and design.cuts != before.design.cuts:
         return _of_cuts(built, before)
     if before is not None and design.orders != before.design.orders:

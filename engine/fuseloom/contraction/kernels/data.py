@@ -17,6 +17,7 @@ from fuseloom.contraction.tree import ContractionTree
 from fuseloom.errors import DataError, LimitError
 from fuseloom.program import LevelFormat
 from fuseloom.program.formats import suggestion
+from fuseloom.program.inputs import made_tensor
 from fuseloom.wording import counted
 
 MOST_BYTES = 2**31
@@ -40,7 +41,7 @@ class Data:
     """
 
     def __init__(self, tree: ContractionTree, given: Mapping[str, Any]) -> None:
-        names = list(dict.fromkeys(a.tensor for a in tree.inputs))
+        names = list(tree.given)
         for name in given:
             if name not in names:
                 raise DataError(
@@ -54,6 +55,10 @@ class Data:
         self.elements: dict[str, Elements] = {
             name: elements_of(tree.program.tensor(name), given[name]) for name in names
         }
+        for access in tree.inputs:
+            tensor = tree.program.tensor(access.tensor)
+            if tensor.made is not None:
+                self.elements[tensor.name] = elements_of(tensor, made_tensor(tensor))
         self._operands: dict[OperandLayout, Operand] = {}
 
     def operand(self, layout: OperandLayout) -> Operand:

@@ -40,10 +40,13 @@ class Elements:
     coords: Ints
     values: Floats
 
-    def to_dense(self) -> Floats:
-        """An array of the tensor's shape."""
+    def to_dense(self, values: Floats | None = None) -> Floats:
+        """An array of the tensor's shape, of its values or of others in their places."""
+        values = self.values if values is None else values
+        if not self.tensor.rank:
+            return np.asarray(values.sum())
         array = np.zeros(self.tensor.shape)
-        array[tuple(self.coords.T)] = self.values
+        array[tuple(self.coords.T)] = values
         return array
 
 
@@ -123,7 +126,7 @@ def elements_of(tensor: Tensor, given: Any) -> Elements:
         _check_shape(tensor, array.shape)
     reals = _reals(tensor, array)
     stored = np.argwhere(reals != 0).astype(np.int64)
-    return Elements(tensor, stored, reals[tuple(stored.T)].reshape(len(stored)))
+    return Elements(tensor, stored, reals[reals != 0])
 
 
 def _from_coo(tensor: Tensor, coords: Any, values: Any) -> Elements:

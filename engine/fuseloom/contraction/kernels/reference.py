@@ -73,8 +73,7 @@ def _dense(
     einsum: Any = np.einsum  # whose types know no lists of indices
     held: dict[str, Floats] = {}
     for name, elements in data.items():
-        held[name] = np.zeros(elements.tensor.shape)
-        held[name][tuple(elements.coords.T)] = values[name]
+        held[name] = elements.to_dense(values[name])
     for c in tree.contractions:
         numbers = {x: n for n, x in enumerate(c.indices)}
         given: list[Any] = []

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
 
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.exchange.record import ImportedGraph
@@ -26,6 +27,7 @@ from fuseloom.dataflow.sim.result import EngineResult
 from fuseloom.dataflow.sim.trace import Trace
 from fuseloom.dataflow.sim.work import measured_work
 from fuseloom.errors import SimulationError
+from fuseloom.program.inputs import as_stored, made_tensor
 from fuseloom.program.storage import StoredTensor
 from fuseloom.results.check import Against, Check, relative_error
 from fuseloom.results.work import Work
@@ -120,6 +122,21 @@ def has_large_tables(imported: ImportedGraph) -> bool:
     return any(int(n.params[name]) > LARGE_TABLE for n, name in tables if name is not None)
 
 
+def _operands(imported: ImportedGraph, data: Mapping[str, Any]) -> dict[str, StoredTensor]:
+    """What is given for the operands of a graph, stored as its nodes read it, and what follows."""
+    found = {n: made_tensor(t) for n, t in imported.tensors.items() if t.made is not None}
+    for name, given in data.items():
+        if isinstance(given, StoredTensor):
+            found[name] = given
+        elif name in imported.tensors:
+            tensor = imported.tensors[name]
+            if name in imported.zeroless and scipy.sparse.issparse(given):
+                given = given.copy()
+                given.eliminate_zeros()
+            found[name] = as_stored(tensor, given)
+    return found
+
+
 def run_imported(
     imported: ImportedGraph,
     data: Mapping[str, Any],
@@ -135,7 +152,7 @@ def run_imported(
     Parameters
     ----------
     data : mapping
-        Stored tensors by the names in ``imported.tensors``.
+        Stored tensors, numpy arrays or scipy sparse matrices by the names in ``imported.tensors``.
     machine : Machine, optional
         By default ``Machine.default()``.
     observe : Observe, optional
@@ -148,7 +165,7 @@ def run_imported(
     Raises
     ------
     DataError
-        If a tensor is missing.
+        If a tensor is missing, or an array does not fit its declaration.
     SimulationError
         If the run fails: tokens that contradict each other, a deadlock, a limit.
 
@@ -163,7 +180,7 @@ def run_imported(
     (38, 342)
     """
     machine = machine or Machine.default()
-    bound = bind(imported.graph, data)
+    bound = bind(imported.graph, _operands(imported, data))
     if machine.channel_capacity is not None:
         bound = type(bound)(imported.graph.with_capacity(machine.channel_capacity), bound.arrays)
     if engine in (Engine.AUTO, Engine.AUTO.value) and has_large_tables(imported):

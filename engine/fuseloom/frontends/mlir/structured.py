@@ -35,8 +35,12 @@ class Structured(Reductions):
 
     def _note_stored(self) -> None:
         """Say where an operation means something else than over dense tensors."""
+
+        def lacks(number: int) -> bool:
+            return self.builder.may_lack(self.operands[number])
+
         for tree in self.computation.trees:
-            if self._sparse() and not isinstance(tree, Ignored) and not absent_is_zero(tree):
+            if not isinstance(tree, Ignored) and not absent_is_zero(tree, lacks):
                 self.builder.notes.append(
                     f"line {self.place[0]}: the operation acts on the elements that are stored; "
                     "over dense tensors it would give other elements than 0 elsewhere"

@@ -48,10 +48,12 @@ def decomposed(node: Any) -> Parts | None:
         args, kwargs = torch.fx.node.map_arg((node.args, node.kwargs), lambda n: env[n])
         return rule(*args, **kwargs)
 
+    from torch._subclasses.functional_tensor import dispatch_functionalize
+
     proxy = torch.fx.experimental.proxy_tensor
     try:
         with torch.no_grad():
-            traced = proxy.make_fx(torch.func.functionalize(call), tracing_mode="fake")(*examples)
+            traced = proxy.make_fx(dispatch_functionalize(call), tracing_mode="fake")(*examples)
     except Exception:  # rules that need values, or a device: then there are no parts
         return None
     return _inserted(node, traced.graph, inputs)
@@ -81,7 +83,7 @@ def _inserted(node: Any, graph: Any, inputs: Sequence[Any]) -> Parts | None:
         if part.op == "placeholder":
             copies[part] = next(placed)
         elif part.op == "call_function":
-            if part.target is node.target or not _replaceable(part):
+            if part.target is node.target or _mutates(part):
                 return None
             with node.graph.inserting_before(node):
                 copy = node.graph.node_copy(part, lambda n: copies[n])
@@ -100,10 +102,7 @@ def _inserted(node: Any, graph: Any, inputs: Sequence[Any]) -> Parts | None:
     return None
 
 
-def _replaceable(part: Any) -> bool:
-    """Return whether an operation changes nothing, or something that has no other reader."""
+def _mutates(part: Any) -> bool:
+    """Return whether an operation changes what it is given, which a graph of values cannot say."""
     schema = getattr(part.target, "_schema", None)
-    if schema is None or not schema.is_mutable:
-        return True
-    changed = part.args[0]
-    return changed.op == "call_function" and set(changed.users) == {part}
+    return schema is not None and bool(schema.is_mutable)

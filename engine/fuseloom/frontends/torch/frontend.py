@@ -29,6 +29,7 @@ from fuseloom.frontends.torch import (
     sparse_layouts,
     steps,
     windows,
+    written,
 )
 from fuseloom.frontends.torch.capture import (
     Capture,
@@ -66,6 +67,7 @@ HANDLERS = {
     **reductions.HANDLERS,
     **products.HANDLERS,
     **moves.HANDLERS,
+    **written.HANDLERS,
     **windows.HANDLERS,
     **norms.HANDLERS,
     **attention.HANDLERS,
@@ -247,6 +249,7 @@ def _outputs(importer: Importer, capture: Capture) -> tuple[ImportedOutput, ...]
         held = importer.env.get(given.name)
         if held is not None and not isinstance(held, importer.torch.Tensor):
             continue
+        importer.holes.check_read(given)
         value = importer.value(given)
         b.node = given
         if not isinstance(value, Value):

@@ -30,7 +30,7 @@ def vector(m: Importer, index: Any, dim: int) -> Indices | None:
         if held.dtype == torch.bool:
             return held.reshape(-1).nonzero().reshape(-1)
         moved = held.movedim(dim, 0) if held.dim() else held.reshape(1)
-        return moved.reshape(moved.shape[0], -1)
+        return moved.flatten(1) if moved.dim() > 1 else moved.reshape(-1, 1)
 
     def entries(env: Mapping[str, Any]) -> Any:
         rows = along(env[name])
@@ -193,7 +193,25 @@ def repeat(m: Importer, x: Any, repeats: Sequence[int]) -> Value:
     return value
 
 
+def as_strided(
+    m: Importer, x: Any, size: Sequence[int], stride: Sequence[int], storage_offset: Any = None
+) -> Value:
+    """Elements at places that strides say, of a tensor whose elements lie in order."""
+    b, value, torch = m.builder, m.value(x), m.torch
+    held = x.meta["val"]
+    if not held.is_contiguous() or held.storage_offset():
+        raise b.refuse("as_strided of a view", "copy the view with clone first")
+    count, shape = math.prod(value.shape), tuple(size)
+    places = torch.arange(count).as_strided(shape, stride, storage_offset or 0)
+    flat = b.stored_dims(views.moved(b, b.unmasked(value, "a part"), (count,)), [0])
+    picks = selections_of(b, lambda env: places, shape, count, f"{b.node.name}_places")
+    names = list(LETTERS[: len(shape)])
+    return replace(
+        b.contract([(picks, [*names, "z"]), (flat, ["z"])], names, "part"), support=value.support
+    )
+
+
 HANDLERS: dict[str, Callable[..., Any]] = {
     "index_select": index_select, "index": index, "gather": gather,
-    "repeat_interleave": repeat_interleave, "repeat": repeat,
+    "as_strided": as_strided, "repeat_interleave": repeat_interleave, "repeat": repeat,
 }  # fmt: skip

@@ -13,10 +13,13 @@ import numpy.typing as npt
 from fuseloom.display.shows import Shows
 from fuseloom.errors import DataError
 from fuseloom.program import Masked, Program, StoredTensor, evaluate
+from fuseloom.program.rounded import largest_bound
 from fuseloom.wording import counted, described
 
 Array = npt.NDArray[np.float64]
 TOLERANCE = 1e-4
+NEAR_ZERO = 2.0**-10
+"""The share of the largest input or constant below which an output counts as near 0."""
 
 
 @dataclass(frozen=True)
@@ -76,20 +79,25 @@ class ImportedKernel:
 class Agreement(Shows, html="fuseloom.frontends.torch.display:agreement_html"):
     """Largest difference from the module's output, relative to its largest magnitude.
 
-    ``rounding`` is how far a module in bfloat16 or float16 is from itself in float32.
+    ``rounding`` is how far a module in bfloat16 or float16 is from itself in float32, and
+    ``cancelled`` what rounding to float32 may change in an output that is near 0 beside the numbers
+    that it is computed from.
     """
 
     error: float
     tolerance: float
     rounding: float = 0.0
+    cancelled: float = 0.0
 
     @property
     def ok(self) -> bool:
-        return self.error <= self.tolerance + self.rounding
+        return self.error <= self.tolerance + self.rounding + self.cancelled
 
     def __str__(self) -> str:
         word = "agrees with" if self.ok else "DIFFERS FROM"
         own = f" and {self.rounding:.1e} of the module's own rounding" if self.rounding else ""
+        if self.cancelled:
+            own += f" and {self.cancelled:.1e} that float32 leaves of numbers near 0"
         return (
             f"{word} the module: relative error {self.error:.1e}, "
             f"tolerance {self.tolerance:.0e}{own}"
@@ -160,12 +168,35 @@ class ImportedModule(Shows, html="fuseloom.frontends.torch.display:imported_html
         tensors: Mapping[str, StoredTensor | Masked] | None = None,
         tolerance: float = TOLERANCE,
     ) -> Agreement:
-        """Compare a run's outputs (by default the dense reference's) with the module's own."""
+        """Compare a run's outputs (by default the dense reference's) with the module's own.
+
+        The error of an output is relative to its largest magnitude.  Where all of an output is near
+        0 beside the inputs and constants, as a sum that cancels, rounding to float32 may change it
+        by more.
+        """
         got = self.results(evaluate(self.program, self.data) if tensors is None else tensors)
         errors = [relative_error(a, b) for a, b in zip(got, self.expected, strict=True)]
         own = self.rounding or (0.0,) * len(errors)
         found = [Agreement(e, tolerance, r) for e, r in zip(errors, own, strict=True)]
+        if not all(a.ok for a in found):
+            found = [
+                a if a.ok else replace(a, cancelled=self._cancelled(output, want))
+                for a, output, want in zip(found, self.outputs, self.expected, strict=True)
+            ]
         return max(found, key=lambda a: (not a.ok, a.error), default=Agreement(0.0, tolerance))
+
+    def _cancelled(self, output: ImportedOutput, want: Array) -> float:
+        """What rounding may change in an output that is near 0, relative to its magnitude.
+
+        Twice the bound of the program: the module's own sums have another order.
+        """
+        sizes = [float(np.abs(t.values).max(initial=0.0)) for t in self.data.values()]
+        sizes += [abs(s.constant) for s in self.program.statements if s.constant is not None]
+        magnitude = float(np.abs(want[np.isfinite(want)]).max(initial=0.0))
+        if magnitude > NEAR_ZERO * max(sizes, default=0.0):
+            return 0.0
+        bound = largest_bound(self.program, self.data, output.tensor)
+        return 2.0 * bound / (magnitude or 1.0)
 
     def bind(self, *inputs: Any) -> ImportedModule:
         """The same program with the data of other inputs of the same shapes.

@@ -27,6 +27,7 @@ from fuseloom.frontends.torch.nodes import (
     takes,
     where_from,
 )
+from fuseloom.frontends.torch.uninitialised import Holes
 from fuseloom.frontends.torch.values import Support, Value
 from fuseloom.program import Format, Op, Program
 
@@ -82,6 +83,7 @@ class Importer(IntegerBounds):
         self.known: list[Any] = []
         self.beforehand: dict[str, Any] = {}
         self.kernels: list[tuple[Any, int]] = []
+        self.holes = Holes(self.env)
 
     def _full(self, feed: Feed) -> bool:
         return self.storage.format(feed).all_dense
@@ -123,14 +125,9 @@ class Importer(IntegerBounds):
     def _call(self, node: Any) -> None:
         name = op_name(node)
         inputs = node.all_input_nodes
-        if any(n.name not in self.env for n in node.meta.get("changed_by", ())):
-            raise refusal(
-                node,
-                "a tensor of which a part was assigned",
-                "put the parts together with cat or stack, or add masked parts",
-            )
         if draws(node) and arguments(node).get("train"):
             raise refusal(node, "dropout that trains", "call module.eval() first")
+        self.holes.note(node)
         for known in (self.fixed, self.settled):
             if all(n.name in known for n in inputs):
                 known.add(node.name)
@@ -254,11 +251,20 @@ class Importer(IntegerBounds):
                 value = self.converted(value, source, node)
             return (value, None) if name == "native_dropout" else value
         if name in views.PIECES:
-            given = [*args, *node.kwargs.values()]
+            given = [self._numbers(a) for a in (*args, *node.kwargs.values())]
             return views.pieces(self.builder, name, value, given)
         shape = tuple(node.meta["val"].shape)
         renamed = views.rename(self.builder, name, value, args, shape)
         return views.reshape(self.builder, value, shape) if renamed is None else renamed
+
+    def _numbers(self, given: Any) -> Any:
+        """An argument, which a known tensor of integers may hold."""
+        if not hasattr(given, "all_input_nodes"):
+            return given
+        held = self.held(given)
+        if held is None:
+            raise self.builder.refuse("places that are computed", "give them as inputs or buffers")
+        return held.tolist()
 
     def _named(self, node: Any, result: Any, since: int) -> Any:
         """Name what a node computes after the node."""

@@ -147,6 +147,28 @@ def cumulative(m: Importer, x: Any, dim: int, dtype: Any = None) -> Value:
     return along(m, value, dim, m.torch.ones(value.shape[dim], value.shape[dim]).tril(), "running")
 
 
+def running_product(m: Importer, x: Any, dim: int, dtype: Any = None) -> Value:
+    """A product of each element with those before it, in steps of twice as many."""
+    b, value = m.builder, m.builder.unmasked(m.value(x), "a running product")
+    if value.rank == 0:
+        return value
+    dim, before = b.axis(dim, value.rank), 1
+    size = value.shape[dim]
+    while before < size:
+        matrix = m.torch.eye(size).roll(before, 0)
+        matrix[:before] = 0
+        ones = m.torch.zeros(value.shape)
+        ones.narrow(dim, 0, before).fill_(1.0)
+        frame = b.feed(f"{b.node.name}_ones", ones.shape, _held(ones), keep=True)
+        ahead = b.add(along(m, value, dim, matrix, "ahead"), frame, "framed")
+        value, before = b.mul(b.stored_dims(value, [dim]), ahead), 2 * before
+    return value
+
+
+def _held(tensor: Any) -> Callable[[Any], Any]:
+    return lambda env: tensor
+
+
 def diff(
     m: Importer, x: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None
 ) -> Value:
@@ -190,62 +212,12 @@ def trace(m: Importer, x: Any) -> Value:
     return m.builder.contract([(line, "o")], "", "total")
 
 
-# Writing into a part ------------------------------------------------------------------------------
-
-
-def _written(m: Importer, x: Any, part: Value, dim: int, places: Sequence[int]) -> Value:
-    """The tensor with what is at some places along a dimension replaced."""
-    b, value = m.builder, m.value(x)
-    size = value.shape[dim]
-    matrix = m.torch.zeros(size, len(places))
-    for n, at in enumerate(places):
-        matrix[at, n] = 1.0
-    moved = along(m, part, dim, matrix, "written")
-    if m.number(x) == 0:
-        return moved
-    rest = m.torch.ones(size)
-    rest[list(places)] = 0.0
-    kept = b.feed(f"{b.node.name}_left", rest.shape, lambda env: rest, keep=True)
-    shape = [size if d == dim else 1 for d in range(value.rank)]
-    kept = kept.picked([0 if d == dim else None for d in range(value.rank)], shape)
-    return b.add(b.mul(value, kept, "kept"), moved)
-
-
-def copy(m: Importer, x: Any, src: Any, non_blocking: bool = False) -> Value:
-    """Return the value that overwrites all of a tensor."""
-    return m.builder.aligned([m.value(src)], tuple(m.builder.node.meta["val"].shape))[0]
-
-
-def fill(m: Importer, x: Any, value: Any) -> Value:
-    return copy(m, x, value)
-
-
-def slice_scatter(
-    m: Importer, x: Any, src: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
-) -> Value:
-    shape = m.builder.node.meta["val"].shape
-    dim = m.builder.axis(dim, len(shape))
-    places = range(shape[dim])[slice(start, end, step)]
-    part = m.value(src)
-    return part if len(places) == shape[dim] else _written(m, x, part, dim, places)
-
-
-def select_scatter(m: Importer, x: Any, src: Any, dim: int, index: int) -> Value:
-    shape = m.builder.node.meta["val"].shape
-    dim, part = m.builder.axis(dim, len(shape)), m.value(src)
-    dims: list[int | None] = [*range(dim), None, *range(dim, part.rank)]
-    part = part.picked(dims, [*part.shape[:dim], 1, *part.shape[dim:]])
-    return _written(m, x, part, dim, [index % shape[dim]])
-
-
 HANDLERS: dict[str, Callable[..., Any]] = {
     "pad": pad, "constant_pad_nd": pad, "flip": flip, "roll": roll,
     **{f"reflection_pad{n}d": padded_by("reflect") for n in (1, 2, 3)},
     **{f"replication_pad{n}d": padded_by("replicate") for n in (1, 2, 3)},
-    "cumsum": cumulative, "diff": diff, "diagonal": diagonal,
+    "cumsum": cumulative, "cumprod": running_product, "diff": diff, "diagonal": diagonal,
     "trace": trace,
-    "copy": copy, "fill": fill,
-    "slice_scatter": slice_scatter, "select_scatter": select_scatter,
     **{f"upsample_nearest{n}d": upsampled for n in (1, 2, 3)},
     **{f"_upsample_nearest_exact{n}d": upsampled for n in (1, 2, 3)},
     "upsample_linear1d": upsampled, "upsample_bilinear2d": upsampled,

@@ -45,10 +45,18 @@ BEFOREHAND = frozenset(
 )
 """Functions of places and frequencies: of what is settled they are known."""
 
+EMPTY = frozenset(
+    {
+        *("empty", "empty_like", "empty_strided", "empty_permuted"),
+        *("new_empty", "new_empty_strided"),
+    }
+)
+"""Operations that give memory in which nothing was written yet."""
+
 LIKE = {
     **{"ones_like": 1.0, "zeros_like": 0.0, "full_like": None},
     **{"new_ones": 1.0, "new_zeros": 0.0, "new_full": None, "fill": None},
-    **{"empty_like": 0.0, "new_empty": 0.0},
+    **{"zero": 0.0, **dict.fromkeys(EMPTY, 0.0)},
 }
 """Operations that give one number everywhere; None where an argument says which."""
 

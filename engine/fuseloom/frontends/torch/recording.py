@@ -13,11 +13,21 @@ import inspect
 import operator
 import traceback
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fuseloom.errors import DataError, FuseloomError, ProgramError
 from fuseloom.frontends.torch.adapting import adapted
+from fuseloom.frontends.torch.aliases import (
+    Tracked,
+    components,
+    geometry,
+    mutated,
+    part_of,
+    storage_of,
+    value_form,
+)
 from fuseloom.frontends.torch.capture import (
     Capture,
     edge_data,
@@ -28,6 +38,7 @@ from fuseloom.frontends.torch.capture import (
     tensors,
     without_fast_paths,
 )
+from fuseloom.frontends.torch.nodes import EMPTY
 
 READING = frozenset({"item", "_local_scalar_dense", "is_nonzero", "equal", "allclose"})
 """Operations that give Python a value to branch on."""
@@ -46,6 +57,8 @@ _COMPONENTS = frozenset(
         *("indices", "_indices", "values", "_values"),
     }
 )
+_LOSSY = frozenset({"unfold_backward"})
+"""What ``torch.export`` makes of a write to windows: elements between them become 0."""
 _MARKING = frozenset({"_coalesced_", "detach_", "requires_grad_"})
 """Operations that change what is known of a tensor, not its elements."""
 
@@ -56,7 +69,8 @@ def export_suffices(exported: Any) -> bool:
     """Return whether a graph of ``torch.export`` has sizes that are all known, and right.
 
     Sizes that depend on the values of an index are symbols in it, and of a sparse tensor's
-    components it does not know how many there are.  What runs under ``torch.autocast``,
+    components it does not know how many there are; after a write to windows it has zeros between
+    them.  What runs under ``torch.autocast``,
     ``checkpoint`` or ``vmap`` stands in graphs of its own, or in calls of Python.
     """
     torch = load_torch()
@@ -66,7 +80,7 @@ def export_suffices(exported: Any) -> bool:
         schema = getattr(node.target, "_schema", None)
         if schema is None and node.target is not operator.getitem:
             return False
-        if schema is not None and schema.name.split("::")[-1] in _COMPONENTS:
+        if schema is not None and schema.name.split("::")[-1] in _COMPONENTS | _LOSSY:
             return False
         for val in flattened(node.meta.get("val")):
             if isinstance(val, torch.SymInt | torch.SymFloat | torch.SymBool):
@@ -121,7 +135,11 @@ def record(module: Any, inputs: tuple[Any, ...], loose: frozenset[int]) -> Captu
 
 
 class _Recorder:
-    """Writes a graph while a module runs."""
+    """Writes a graph of values while a module runs.
+
+    A write to a tensor gives a new value of it, and of the tensor that it is a view of.  Other
+    views on the same memory are written down again when they are next used.
+    """
 
     def __init__(
         self, torch: Any, module: Any, inputs: tuple[Any, ...], loose: frozenset[int]
@@ -131,18 +149,12 @@ class _Recorder:
         self.constants: dict[str, Any] = {}
         self.arguments: list[str] = []
         self.labels: dict[str, str] = {}
-        self.known: dict[int, tuple[Any, Any]] = {}  # the tensor's address; it lives, and its node
-        self.stale: dict[int, Any] = {}  # what changed it by an alias
+        self.known: dict[int, Tracked] = {}  # by the tensor's address
         self.branching: set[str] = set()  # nodes that must not be branched on
-        self.storages: dict[int, list[int]] = {}
-        self.parts: dict[int, tuple[Any, Any, tuple[Any, ...]]] = {}  # of what, and how it is set
-        self.apart: set[int] = set()  # storages whose tensors no longer share it in the graph
-        aten = torch.ops.aten
-        self.scatters = {
-            aten.slice.Tensor: aten.slice_scatter.default,
-            aten.select.int: aten.select_scatter.default,
-        }
+        self.storages: dict[int, list[Tracked]] = {}
+        self.versions: dict[int, int] = {}  # writes to a storage
         self.given: set[int] = set()  # storages that are the caller's
+        self.inside: set[int] = set()  # storages that sparse tensors are made of
         self.depth = len(traceback.extract_stack())
         self.names = [*_argument_names(torch, module, inputs)]
         for place, (label, leaf) in enumerate(self.names):
@@ -150,7 +162,7 @@ class _Recorder:
             self.arguments.append(node.name)
             if isinstance(leaf, torch.Tensor):
                 self._track(leaf, node)
-                self.given.add(_storage(leaf))
+                self.given |= {storage_of(t) for t in (leaf, *components(leaf))}
                 node.meta["val"] = _shaped(torch, leaf)
                 if place not in loose and leaf.is_floating_point():
                     self.branching.add(node.name)
@@ -163,107 +175,218 @@ class _Recorder:
         self.labels[node.name] = label
         return node
 
-    def _track(self, tensor: Any, node: Any) -> None:
-        self.known[tensor._cdata] = (tensor, node)
-        self.stale.pop(tensor._cdata, None)
-        self.storages.setdefault(_storage(tensor), []).append(tensor._cdata)
+    def _constant(self, tensor: Any, name: str | None = None) -> Any:
+        """A placeholder of a parameter, a buffer, or a tensor that the code has."""
+        label = f"constant {len(self.constants)}" if name is None else name
+        node = self._placeholder(label if name is None else f"p_{label}", label)
+        node.meta["val"] = _shaped(self.torch, tensor)
+        self.constants[node.name] = tensor.detach()
+        return node
 
-    def _recognise(self, tensor: Any) -> None:
+    def _track(self, tensor: Any, node: Any) -> Tracked:
+        storage = storage_of(tensor)
+        made = Tracked(tensor, node, self.versions.setdefault(storage, 0))
+        self.known[tensor._cdata] = made
+        self.storages.setdefault(storage, []).append(made)
+        self.inside |= {storage_of(t) for t in components(tensor)}
+        return made
+
+    def _recognised(self, tensor: Any) -> Tracked | None:
         """Track what a factory function gave away as another object on the same memory."""
-        for address in self.storages.get(_storage(tensor), ()):
-            known, node = self.known[address]
-            if _geometry(known) == _geometry(tensor):
-                self.known[tensor._cdata] = (tensor, node)
-                self.storages[_storage(tensor)].append(tensor._cdata)
-                if address in self.stale:
-                    self.stale[tensor._cdata] = self.stale[address]
-                return
+        storage, own = storage_of(tensor), geometry(tensor)
+        there = self.storages.get(storage, [])
+        same = next((t for t in there if geometry(t.tensor) == own), None)
+        if same is None:
+            if there and storage not in self.given:
+                node = self._placeholder("view", "view")
+                node.meta["stack_trace"] = self._place()
+                raise _refused(node, "a view of a tensor that no operation of PyTorch made")
+            return None
+        made = self._track(tensor, self._now(same))
+        made.parent, made.again = same, partial(self._now, same)
+        return made
+
+    def _now(self, tracked: Tracked) -> Any:
+        """The node of what a tensor holds after all writes to its memory."""
+        version = self.versions[storage_of(tracked.tensor)]
+        if tracked.version != version and tracked.again is not None:
+            tracked.node = tracked.again()
+        tracked.version = version
+        return tracked.node
 
     def node_of(self, tensor: Any) -> Any:
         """The node that gave a tensor; parameters and constants get one when they are used."""
-        if tensor._cdata not in self.known:
-            self._recognise(tensor)
-        if tensor._cdata in self.known:
-            return self.known[tensor._cdata][1]
-        label, _ = self.stored.get(tensor._cdata, (f"constant {len(self.constants)}", None))
-        node = self._placeholder(f"p_{label}" if tensor._cdata in self.stored else label, label)
-        node.meta["val"] = _shaped(self.torch, tensor)
-        self.constants[node.name] = tensor.detach()
+        tracked = self.known.get(tensor._cdata) or self._recognised(tensor)
+        if tracked is not None:
+            return self._now(tracked)
+        name, _ = self.stored.get(tensor._cdata, (None, None))
+        node = self._constant(tensor, name)
         self._track(tensor, node)
-        self.given.add(_storage(tensor))
-        if tensor._cdata in self.stored and tensor.is_floating_point():
+        self.given |= {storage_of(t) for t in (tensor, *components(tensor))}
+        if name is not None and tensor.is_floating_point():
             self.branching.add(node.name)
         return node
 
     def carry_out(self, func: Any, args: Any, kwargs: Any) -> Any:
         """Carry an operation out, and write it down."""
-        torch, pytree, carried = self.torch, self.torch.utils._pytree, func
-        operands = [t for t in pytree.tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)]
-        nodes = [self.node_of(t) for t in operands]
-        stale = [t for t in operands if t._cdata in self.stale]
-        changed = [self.stale[t._cdata] for t in stale]
+        torch, pytree = self.torch, self.torch.utils._pytree
         name = func._schema.name.split("::")[-1]
-        unsure = any(n.name in self.branching for n in nodes)
-        written = pytree.tree_map_only(torch.Tensor, self.node_of, (tuple(args), dict(kwargs)))
-        func, written = _sized(torch, func, *written)
-        node = self.graph.create_node("call_function", func, *written, name=name.strip("_"))
-        node.meta["stack_trace"] = self._place()
-        if any(_storage(t) in self.apart for t in stale):
-            raise _refused(node, "a view of a tensor of which a part was assigned")
-        if name in READING and unsure:
+        marking = name in _MARKING
+        written = [] if marking else mutated(func, args, kwargs)
+        if written and torch.Tag.inplace_view in func.tags:
+            return self._turned(func, args, kwargs)
+        operands = [t for t in pytree.tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)]
+        for t in written:
+            self.node_of(t)  # it is known from here on
+        node = self._written_down(func, args, kwargs, value_form(func) if written else func)
+        if name in READING and any(self.node_of(t).name in self.branching for t in operands):
             raise _refused(node, "the module branches on values that it computes")
-        mutated = _mutated(func, args)
-        if any(_storage(t) in self.given for t in mutated):
+        if any(storage_of(t) in self.given for t in written):
             raise _refused(node, "the module changes a tensor that it is given")
-        result = carried(*args, **kwargs)
+        if any(storage_of(t) in self.inside for t in written):
+            raise _refused(node, "the module changes the elements of a sparse tensor in place")
+        if written and node.target is func:
+            raise _refused(
+                node, f"{func} writes to a tensor, and no operation gives what it writes"
+            )
+        if name == "as_strided" and not (args[0].is_contiguous() and not args[0].storage_offset()):
+            raise _refused(node, "as_strided of a view")
+        result = func(*args, **kwargs)
+        if name in EMPTY:
+            result.zero_()  # what lies there differs from call to call
         node.meta["val"] = pytree.tree_map_only(torch.Tensor, lambda t: _shaped(torch, t), result)
         if isinstance(result, torch.Tensor):
             node.meta["layout"] = result.layout
-        if changed:
-            node.meta["changed_by"] = tuple(changed)
-        if unsure and name not in _SHAPES:
-            self.branching.add(node.name)
-        for t in mutated:
-            self._changed(t, node)
-        if isinstance(result, torch.Tensor):
-            if carried in self.scatters:
-                self.parts[result._cdata] = (args[0], self.scatters[carried], tuple(args[1:]))
-            self._track(result, node)
+        if written:
+            self._write(written, node)
+        elif isinstance(result, torch.Tensor):
+            self._made(func, args, kwargs, result, node)
         elif isinstance(result, (tuple, list)):
             for place, part in enumerate(result):
                 if isinstance(part, torch.Tensor):
-                    piece = self.graph.call_function(operator.getitem, (node, place))
-                    piece.meta.update(val=_shaped(torch, part), stack_trace=self._place())
-                    if node.name in self.branching:
-                        self.branching.add(piece.name)
-                    self._track(part, piece)
+                    piece = self._piece(node, place, _shaped(torch, part))
+                    self._made(func, args, kwargs, part, piece, place)
         return result
 
-    def _changed(self, tensor: Any, node: Any) -> None:
-        """Note what a tensor, and the tensors that it is a part of, hold from now on.
+    def _written_down(self, func: Any, args: Any, kwargs: Any, form: Any) -> Any:
+        """A node of an operation on what its operands hold now.
 
-        Others on the same memory are stale.
+        ``form`` is the operation that gives the same and writes to nothing, if there is one.
         """
-        storage, now = _storage(tensor), {_geometry(tensor): node}
-        while tensor._cdata in self.parts:
-            whole, scatter, rest = self.parts[tensor._cdata]
-            given = (self.known[whole._cdata][1], node, *rest)
-            computed = any(n.name in self.branching for n in given[:2])
-            if whole._cdata in self.stale or not (computed or storage in self.apart):
-                break
-            node = self.graph.call_function(scatter, given)
-            node.meta.update(val=_shaped(self.torch, whole), stack_trace=self._place())
-            if computed:
-                self.branching.add(node.name)
-            self.apart.add(storage)
-            tensor, now[_geometry(whole)] = whole, node
-        for other in self.storages.get(storage, ()):
-            held, _ = self.known[other]
-            if _geometry(held) in now:
-                self.known[other] = (held, now[_geometry(held)])
-                self.stale.pop(other, None)
-            else:
-                self.stale[other] = node
+        torch, pytree = self.torch, self.torch.utils._pytree
+        name = func._schema.name.split("::")[-1].strip("_")
+        given = dict(kwargs)
+        if form is not None and form is not func:
+            outputs = {a.name for a in func._schema.arguments if a.is_out}
+            given = {key: value for key, value in given.items() if key not in outputs}
+        nodes = pytree.tree_map_only(torch.Tensor, self.node_of, (tuple(args), given))
+        target, nodes = _sized(torch, func if form is None else form, *nodes)
+        node = self.graph.create_node("call_function", target, *nodes, name=name)
+        node.meta["stack_trace"] = self._place()
+        unsure = any(n.name in self.branching for n in node.all_input_nodes)
+        if unsure and name not in _SHAPES:
+            self.branching.add(node.name)
+        return node
+
+    def _call(self, target: Any, args: tuple[Any, ...], val: Any) -> Any:
+        """A node of an operation of which the module knows nothing."""
+        node = self.graph.call_function(target, args)
+        node.meta.update(val=val, stack_trace=self._place(), layout=self.torch.strided)
+        if any(n.name in self.branching for n in node.all_input_nodes):
+            self.branching.add(node.name)
+        return node
+
+    def _piece(self, node: Any, place: int, val: Any) -> Any:
+        """One of the results of an operation."""
+        piece = self._call(operator.getitem, (node, place), val)
+        del piece.meta["layout"]
+        return piece
+
+    def _made(
+        self, func: Any, args: Any, kwargs: Any, result: Any, node: Any, place: int | None = None
+    ) -> None:
+        """Track a result, which may be a view of an operand, or the operand itself."""
+        if result._cdata in self.known:
+            if func._schema.is_mutable:  # what is known of it changed, not its elements
+                self.known[result._cdata].node = node
+            return
+        leaves = self.torch.utils._pytree.tree_leaves((args, kwargs))
+        operands = [t for t in leaves if isinstance(t, self.torch.Tensor)]
+        whole = next((t for t in operands if storage_of(t) == storage_of(result)), None)
+        tracked = self._track(result, node)
+        if whole is None:
+            return
+        val = node.meta["val"]
+
+        def again() -> Any:
+            made = self._written_down(func, args, kwargs, func)
+            made.meta["val"] = val
+            return made if place is None else self._piece(made, place, val)
+
+        tracked.parent, tracked.again = self.known[whole._cdata], again
+
+    def _turned(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """Carry out what gives a tensor object another shape or order, on the same memory."""
+        tensor, form = args[0], value_form(func)
+        node = self._written_down(func, args, kwargs, form)
+        views = form is not None and any(r.alias_info for r in form._schema.returns)
+        if not views or storage_of(tensor) in self.given:
+            raise _refused(node, f"{func} changes the memory of a tensor")
+        tracked = self.known.pop(tensor._cdata)
+        self.storages[storage_of(tensor)].remove(tracked)
+        before = tensor.detach()
+        self.known[before._cdata] = tracked
+        self.storages[storage_of(tensor)].append(tracked)
+        tracked.tensor = before
+        result = func(*args, **kwargs)
+        node.meta["val"] = _shaped(self.torch, result)
+        self._made(form, (before, *args[1:]), kwargs, tensor, node)
+        return result
+
+    def _write(self, tensors: Sequence[Any], node: Any) -> None:
+        """Note what tensors, and those that they are views of, hold after a write."""
+        for place, tensor in enumerate(tensors):
+            val = _shaped(self.torch, tensor)
+            made = node if len(tensors) == 1 else self._piece(node, place, val)
+            if len(tensors) == 1:
+                node.meta["val"] = _value_type(self.torch, node, val)
+            if made.meta["val"].dtype != tensor.dtype:
+                made = self._call(self.torch.ops.aten.to.dtype, (made, tensor.dtype), val)
+            self._changed(self.known[tensor._cdata], made)
+
+    def _changed(self, tracked: Tracked, node: Any) -> None:
+        """Note what a tensor, and the tensors that it is a part of, hold from now on."""
+        storage = storage_of(tracked.tensor)
+        now = [(tracked, node)]
+        while tracked.parent is not None:
+            whole = tracked.parent
+            node = self._put_back(whole, tracked, node)
+            now.append((whole, node))
+            tracked = whole
+        self.versions[storage] += 1
+        for tracked, node in now:
+            tracked.node, tracked.version = node, self.versions[storage]
+
+    def _put_back(self, whole: Tracked, view: Tracked, node: Any) -> Any:
+        """The value of a tensor with that of a view of it."""
+        aten, val = self.torch.ops.aten, _shaped(self.torch, whole.tensor)
+        part = part_of(whole.tensor, view.tensor)
+        if part is None:
+            raise _refused(node, "a write to a view whose elements overlap, or are of another type")
+        if part.back is not None:
+            target, rest = part.back
+            same = target is aten.alias.default
+            return node if same else self._call(target, (node, *rest), val)
+        before = self._now(whole)
+        if part.scatter is not None:
+            target, rest = part.scatter
+            return self._call(target, (before, node, *rest), val)
+        count, size = part.places.numel(), whole.tensor.numel()
+        flat = self._call(aten.reshape.default, (before, [size]), val.reshape(size))
+        new = self._call(aten.reshape.default, (node, [count]), val.new_empty(count))
+        at = self._constant(part.places)
+        put = self._call(aten.index_put.default, (flat, [at], new), val.reshape(size))
+        return self._call(aten.reshape.default, (put, list(val.shape)), val)
 
     def _place(self) -> str:
         """The frames of the module, as ``torch.export`` writes them."""
@@ -271,12 +394,7 @@ class _Recorder:
         kept = [f for f in frames if not Path(f.filename).is_relative_to(_OWN)]
         return "".join(traceback.StackSummary.from_list(kept).format())
 
-    def _again(self, tensor: Any) -> Any:
-        """Another tensor that holds the same, written down as such."""
-        return self.carry_out(self.torch.ops.aten.alias.default, (tensor,), {})
-
     def capture(self, results: Sequence[Any]) -> Capture:
-        results = [self._again(t) if t._cdata in self.stale else t for t in results]
         returned = tuple(self.node_of(t) for t in results)
         self.graph.output(returned)
         placeholders = [n for n in self.graph.nodes if n.op == "placeholder"]
@@ -309,25 +427,6 @@ def _argument_names(torch: Any, module: Any, inputs: tuple[Any, ...]) -> Iterato
             yield (f"{label}_{part}" if nested else label), leaf
 
 
-def _storage(tensor: Any) -> int:
-    """Return the identity of a storage; of a sparse tensor, never a view here, the tensor's."""
-    import torch
-
-    if tensor.layout != torch.strided:
-        return int(tensor._cdata)
-    found = tensor.untyped_storage()
-    return int(found._cdata)
-
-
-def _geometry(tensor: Any) -> tuple[Any, ...]:
-    return (
-        tuple(tensor.shape),
-        tensor.dtype,
-        tensor.layout,
-        (tensor.data_ptr(), tensor.stride()) if str(tensor.layout) == "torch.strided" else None,
-    )
-
-
 def _sized(torch: Any, func: Any, args: Any, kwargs: Any) -> tuple[Any, tuple[Any, Any]]:
     """With a shape in place of a tensor of which only the shape counts."""
     aten = torch.ops.aten
@@ -346,15 +445,13 @@ def _shaped(torch: Any, tensor: Any) -> Any:
     return torch.empty(tuple(tensor.shape), dtype=tensor.dtype, device="meta")
 
 
-def _mutated(func: Any, args: Sequence[Any]) -> list[Any]:
-    """The operands that an operation writes to."""
-    if not func._schema.is_mutable or func._schema.name.split("::")[-1] in _MARKING:
-        return []
-    return [
-        given
-        for given, declared in zip(args, func._schema.arguments, strict=False)
-        if declared.alias_info is not None and declared.alias_info.is_write
-    ]
+def _value_type(torch: Any, node: Any, val: Any) -> Any:
+    """What a node gives: as ``val``, in the type that the operation itself gives it."""
+    given = torch.fx.node.map_arg((node.args, node.kwargs), lambda n: n.meta["val"])
+    try:
+        return torch.empty(val.shape, dtype=node.target(*given[0], **given[1]).dtype, device="meta")
+    except Exception:  # operations that need values
+        return val
 
 
 def _refused(node: Any, what: str) -> ProgramError:

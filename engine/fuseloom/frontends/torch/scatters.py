@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from fuseloom.errors import DataError
 from fuseloom.frontends.torch import masks, views
 from fuseloom.frontends.torch.builder import LETTERS
 from fuseloom.frontends.torch.conditions import everywhere
 from fuseloom.frontends.torch.gathers import chosen, vector
 from fuseloom.frontends.torch.indexing import held_index
+from fuseloom.frontends.torch.moves import along
 from fuseloom.frontends.torch.ranking import computed, scatter_by
 from fuseloom.frontends.torch.selections import fixed, selections_of
 from fuseloom.frontends.torch.values import Indices, Support, Value
+from fuseloom.frontends.torch.written import copy, kept_and, once, put
 from fuseloom.program import Access, Op
 
 if TYPE_CHECKING:
@@ -70,25 +73,45 @@ class Targets:
         axes = tuple(kept.index(x) if x in kept else None for x in out)
         return Value(name, tuple(sizes[x] for x in out), axes, Support.ZERO)
 
-    def counts(self, more: int, function: Callable[[Any], Any], part: str) -> Value:
-        """A function of how many come to each target, an input."""
+    def hits(self, env: Mapping[str, Any]) -> Any:
+        """How many come to each place of the result."""
+        held, shape = env[self.index.name], tuple(self.m.builder.node.meta["val"].shape)
+        ones = self.m.torch.ones(tuple(held.shape), dtype=self.m.torch.float64)
+        zeros = self.m.torch.zeros(shape, dtype=self.m.torch.float64)
+        size = shape[self.dim] if shape else 1
+        return zeros.scatter_add(self.dim, held % size if size else held, ones)
+
+    def counts(self, function: Callable[[Any], Any], part: str, whole: bool = True) -> Value:
+        """A function of how many come to each target, an input.
+
+        ``whole`` says that the index has all places along the other dimensions.
+        """
         m, torch = self.m, self.m.torch
-        if self.vector is None:
-            raise m.builder.refuse(
-                "a mean by an index that differs along several dimensions",
-                "divide a sum by the counts",
+        b = m.builder
+        label, origins = f"{b.node.name}_{part}", m.origins.get(self.index.name, ())
+        if self.vector is None or not whole:
+            shape = tuple(b.node.meta["val"].shape)
+            return b.feed(
+                label, shape, lambda env: function(self.hits(env)).double(), origins, keep=True
             )
         entries, size = self.vector, self.size
 
         def fetch(env: Mapping[str, Any]) -> Any:
-            return function(torch.bincount(entries(env) % size, minlength=size) + more).double()
+            return function(torch.bincount(entries(env) % size, minlength=size)).double()
 
-        b = m.builder
-        origins = m.origins.get(self.index.name, ())
-        made = b.feed(f"{b.node.name}_{part}", (size,), fetch, origins)
+        made = b.feed(label, (size,), fetch, origins)
         rank = len(b.node.meta["val"].shape)
         dims: list[int | None] = [0 if d == self.dim else None for d in range(rank)]
         return made.picked(dims, [size if d == self.dim else 1 for d in range(rank)])
+
+    def spread(self, value: Value) -> Value:
+        """A result over the places that the index has, with zeros at the others."""
+        shape = self.m.builder.node.meta["val"].shape
+        for d, size in enumerate(shape):
+            if d != self.dim and value.shape[d] != size:
+                ahead = self.m.torch.eye(size, value.shape[d])
+                value = along(self.m, value, d, ahead, f"rest{d}")
+        return value
 
 
 def reduced(
@@ -106,14 +129,15 @@ def reduced(
                 f"{reduce} into a tensor that is not 0", "scatter into zeros, then use maximum"
             )
         sign = 1.0 if reduce == "amax" else -1.0
-        top = targets.largest(b.scale(value, sign, "negative"))
+        top = targets.spread(targets.largest(b.scale(value, sign, "negative")))
         top = b.apply(Op.RELU, top) if include_self else top
         return b.scale(top, sign, "negative")
     if reduce not in ("sum", "mean"):
         raise b.refuse(
             f"scattering that reduces by {reduce}", "sum, mean, amax and amin are supported"
         )
-    total = targets.added(value)
+    whole = all(n == value.shape[d] for d, n in enumerate(_shape(m)) if d != targets.dim)
+    total = targets.spread(targets.added(value))
     if not empty:
         if not include_self:
             raise b.refuse(
@@ -121,21 +145,21 @@ def reduced(
             )
         total = b.add(m.value(start), total)
     if reduce == "mean":
-        counts = targets.counts(int(include_self), lambda n: 1.0 / n.clamp(min=1), "share")
+        own = int(include_self)
+        counts = targets.counts(lambda n: 1.0 / (n + own).clamp(min=1), "share", whole)
         total = b.mul(total, counts, "mean")
     return total
 
 
+def _shape(m: Importer) -> tuple[int, ...]:
+    return tuple(m.builder.node.meta["val"].shape)
+
+
 def _target(m: Importer, index: Any, dim: int) -> Targets:
-    shape = tuple(m.builder.node.meta["val"].shape)
-    held = held_index(m, index)
-    dim = m.builder.axis(dim, len(shape))
-    for d, count in enumerate(held.shape):
-        if held.dim() == len(shape) and d != dim and count != shape[d]:
-            raise m.builder.refuse(
-                "scattering into a part of the other dimensions", "use an index of their size"
-            )
-    return Targets(m, index, dim, shape[dim])
+    shape = _shape(m)
+    held_index(m, index)
+    dim = m.builder.axis(dim, len(shape)) if shape else 0
+    return Targets(m, index, dim, shape[dim] if shape else 1)
 
 
 def _scattered(m: Importer, index: Any, src: Any) -> Value:
@@ -176,30 +200,53 @@ def scatter(
         number = m.number(given)
         new = m.value(given) if number is None else m.builder.constant(masks.vast(number))
         return scatter_by(m, x, dim, index, new)
+    given = src if src is not None else value
+    number = given if isinstance(given, int | float) else None
+    if not _shape(m):
+        return copy(m, x, given)
     targets = _target(m, index, dim)
-    new = _scattered(m, index, src if src is not None else value)
+    if targets.empty:
+        return m.value(x)
+    if number is not None and reduce is None:
+        return _set(m, targets, float(number), x)
+    new = _scattered(m, index, given)
     if reduce is not None:
         return reduced(m, targets, new, x, reduce, True)
     return _written(m, targets, new, x)
 
 
-def _left(hits: Any) -> Any:
-    """One where nothing is written, 0 where something is, which must be once."""
-    if bool((hits > 1).any()):
-        raise DataError(
-            "an index writes to one place twice, and which value stays is not defined",
-            hint="add with index_add or index_put(accumulate=True)",
-        )
-    return 1 - hits
+def _set(m: Importer, targets: Targets, number: float, x: Any) -> Value:
+    """``x`` with a number at the targets, which may be the same ones several times."""
+    b = m.builder
+    whole = all(n == k for n, k in _others(m, targets))
+    hit = targets.counts(lambda n: n > 0, "hit", whole).expanded(_shape(m))
+    moved = b.scale(hit, number, "written")
+    if m.number(x) == 0:
+        return moved
+    stays = targets.counts(lambda n: n == 0, "left", whole)
+    kept = b.mul(m.value(x), stays, "stays")
+    return b.add(kept, moved) if number else kept
+
+
+def _others(m: Importer, targets: Targets) -> list[tuple[int, int]]:
+    """Sizes of the result and of the index along the dimensions that are not scattered along."""
+    held = held_index(m, targets.index)
+    pairs = list(zip(_shape(m), held.shape, strict=True)) if held.dim() == len(_shape(m)) else []
+    return [pair for d, pair in enumerate(pairs) if d != targets.dim]
 
 
 def _written(m: Importer, targets: Targets, new: Value, x: Any) -> Value:
     """``x`` with other entries at the targets."""
-    b = m.builder
-
-    kept = targets.counts(0, _left, "kept")
-    moved = targets.added(new)
-    return moved if m.number(x) == 0 else b.add(b.mul(m.value(x), kept, "stays"), moved)
+    b, dim = m.builder, targets.dim
+    whole = all(n == k for n, k in _others(m, targets))
+    if new.axes[dim] is None:  # one value for all places along the dimension
+        dims = [None if d == dim else d for d in range(new.rank)]
+        one = new.picked(dims, [1 if d == dim else n for d, n in enumerate(new.shape)])
+        hit = targets.counts(lambda n: n > 0, "hit", whole)
+        moved = b.mul(targets.spread(one), hit, "moved").expanded(_shape(m))
+        return kept_and(m, x, targets.counts(lambda n: n == 0, "kept", whole), moved)
+    stays = targets.counts(partial(once, m), "kept", whole)
+    return kept_and(m, x, stays, targets.spread(targets.added(new)))
 
 
 def index_add(m: Importer, x: Any, dim: int, index: Any, source: Any, alpha: float = 1) -> Value:
@@ -231,6 +278,21 @@ def index_copy(m: Importer, x: Any, dim: int, index: Any, source: Any) -> Value:
     return _written(m, targets, m.value(source), x)
 
 
+def index_fill(m: Importer, x: Any, dim: int, index: Any, value: Any) -> Value:
+    """One value in rows that an index names."""
+    if _nothing(m, index) or not _shape(m):
+        return m.value(x) if _nothing(m, index) else copy(m, x, value)
+    shape, entries = _shape(m), vector(m, index, 0)
+    dim = m.builder.axis(dim, len(shape))
+    targets = Targets(m, index, dim, shape[dim], entries)
+    number = m.number(value)
+    if number is not None:
+        return _set(m, targets, number, x)
+    count = int(held_index(m, index).numel())
+    wide = [count if d == dim else n for d, n in enumerate(shape)]
+    return _written(m, targets, m.value(value).expanded(wide), x)
+
+
 def index_put(
     m: Importer, x: Any, indices: Sequence[Any], values: Any, accumulate: bool = False, **_: Any
 ) -> Value:
@@ -247,10 +309,11 @@ def index_put(
     if any(h.numel() == 0 for h in held) or any(_nothing(m, i) for _, i in given):
         return m.value(x)
     first, last = given[0][0], given[-1][0] + 1
-    if any(h.dim() != 1 for h in held) or [d for d, _ in given] != list(range(first, last)):
-        raise b.refuse(
-            "writing to where indices of several dimensions say", "flatten the dimensions before"
-        )
+    apart = [d for d, _ in given] != list(range(first, last))
+    if apart or any(h.dim() != 1 for h in held):
+        return _put(m, x, indices, values, accumulate)
+    if not accumulate and not m.value(values).rank and _repeats(held):
+        return _put(m, x, indices, values, accumulate)
     shape = tuple(b.node.meta["val"].shape)
     vectors = [vector(m, node, 0) for _, node in given]
     count = max(int(v(m.env).numel()) for v in vectors if v is not None)
@@ -266,24 +329,45 @@ def index_put(
     moved = b.contract([*operands, (value, own)], names, "moved")
     if accumulate:
         return moved if m.number(x) == 0 else b.add(m.value(x), moved)
-    same = m.number(values) is not None
 
     def kept(env: Mapping[str, Any]) -> Any:
         ones = torch.ones(count, dtype=torch.float64)
         at = tuple(_wide(v, count)(env) for v in vectors if v is not None)
         hits = torch.zeros(shape[first:last], dtype=torch.float64)
         hits.index_put_(at, ones, accumulate=True)
-        return _left(hits)
+        return once(m, hits)
 
     stays = b.feed(f"{b.node.name}_kept", shape[first:last], kept)
-    if same and m.number(x) is None:
-        kept(m.env)
+    kept(m.env)
     dims = [d - first if first <= d < last else None for d in range(len(shape))]
     stays = stays.picked(dims, [n if first <= d < last else 1 for d, n in enumerate(shape)])
     if m.number(x) == 0:
-        kept(m.env)
         return moved
     return b.add(b.mul(m.value(x), stays, "stays"), moved)
+
+
+def _repeats(held: Sequence[Any]) -> bool:
+    """Return whether vectors of indices name one place twice."""
+    if held[0].dtype != held[0].long().dtype:
+        return False
+    width: int = max(h.numel() for h in held)
+    return len(set(zip(*(h.expand(width).tolist() for h in held), strict=True))) < width
+
+
+def _put(m: Importer, x: Any, indices: Sequence[Any], values: Any, accumulate: bool) -> Value:
+    """By indices of several dimensions, or of dimensions that are not neighbours."""
+    torch = m.torch
+    shape = _shape(m)
+    order = torch.arange(math.prod(shape)).reshape(shape)
+
+    def places(env: Mapping[str, Any]) -> Any:
+        own = [slice(None) if i is None else env[i.name] for i in indices]
+        return order[tuple(own)]
+
+    want = tuple(places(m.env).shape)
+    number = m.number(values)
+    new = number if number is not None else m.builder.aligned([m.value(values)], want)[0]
+    return put(m, x, new, places, math.prod(want), accumulate)
 
 
 def _wide(entries: Indices | None, count: int) -> Indices:
@@ -357,7 +441,7 @@ def where(m: Importer, condition: Any, x: Any, other: Any) -> Value:
 HANDLERS: dict[str, Callable[..., Any]] = {
     "scatter_add": scatter_add, "scatter": scatter,
     "scatter_reduce": scatter_reduce, "index_add": index_add, "index_reduce": index_reduce,
-    "index_copy": index_copy, "index_put": index_put,
+    "index_copy": index_copy, "index_fill": index_fill, "index_put": index_put,
     "_index_put_impl": index_put, "segment_reduce": segment_reduce,
     "isinf": isinf, "where": where,
 }  # fmt: skip

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from fuseloom.frontends.torch.builder import LETTERS, TorchBuilder
@@ -35,6 +36,7 @@ PIECES = frozenset(
     {
         *("slice", "select", "narrow"),
         *("chunk", "split", "split_with_sizes", "unbind", "getitem", "tensor_split"),
+        *("unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes"),
     }
 )
 VIEWS = IDENTITIES | RENAMES | PIECES
@@ -173,11 +175,15 @@ def pieces(b: TorchBuilder, op: str, value: Value, args: Sequence[Any]) -> Any:
     parts = []
     start = 0
     for n, length in enumerate(_lengths(op, first, size)):
+        if op == "tensor_split" and isinstance(first, (list, tuple)):
+            start = range(size)[first[n - 1] if n else 0 :].start
         chosen = list(range(start, start + length))
         start += length
         part = f"part{n}"
         if op == "unbind":
             piece = one_of(b, value, dim, n, part)
+        elif not length:
+            piece = value  # nothing reads what has no elements
         else:
             piece = selected(b, value, dim, _fixed(chosen), length, part)
         parts.append(piece)
@@ -194,9 +200,15 @@ def _piece_dim(op: str, args: Sequence[Any]) -> int:
 
 
 def _lengths(op: str, first: Any, size: int) -> list[int]:
+    op = op.removeprefix("unsafe_")
     if op == "unbind":
         return [1] * size
+    if op == "tensor_split":
+        if isinstance(first, int):
+            return [size // first + (n < size % first) for n in range(first)]
+        cuts = [None, *first, None]
+        return [len(range(size)[a:b]) for a, b in pairwise(cuts)]
     if isinstance(first, (list, tuple)):
         return list(first)
     step = -(-size // first) if op == "chunk" else first
-    return [min(step, size - start) for start in range(0, size, step)]
+    return [min(step, size - start) for start in range(0, size, step)] if step else [0]

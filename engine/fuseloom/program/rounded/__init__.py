@@ -6,6 +6,7 @@ with a bound on what rounding to float32 in every operation, in any order of sum
 
 from fuseloom.program.rounded.budget import EvaluationBudget, TooMuchError
 from fuseloom.program.rounded.evaluate import evaluate_rounded
+from fuseloom.program.rounded.largest import largest_bound
 from fuseloom.program.rounded.rounding import Errors, Rounding
 from fuseloom.program.rounded.tensors import Box, Elements, Grid, Listed
 
@@ -19,4 +20,5 @@ __all__ = [
     "Rounding",
     "TooMuchError",
     "evaluate_rounded",
+    "largest_bound",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Any
 
 from fuseloom.dataflow.samml.exchange.levels import guessed_tensor, tensors_of, written_tensor
@@ -14,6 +14,7 @@ from fuseloom.dataflow.samml.verify import verify
 from fuseloom.errors import DataError, GraphError
 from fuseloom.program.formats import Format, LevelFormat
 from fuseloom.program.limits import MAX_DIMENSION, MAX_RANK
+from fuseloom.program.relations import Relation
 from fuseloom.program.types import Tensor
 
 _LISTS = ("levels", "mode_order")
@@ -32,7 +33,8 @@ def declaration(tensor: Tensor, name: str | None = None) -> dict[str, Any]:
     """A tensor's declaration as plain data, which :func:`declared_tensors` reads."""
     given = {field.name: getattr(tensor.format, field.name) for field in fields(tensor.format)}
     given["levels"] = [level.value for level in tensor.format.levels]
-    return {"name": name or tensor.name, "shape": tensor.shape, **given}
+    made = {} if tensor.made is None else {"made": asdict(tensor.made)}
+    return {"name": name or tensor.name, "shape": tensor.shape, **given, **made}
 
 
 def graph_from_json(text: str, shapes: Mapping[str, tuple[int, ...]]) -> ImportedGraph:
@@ -95,7 +97,31 @@ def declared_tensors(entries: Any) -> dict[str, Tensor]:
                 or not all(0 <= n <= MAX_DIMENSION for n in numbers)
             ):
                 raise ValueError(f"tensor {entry['name']!r} is not declared right")
-            found[str(entry["name"])] = Tensor(str(entry["name"]), shape, Format(**given))
+            made = _relation(entry["made"], shape) if "made" in entry else None
+            found[str(entry["name"])] = Tensor(str(entry["name"]), shape, Format(**given), made)
         return found
     except (KeyError, TypeError, ValueError) as problem:
         raise GraphError(f"malformed graph JSON, tensors: {problem}") from None
+
+
+def _relation(entry: Any, shape: tuple[int, ...]) -> Relation:
+    """Which coordinates a tensor has that follow from its declaration.
+
+    Raises
+    ------
+    ValueError
+        It is malformed.
+    """
+    terms = tuple((dim, factor) for dim, factor in entry["terms"])
+    entries = None if entry["entries"] is None else tuple(entry["entries"])
+    target, offset = entry["target"], entry["offset"]
+    dims = (target, *(dim for dim, _ in terms))
+    numbers = (*dims, offset, *(factor for _, factor in terms), *(entries or ()))
+    if (
+        not all(type(n) is int and abs(n) <= MAX_DIMENSION for n in numbers)
+        or not all(0 <= dim < len(shape) for dim in dims)
+        or len(set(dims)) != len(dims)
+        or len(dims) != len(shape)
+    ):
+        raise ValueError("a relation of coordinates is not declared right")
+    return Relation(target, terms, offset, entries)

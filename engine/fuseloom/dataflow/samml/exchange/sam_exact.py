@@ -50,6 +50,8 @@ def import_marked(dot: DotGraph, shapes: Mapping[str, tuple[int, ...]]) -> Impor
     tensors: dict[str, Tensor] = {}
     for name in dict.fromkeys(key.partition("@")[0] for key in reads):
         tensor = tensors[name] = _known(declared, name)
+        if name not in shapes and tensor.made is not None:
+            continue  # its data follow
         if name not in shapes and tensor.rank:
             raise DataError(f"the data of operand {name} are missing",
                             hint=f"there are: {', '.join(shapes)}")  # fmt: skip
