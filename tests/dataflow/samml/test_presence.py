@@ -36,5 +36,5 @@ def test_a_graph_that_uses_it_all_the_same_is_refused(monkeypatch: pytest.Monkey
     monkeypatch.setattr(
         lowering, "_Built", lambda crd, payloads, partial=None: built(crd, payloads)
     )
-    with pytest.raises(LoweringError, match="GraphError: .* takes stream"):
+    with pytest.raises(LoweringError, match=r"GraphError: .* takes stream"):
         compile_program(parse(TWICE), "fuse T..R")
