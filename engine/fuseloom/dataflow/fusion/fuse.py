@@ -331,7 +331,13 @@ class _Fuser:
                 case LocateLevel(view=view, index=index, on=on):
                     if view not in views:
                         continue
-                    if not isinstance(views[view], Leaf) or index not in views[view].indices:
+                    if not isinstance(views[view], Leaf):
+                        what = (
+                            f"region {span.name} computes {view}; only what it reads is looked up"
+                        )
+                        self.near.setdefault(setting, what)
+                        continue
+                    if index not in views[view].indices:
                         self.near.setdefault(setting, f"in region {span.name} it is {views[view]}")
                         continue
                     options = options.with_level(view, index, on)
