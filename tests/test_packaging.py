@@ -224,7 +224,7 @@ EXTRAS = ("data", "torch", "parquet", "networks", "zstd", "optuna", "dask", "fig
 
 def test_what_an_extra_has_is_named_where_it_is_missing():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert project["optional-dependencies"].keys() == {*EXTRAS, "test", "deep", "docs"}
+    assert project["optional-dependencies"].keys() == {*EXTRAS, "test", "deep", "docs", "oracle"}
     text = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("engine/**/*.py"))
     for extra in EXTRAS:
         assert f"pip install 'fuseloom[{extra}]'" in text, extra

@@ -33,6 +33,7 @@ DEEP_PATHS: dict[str, str] = {
     "exploration/executors/test_dask.py": "needs distributed; starts clusters",
     "test_docs_site.py": "needs Sphinx, and builds the whole site",
     "test_docstrings.py": "needs numpydoc",
+    "frontends/mlir/test_iree.py": "needs IREE's compiler, which takes a minute for all functions",
     # what takes long
     "contraction/kernels/test_emit_numba.py": "compiles every shipped network by Numba",
     "contraction/kernels/test_run.py": "compiles every shipped network by the C compiler",

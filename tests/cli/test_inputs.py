@@ -228,6 +228,32 @@ def test_index_tensors_that_do_not_fit(tmp_path: Path, capsys: pytest.CaptureFix
         assert message in capsys.readouterr().err
 
 
+BLOCKS = """
+#B = #sparse_tensor.encoding<{ map = (i, j) ->
+  (i floordiv 2 : dense, j floordiv 2 : compressed, i mod 2 : dense, j mod 2 : dense) }>
+func.func @f(%a: tensor<4x4xf32, #B>, %b: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %r = linalg.exp ins(%a : tensor<4x4xf32, #B>) outs(%b : tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %r : tensor<4x4xf32>
+}
+"""
+
+
+def test_tensors_in_blocks_and_tensors_that_nothing_needs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A block is four elements, three of them zeros."""
+    program = file(tmp_path, "blocks.mlir", BLOCKS)
+    a = np.zeros((4, 4))
+    a[0, 0] = 1
+    np.savez(tmp_path / "both.npz", a=a, b=a)
+    np.save(tmp_path / "a.npy", a)
+    one = str(tmp_path / "a.npy")
+    for given in ([str(tmp_path / "both.npz")], [f"a={one}", "--tensors", f"b={one}"]):
+        shown = record(capsys, "simulate", program, "--tensors", *given, *ENGINE)
+        assert shown["check"]["ok"]
+        assert shown["flops"] == 4
+
+
 def test_the_help_names_every_preset() -> None:
     words = presets_text(every_preset()).replace(",", " ").replace(";", " ").split()
     for name in MODELS:

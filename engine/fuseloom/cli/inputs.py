@@ -394,6 +394,9 @@ def _index(model: MlirModel, name: str, file: str, seed: int, files: EdgeFiles) 
 def _one(model: Model, name: str, file: str, seed: int, files: EdgeFiles) -> dict[str, Any]:
     """One tensor of a file."""
     indices = model.indices if isinstance(model, MlirModel) else {}
+    if isinstance(model, MlirModel) and name in model.unread:
+        _say(f"{name}: no result needs it")
+        return {}
     if name not in model.program.given and name not in indices:
         known = model.named if isinstance(model, MlirModel) else model.program.given
         raise DataError(f"no input is called {name!r}", hint=f"inputs: {', '.join(known)}")

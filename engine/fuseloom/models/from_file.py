@@ -36,6 +36,11 @@ class MlirModel(Model):
         return {} if self.imported is None else self.imported.indices
 
     @property
+    def unread(self) -> tuple[str, ...]:
+        """Arguments of the file that no result needs."""
+        return () if self.imported is None else self.imported.unread
+
+    @property
     def named(self) -> tuple[str, ...]:
         """Inputs as the file names them: index tensors instead of what they select."""
         made = () if self.imported is None else self.imported.lookups
@@ -46,12 +51,17 @@ class MlirModel(Model):
     def bound(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the given inputs, with selections in place of index tensors.
 
+        Those of arguments that no result needs are left out.
+
         Raises
         ------
         DataError
             Index tensors of other shapes, or places outside of a table.
         """
-        if self.imported is None or not self.indices:
+        if self.imported is None:
+            return dict(given)
+        given = self.imported.supplied(given)
+        if not self.indices:
             return dict(given)
         index = {name: given[name] for name in self.indices if name in given}
         others = {name: x for name, x in given.items() if name not in index}

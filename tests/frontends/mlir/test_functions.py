@@ -7,6 +7,7 @@ import pytest
 
 from fuseloom.errors import FuseloomError
 from fuseloom.frontends.mlir import from_mlir
+from fuseloom.program import evaluate
 from tests.frontends.mlir.texts import statements
 
 from .files import imported, result, text_of
@@ -189,3 +190,101 @@ def test_sizes_that_a_region_or_a_slice_needs_may_be_given_or_are_chosen() -> No
     a = np.arange(1.0, 6.0)
     found = result(from_mlir(text, shapes={"a": (5,)}), {"a": a})
     np.testing.assert_array_equal(found, a * (5 - np.arange(5)))
+
+
+@pytest.mark.parametrize("order", ["%r, %d", "%d, %r", "%d, %n, %r"])
+def test_sizes_and_numbers_beside_tensors_are_left_out(order: str) -> None:
+    types = {"%r": "tensor<2x3xf32>", "%d": "index", "%n": "f32"}
+    listed = ", ".join(types[x] for x in order.split(", "))
+    text = f"""
+    func.func @f(%B: tensor<2x3xf32>) -> ({listed}) {{
+      %c1 = arith.constant 1 : index
+      %n = arith.constant 2.0 : f32
+      %d = tensor.dim %B, %c1 : tensor<2x3xf32>
+      %r = linalg.exp ins(%B : tensor<2x3xf32>) outs(%B : tensor<2x3xf32>) -> tensor<2x3xf32>
+      return {order} : {listed}
+    }}"""
+    given = from_mlir(text)
+    np.testing.assert_allclose(result(given, {"B": np.zeros((2, 3))}), np.ones((2, 3)))
+    assert any("%d" in note and "the number 3" in note for note in given.notes)
+    alone = text.replace(order, "%d").replace(f"({listed})", "index").replace(listed, "index")
+    with pytest.raises(FuseloomError, match="returns a size"):
+        from_mlir(alone)
+
+
+def test_data_of_arguments_that_no_result_needs_are_left_out() -> None:
+    text = """
+    func.func @f(%a: tensor<3xf32>, %b: tensor<3xf32>, %n: index, %m: memref<3xf32>)
+        -> tensor<3xf32> {
+      %r = linalg.exp ins(%a : tensor<3xf32>) outs(%b : tensor<3xf32>) -> tensor<3xf32>
+      return %r : tensor<3xf32>
+    }"""
+    given = from_mlir(text)
+    assert given.unread == ("b", "n", "m")
+    x = np.arange(3.0)
+    data = given.bind({"a": x, "b": x, "n": 4, "m": x}).data
+    assert tuple(data) == ("a",)
+    with pytest.raises(FuseloomError, match="no input is called 'q'"):
+        given.bind({"a": x, "q": x})
+
+
+@pytest.mark.parametrize("storage", ["", "compressed", "dense"])
+def test_how_many_elements_are_stored(storage: str) -> None:
+    levels = f"(i : dense, j : {storage})"
+    encoding = f", #sparse_tensor.encoding<{{ map = (i, j) -> {levels} }}>" if storage else ""
+    t = f"tensor<2x3xf32{encoding}>"
+    text = f"""
+    func.func @f(%B: {t}) -> (f32, index) {{
+      %n = sparse_tensor.number_of_entries %B : {t}
+      %i = arith.index_cast %n : index to i64
+      %x = arith.sitofp %i : i64 to f32
+      %h = arith.constant 0.5 : f32
+      %r = arith.mulf %x, %h : f32
+      %o = arith.constant dense<1.0> : tensor<f32>
+      %y = linalg.map {{ arith.addf }} ins(%o, %o : tensor<f32>, tensor<f32>)
+        outs(%o : tensor<f32>)
+      return {"%y" if storage != "compressed" else "%r"}, %n : f32, index
+    }}"""
+    if storage != "compressed":
+        text = text.replace("-> (f32, index)", "-> (tensor<f32>, index)").replace(
+            ": f32, index", ": tensor<f32>, index"
+        )
+    b = np.array([[1, 0, 2], [0, 0, 3.0]])
+    given = from_mlir(text)
+    values = evaluate(given.program, {**dict.fromkeys(given.wanted, b), **given.data})
+    found = [float(values[name].dense()) for name in given.program.outputs]
+    assert found == ([1.5, 3.0] if storage == "compressed" else [2.0])
+    if storage != "compressed":
+        assert any("the number 6" in note for note in given.notes)
+
+
+def test_attributes_stand_behind_every_operation() -> None:
+    text = """
+    func.func @f(%a: tensor<2x3xf32>, %b: tensor<1x3xf32>) -> tensor<3x3xf32> {
+      %z = arith.constant {tag = 1 : i32} 0.0 : f32
+      %o = arith.constant 0 : index
+      %n = tensor.dim {tag} %a, %o {tag = "x"} : tensor<2x3xf32>
+      %e = tensor.empty() {tag} : tensor<2x3xf32>
+      %f = linalg.fill {tag} ins(%z : f32) outs(%e : tensor<2x3xf32>) -> tensor<2x3xf32>
+      %x = tensor.extract %b[%o, %o] {tag = [1, 2]} : tensor<1x3xf32>
+      %s = tensor.splat %x {tag} : tensor<2x3xf32>
+      %v = tensor.extract_slice %a[0, 0] [2, 3] [1, 1] {tag} : tensor<2x3xf32> to tensor<2x3xf32>
+      %i = tensor.insert_slice %v into %f[0, 0] [2, 3] [1, 1] {tag}
+        : tensor<2x3xf32> into tensor<2x3xf32>
+      %g = tensor.collapse_shape %i [[0, 1]] {tag} : tensor<2x3xf32> into tensor<6xf32>
+      %h = tensor.expand_shape %g [[0, 1]] output_shape [2, 3] {tag}
+        : tensor<6xf32> into tensor<2x3xf32>
+      %p = tensor.pad %h low[0, 0] high[0, 0] {
+      ^bb0(%k: index, %l: index):
+        tensor.yield %z : f32
+      } {tag} : tensor<2x3xf32> to tensor<2x3xf32>
+      %q = tensor.cast %p {tag} : tensor<2x3xf32> to tensor<2x3xf32>
+      %w = linalg.map { arith.addf {tag} } ins(%q, %s : tensor<2x3xf32>, tensor<2x3xf32>)
+        outs(%e : tensor<2x3xf32>)
+      %c = tensor.concat dim(0) %w, %b {tag = {a = 1, b = "}"}}
+        : (tensor<2x3xf32>, tensor<1x3xf32>) -> tensor<3x3xf32>
+      return {tag} %c : tensor<3x3xf32>
+    }""".replace("tensor.dim {tag} ", "tensor.dim ")
+    a, b = np.arange(6.0).reshape(2, 3), np.arange(3.0)[None] + 1
+    found = result(from_mlir(text), {"a": a, "b": b})
+    np.testing.assert_allclose(found, np.concatenate([a + 1, b]))

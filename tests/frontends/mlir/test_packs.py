@@ -86,3 +86,78 @@ def test_refused(how: str, shape: tuple[int, ...], message: str) -> None:
     with pytest.raises(FuseloomError, match=message) as found:
         from_mlir(text)
     assert found.value.hint
+
+
+@pytest.mark.parametrize("size", ["constant", "dim", "type", "argument", "rows of tiles"])
+@pytest.mark.parametrize("tiles", [2, 3])
+def test_an_unpack_has_the_sizes_of_its_destination(size: str, tiles: int) -> None:
+    """What stands behind them in the last tile is padding; there may be tiles of nothing else."""
+    rows = 3 if size == "rows of tiles" and tiles == 3 else 4 * tiles - 1
+    known = size in ("type", "rows of tiles")
+    plain = f"tensor<{rows if known else '?'}x3xf32>"
+    lines = {
+        "constant": f"%n = arith.constant {rows} : index\n%e = tensor.empty(%n) : {plain}",
+        "dim": "%c0 = arith.constant 0 : index\n"
+        f"%n = tensor.dim %o, %c0 : tensor<{rows}x2xf32>\n%e = tensor.empty(%n) : {plain}",
+        "argument": f"%e = tensor.cast %d : tensor<{rows}x3xf32> to {plain}",
+    }
+    text = f"""
+    func.func @f(%S: tensor<{tiles}x3x4xf32>, %o: tensor<{rows}x2xf32>, %d: tensor<{rows}x3xf32>)
+        -> {plain} {{
+      {lines.get(size, f"%e = tensor.empty() : {plain}")}
+      %u = linalg.unpack %S inner_dims_pos = [0] inner_tiles = [4] into %e
+        : tensor<{tiles}x3x4xf32> -> {plain}
+      %y = linalg.exp ins(%u : {plain}) outs(%e : {plain}) -> {plain}
+      return %y : {plain}
+    }}"""
+    s = RNG.normal(size=(tiles, 3, 4))
+    wanted = np.exp(s.transpose(0, 2, 1).reshape(4 * tiles, 3)[:rows])
+    np.testing.assert_allclose(result(from_mlir(text), {"S": s}), wanted, rtol=1e-5)
+
+
+def test_a_destination_of_an_unknown_size_has_what_the_tiles_hold() -> None:
+    text = """
+    func.func @f(%S: tensor<2x3x4xf32>, %e: tensor<?x3xf32>) -> tensor<?x3xf32> {
+      %u = linalg.unpack %S inner_dims_pos = [0] inner_tiles = [4] into %e
+        : tensor<2x3x4xf32> -> tensor<?x3xf32>
+      return %u : tensor<?x3xf32>
+    }"""
+    s = RNG.normal(size=(2, 3, 4))
+    wanted = s.transpose(0, 2, 1).reshape(8, 3)
+    np.testing.assert_allclose(result(from_mlir(text), {"S": s}), wanted, rtol=1e-6)
+    given = from_mlir(text, shapes={"e": (7, 3)})
+    np.testing.assert_allclose(result(given, {"S": s}), wanted[:7], rtol=1e-6)
+    with pytest.raises(FuseloomError, match=r"packed, the tensor|says 9"):
+        from_mlir(text, shapes={"e": (9, 3)})
+
+
+def test_a_pack_into_more_tiles_than_it_takes() -> None:
+    text = """
+    func.func @f(%A: tensor<3x2xf32>) -> tensor<3x2x2xf32> {
+      %c = arith.constant 5.0 : f32
+      %e = tensor.empty() : tensor<3x2x2xf32>
+      %p = linalg.pack %A padding_value(%c : f32) inner_dims_pos = [0] inner_tiles = [2] into %e
+        : tensor<3x2xf32> -> tensor<3x2x2xf32>
+      return %p : tensor<3x2x2xf32>
+    }"""
+    a = RNG.normal(size=(3, 2))
+    wanted = np.pad(a, ((0, 3), (0, 0)), constant_values=5.0).reshape(3, 2, 2).transpose(0, 2, 1)
+    np.testing.assert_allclose(result(from_mlir(text), {"A": a}), wanted, rtol=1e-6)
+
+
+def test_a_destination_may_be_packed() -> None:
+    text = """
+    func.func @f(%A: tensor<4x6xf32>) -> tensor<2x2x2x3xf32> {
+      %e = tensor.empty() : tensor<4x6xf32>
+      %d = tensor.empty() : tensor<2x2x2x3xf32>
+      %p = linalg.pack %e inner_dims_pos = [0, 1] inner_tiles = [2, 3] into %d
+        : tensor<4x6xf32> -> tensor<2x2x2x3xf32>
+      %q = linalg.pack %A inner_dims_pos = [0, 1] inner_tiles = [2, 3] into %d
+        : tensor<4x6xf32> -> tensor<2x2x2x3xf32>
+      %y = linalg.exp ins(%q : tensor<2x2x2x3xf32>) outs(%p : tensor<2x2x2x3xf32>)
+        -> tensor<2x2x2x3xf32>
+      return %y : tensor<2x2x2x3xf32>
+    }"""
+    a = RNG.normal(size=(4, 6))
+    wanted = np.exp(a).reshape(2, 2, 2, 3).transpose(0, 2, 1, 3)
+    np.testing.assert_allclose(result(from_mlir(text), {"A": a}), wanted, rtol=1e-5)

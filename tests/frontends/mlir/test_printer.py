@@ -11,7 +11,7 @@ import fuseloom as fl
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.sim.program_runs import simulate
-from fuseloom.errors import ProgramError
+from fuseloom.errors import FuseloomError, ProgramError
 from fuseloom.frontends.mlir import from_mlir, to_mlir
 from fuseloom.models import (
     Model,
@@ -24,6 +24,7 @@ from fuseloom.models import (
 )
 from fuseloom.program import Op, Program, Statement, evaluate, parse
 from fuseloom.program.types import ELEMENTARY
+from tests.tiers import counts
 
 MODELS = {
     "gcn": gcn(nodes=12, features=6, hidden=5, classes=3),
@@ -218,3 +219,77 @@ def test_dead_statements_are_left_out() -> None:
 def test_public_names() -> None:
     program = parse("x: 4 dense\ny[i] = exp(x[i])")
     assert fl.from_mlir(fl.to_mlir(program)).program == replace(program, name="unnamed")
+
+
+def _random_sums(rng: np.random.Generator) -> str:
+    """Sums of tensors that lack indices of each other, stored in any format."""
+    names = ["a", "b", "c"][: rng.integers(2, 4)]
+    sizes = dict(zip("abc", (2, 3, 4), strict=True))
+
+    def declared(name: str, indices: list[str]) -> str:
+        order = rng.permutation(len(indices))
+        levels = ["compressed" if rng.random() < 0.7 else "dense" for _ in indices]
+        shape = "x".join(str(sizes[x]) for x in indices)
+        order_text = f" order {','.join(str(n) for n in order)}" if len(indices) > 1 else ""
+        return f"{name}: {shape} [{', '.join(levels)}]{order_text}"
+
+    def some() -> list[str]:
+        found = [x for x in names if rng.random() < 0.7] or names[:1]
+        return [found[n] for n in rng.permutation(len(found))]
+
+    def joined(a: str, b: str) -> str:
+        op = rng.choice(["+", "-", "max"])
+        return f"max({a}, {b})" if op == "max" else f"{a} {op} {b}"
+
+    q, v, w = some(), some(), some()
+    every = [x for x in names if x in (*q, *v)]
+    t = [every[n] for n in rng.permutation(len(every))]
+    more = [x for x in names if x in (*t, *w)]
+    u = [more[n] for n in rng.permutation(len(more))]
+
+    def read(name: str, indices: list[str]) -> str:
+        return f"{name}[{','.join(indices)}]"
+
+    lines = [declared("Q", q), declared("V", v), f"T[{','.join(t)}] = "
+             + joined(read("Q", q), read("V", v))]  # fmt: skip
+    if rng.random() < 0.5:
+        lines.insert(2, declared("W", w))
+        lines.append(f"U[{','.join(u)}] = {joined(read('T', t), read('W', w))}")
+    if rng.random() < 0.2:
+        lines.insert(0, "option broadcast_add dense")
+    return "\n".join(lines) + "\n"
+
+
+@counts(small=40, deep=300)
+def test_sums_that_repeat_operands_keep_their_elements(count: int) -> None:
+    read = 0
+    for seed in range(count):
+        rng = np.random.default_rng(seed)
+        text = _random_sums(rng)
+        try:
+            program = parse(text)
+        except FuseloomError:
+            continue
+        read += 1
+        again = from_mlir(to_mlir(program)).program
+        assert again.statements == program.statements, text
+        assert again.broadcast_add == program.broadcast_add or not _repeats(program), text
+        data = {
+            n: np.where(rng.random(t.shape) < 0.5, rng.normal(size=t.shape), 0.0)
+            for n in program.given
+            for t in [program.tensor(n)]
+        }
+        before, after = evaluate(program, data), evaluate(again, data)
+        for name in program.outputs:
+            np.testing.assert_array_equal(before[name].present, after[name].present, err_msg=text)
+            np.testing.assert_array_equal(before[name].dense(), after[name].dense(), err_msg=text)
+    assert read > count // 2
+
+
+def _repeats(program: Program) -> bool:
+    return any(
+        set(a.indices) != set(s.out.indices)
+        for s in program.statements
+        if s.op.unites
+        for a in s.operands
+    )

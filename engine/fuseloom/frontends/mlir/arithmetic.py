@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -26,6 +27,22 @@ from fuseloom.frontends.mlir.expressions import (
     smallest,
     sub,
 )
+from fuseloom.frontends.mlir.integers import (
+    NARROW,
+    bits_of,
+    bounds,
+    canonical,
+    compared_bits,
+    extreme,
+    last_bit,
+    loosened,
+    overflows,
+    product,
+    shifted_bits,
+    unsigned,
+    wrapped,
+)
+from fuseloom.frontends.mlir.powers import power
 from fuseloom.frontends.mlir.syntax import Type
 from fuseloom.program.formats import suggestion
 from fuseloom.program.limits import MAX_NESTING
@@ -40,9 +57,7 @@ _BINARY: Mapping[str, Callable[[Node, Node], Node]] = {
     "arith.mulf": mul, "arith.addf": add, "arith.subf": difference, "arith.divf": div,
     "arith.maximumf": largest, "arith.maxnumf": largest, "arith.maxf": largest,
     "arith.minimumf": smallest, "arith.minnumf": smallest, "arith.minf": smallest,
-    "arith.muli": mul, "arith.addi": add, "arith.subi": sub,
-    "arith.maxsi": largest, "arith.maxui": largest,
-    "arith.minsi": smallest, "arith.minui": smallest,
+    "arith.maxsi": largest, "arith.minsi": smallest,
 }  # fmt: skip
 _UNARY: Mapping[str, Callable[[Node], Node]] = {
     "math.exp": lambda x: made(Op.EXP, x),
@@ -62,15 +77,13 @@ _UNARY: Mapping[str, Callable[[Node], Node]] = {
     "math.trunc": lambda x: made(Op.TRUNC, x),
     "math.roundeven": lambda x: made(Op.ROUND, x),
     "math.round": rounded,
-    "arith.fptosi": lambda x: made(Op.TRUNC, x),
-    "arith.fptoui": lambda x: made(Op.TRUNC, x),
     "arith.negf": lambda x: scaled(x, -1.0),
 }
 _SAME = (
     "arith.extf", "arith.truncf", "arith.extui", "arith.extsi", "arith.trunci", "arith.sitofp",
-    "arith.uitofp", "arith.index_cast", "arith.index_castui",
+    "arith.uitofp", "arith.fptosi", "arith.fptoui", "arith.index_cast", "arith.index_castui",
 )  # fmt: skip
-"""Changes of type that keep the number."""
+"""Changes of type."""
 _BITS = {"arith.andi": "and", "arith.ori": "or", "arith.xori": "xor"}
 _ONE_BIT = {
     "arith.addi": "arith.xori", "arith.subi": "arith.xori", "arith.muli": "arith.andi",
@@ -78,17 +91,23 @@ _ONE_BIT = {
     "arith.maxsi": "arith.andi", "arith.minsi": "arith.ori",
 }  # fmt: skip
 """Arithmetic of ``i1``: 1 + 1 is 0, and signed 1 is -1."""
+_MODULAR = ("arith.addi", "arith.subi", "arith.muli")
+_EXTREMES = ("arith.maxui", "arith.minui")
 _ONE_BIT_COMPARED = {"slt": "sgt", "sgt": "slt", "sle": "sge", "sge": "sle"}
 _WHOLE = {
     "arith.divsi": "divide", "arith.divui": "divide", "arith.floordivsi": "floordiv",
     "arith.ceildivsi": "ceildiv", "arith.ceildivui": "ceildiv",
     "arith.remsi": "remainder", "arith.remui": "remainder",
 }  # fmt: skip
+_UNSIGNED_DIVISIONS = {
+    "arith.divui": "arith.divsi", "arith.remui": "arith.remsi",
+    "arith.ceildivui": "arith.ceildivsi",
+}  # fmt: skip
 """Divisions of integers: in float32 a quotient of numbers up to 2^24 is whole where it is."""
 _STEPS = {"divide": Op.TRUNC, "floordiv": Op.FLOOR, "ceildiv": Op.CEIL, "remainder": Op.TRUNC}
 ARITHMETIC = (
-    *_BINARY, *_UNARY, *_SAME, *_BITS, "arith.cmpf", "arith.cmpi", "arith.select", "arith.shli",
-    "arith.constant", "math.fma", "math.powf",
+    *_BINARY, *_UNARY, *_SAME, *_BITS, *_MODULAR, *_EXTREMES, "arith.cmpf", "arith.cmpi",
+    "arith.select", "arith.shli", "arith.constant", "math.fma", "math.powf",
 )  # fmt: skip
 
 
@@ -119,15 +138,23 @@ def apply(
         wanted = 1
     elif op in ("arith.select", "math.fma"):
         wanted = 3
-    elif op not in (*_BINARY, *_BITS, *_WHOLE, *_OTHERS):
+    elif op not in (*_BINARY, *_BITS, *_WHOLE, *_MODULAR, *_EXTREMES, *_OTHERS):
         raise Unsupported(f"the operation {op} is outside the subset"[:120],
                           _way_out(op))  # fmt: skip
     if len(operands) != wanted:
         raise Unsupported(
             f"{op} takes {counted(wanted, 'operand')}, not {len(operands)}", "see docs/mlir.md"
         )
+    element = None if of is None else of.element
     if op in _UNARY:
         found = _UNARY[op](operands[0])
+        if op == "math.absi":
+            low, high = bounds(operands[0], element)
+            found = wrapped(found, element, (0.0, max(-low, high)))
+    elif op in _MODULAR:
+        found = _modular(op, operands[0], operands[1], element)
+    elif op in _EXTREMES:
+        found = extreme(op, operands[0], operands[1], element)
     elif op in _BINARY:
         found = _BINARY[op](*operands)
     elif op in _SAME:
@@ -135,9 +162,9 @@ def apply(
     elif op in _BITS:
         found = _bits(op, operands[0], operands[1], type_)
     elif op in _WHOLE:
-        found = _division(op, *operands)
+        found = _division(op, operands[0], operands[1], element)
     else:
-        found = _other(op, operands, predicate)
+        found = _other(op, operands, predicate, element)
     if all(isinstance(x, Num) for x in operands) and not isinstance(found, Num):
         with np.errstate(all="ignore"):
             found = Num(float(evaluate(found, {})))
@@ -171,46 +198,89 @@ def checked(found: Node, operands: tuple[Node, ...] = ()) -> Node:
     return found
 
 
-_RIGHT = ("arith.shrsi", "arith.shrui")
-_SHIFTS = ("arith.shli", *_RIGHT)
+_SHIFTS = ("arith.shli", "arith.shrsi", "arith.shrui")
 _OTHERS = ("arith.cmpf", "arith.cmpi", "arith.select", *_SHIFTS, "math.fma", "math.powf",
            "math.fpowi", "math.ipowi")  # fmt: skip
 
 
-def _other(op: str, operands: tuple[Node, ...], predicate: str | None) -> Node:
+def _other(op: str, operands: tuple[Node, ...], predicate: str | None, element: str | None) -> Node:
     match op:
-        case "arith.cmpf" | "arith.cmpi":
-            return compared(predicate, operands[0], operands[1], op == "arith.cmpi")
+        case "arith.cmpf":
+            return compared(predicate, operands[0], operands[1], False)
+        case "arith.cmpi":
+            return compared_bits(predicate, operands[0], operands[1], element)
         case "arith.select":
             return selected(*operands)
         case "math.fma":
             return add(mul(operands[0], operands[1]), operands[2])
     node, number = operands
-    if isinstance(number, Num) and number.value == int(number.value):
-        n = int(number.value)
-        if op == "arith.shli" and 0 <= n < 24:
-            return mul(node, Num(2.0**n))
-        if op in _RIGHT and 0 <= n < 24:
-            return made(Op.FLOOR, mul(node, Num(2.0**-n)))
-        if op not in _SHIFTS and 1 <= n <= 4:
-            found = node
-            for _ in range(n - 1):
-                found = mul(found, node)
-            return found
-    raise Unsupported(
-        f"{op} by this number",
-        "shift by 0 to 23" if op in _SHIFTS else "the exponents 1 to 4 are products",
-    )
+    if op in _SHIFTS:
+        return shifted_bits(op, node, number, element)
+    if op != "math.ipowi":
+        return power(node, number)
+    if isinstance(number, Num) and 1 <= number.value <= 4:
+        found = node
+        for _ in range(int(number.value) - 1):
+            found = _modular("arith.muli", found, node, element)
+        return found
+    raise Unsupported(f"{op} by this number", "the exponents 1 to 4 are products")
+
+
+def _modular(op: str, a: Node, b: Node, element: str | None) -> Node:
+    """A sum, a difference or a product of integers: the last bits of it."""
+    bits = bits_of(element)
+    if isinstance(a, Num) and isinstance(b, Num):
+        exact = _EXACTLY[op](int(a.value), int(b.value))
+        return Num(float(canonical(exact, element)))
+    if bits is None or bits > NARROW:
+        found = _NUMBERS[op](a, b)
+        if overflows(found, element):
+            raise Unsupported(
+                f"{op} of numbers that are too large for {element}",
+                f"the result is taken modulo 2^{bits}, and programs have integers up to 2^24: "
+                "use smaller numbers, or floats",
+            )
+        return found
+    (low, high), (least, most) = bounds(a, element), bounds(b, element)
+    if op == "arith.muli":
+        ends = [x * y for x in (low, high) for y in (least, most)]
+        return wrapped(product(a, b, element), element, (min(ends), max(ends)))
+    known = (low + least, high + most) if op == "arith.addi" else (low - most, high - least)
+    return wrapped(loosened(_NUMBERS[op](a, b), element), element, known)
+
+
+_NUMBERS: Mapping[str, Callable[[Node, Node], Node]] = {
+    "arith.addi": add, "arith.subi": sub, "arith.muli": mul,
+}  # fmt: skip
+_EXACTLY: Mapping[str, Callable[[int, int], int]] = {
+    "arith.addi": operator.add, "arith.subi": operator.sub, "arith.muli": operator.mul,
+}  # fmt: skip
 
 
 def _same(op: str, node: Node, type_: Type | None, source: Type | None) -> Node:
-    bit = source is not None and source.element == "i1"
-    if op in ("arith.extsi", "arith.sitofp") and bit:
-        return mul(node, Num(-1.0))  # all bits are set
-    if type_ is not None and type_.element == "i1" and not bit and not is_condition(node):
-        raise Unsupported(
-            f"{op} to i1 keeps the last bit of a number", "compare it: arith.cmpi ne, %x, %zero"
-        )
+    """A change of type."""
+    of = None if source is None else source.element
+    to = None if type_ is None else type_.element
+    if of == "i1":
+        if op in ("arith.extsi", "arith.sitofp", "arith.index_cast"):
+            return mul(node, Num(-1.0))  # all bits are set
+        return node
+    if op in ("arith.fptosi", "arith.fptoui"):
+        node = made(Op.TRUNC, node)
+        if op == "arith.fptosi" and to != "i1":
+            return node
+    if op in ("arith.extui", "arith.uitofp"):
+        way_out = "use arith.extsi" if op == "arith.extui" else "use arith.sitofp"
+        return unsigned(op, node, of, way_out)
+    if op == "arith.index_castui" and (bits_of(of) or 64) <= NARROW:
+        node = unsigned(op, node, of, "")
+    if to == "i1":
+        return node if is_condition(node) else last_bit(node)
+    bits = bits_of(to)
+    changes = op in ("arith.trunci", "arith.index_cast", "arith.index_castui", "arith.fptoui")
+    if changes and bits is not None and (bits <= NARROW or (op == "arith.fptoui" and bits <= 32)):
+        known = bounds(node, of) if op != "arith.fptoui" else None
+        return wrapped(loosened(node, to), to, known)
     return node
 
 
@@ -223,9 +293,15 @@ def _bits(op: str, a: Node, b: Node, type_: Type | None) -> Node:
     )
 
 
-def _division(op: str, a: Node, b: Node) -> Node:
+def _division(op: str, a: Node, b: Node, element: str | None) -> Node:
     if b == Num(0.0):
         raise Unsupported("division by zero", "divide by another number")
+    if op in _UNSIGNED_DIVISIONS and element is not None:
+        signed = _UNSIGNED_DIVISIONS[op]
+        a, b = (unsigned(op, x, element, f"use {signed}") for x in (a, b))
+        (_, high), (least, _) = bounds(a, None), bounds(b, None)
+        known = (0.0, high) if signed == "arith.remsi" or least < 1.0 else (0.0, high / least)
+        return wrapped(_division(signed, a, b, None), element, known)
     if isinstance(a, Num) and isinstance(b, Num):
         x, y = int(a.value), int(b.value)
         quotient = abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)

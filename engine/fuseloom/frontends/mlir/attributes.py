@@ -25,6 +25,8 @@ LISTS = ("strides", "dilations", "dimensions", "permutation")
 """Attributes that are lists of numbers."""
 FUNCTION = "fun"
 """The attribute that says which operation ``linalg.elemwise_unary`` or ``_binary`` is."""
+CAST = "cast"
+"""The attribute that says whether a named operation casts integers without a sign."""
 _NO_NUMBERS = ("complex", "vector", "none", "tuple")
 
 
@@ -35,13 +37,14 @@ class Reader(EncodingReader):
     """Reads attributes and types.
 
     ``lists`` are the lists of numbers in the dictionaries read last, ``function`` the operation
-    that these name.
+    that these name, ``unsigned`` whether they cast integers without a sign.
     """
 
     def __init__(self, text: str, line: int = 1) -> None:
         super().__init__(text, line)
         self.lists: dict[str, tuple[int, ...]] = {}
         self.function: str | None = None
+        self.unsigned = False
 
     # Aliases.
 
@@ -119,6 +122,9 @@ class Reader(EncodingReader):
                 self.need("<")
                 self.function = self.kind("word", "the name of an operation").text
                 self.need(">")
+            elif key == CAST and self.token.kind == "hash":
+                self.unsigned = self.tokens[self.at + 2].text == "cast_unsigned"
+                self.skip_value()
             else:
                 self.skip_value()
         return Trait(maps, iterators, start.place)
@@ -207,10 +213,10 @@ class Reader(EncodingReader):
                 token.place,
             )
         element = self.type() if self.token.kind == "type" else self._element()
-        fmt = note = None
+        fmt = note = blocks = None
         if self.take(","):
             encoding = self.encoding()
-            fmt, note = encoding.format, encoding.note
+            fmt, note, blocks = encoding.format, encoding.note, encoding.blocks
             if fmt is not None and len(fmt.levels) != len(shape):
                 raise refuse(
                     f"the encoding has {counted(len(fmt.levels), 'level')}, the tensor "
@@ -220,7 +226,7 @@ class Reader(EncodingReader):
                     token.place,
                 )
         self.need(">", "',' and an encoding, or '>'")
-        return Type(element.element, shape, fmt, token.place, note, element.foreign)
+        return Type(element.element, shape, fmt, token.place, note, element.foreign, blocks)
 
     def _close(self) -> None:
         """Skip the rest of a tensor's type."""

@@ -14,7 +14,9 @@ from fuseloom.program.formats import Format, LevelFormat
 from fuseloom.program.types import BroadcastAdd, Program, Statement
 
 
-def settled(program: Program, orders: Iterable[Sequence[str]]) -> tuple[Program, tuple[str, ...]]:
+def settled(
+    program: Program, orders: Iterable[Sequence[str]], stated: bool
+) -> tuple[Program, tuple[str, ...]]:
     """A program whose sums can be built as they stand, and what there is to say of it.
 
     Intermediates that have every element are stored dense where such a sum reads them.  If another
@@ -24,6 +26,8 @@ def settled(program: Program, orders: Iterable[Sequence[str]]) -> tuple[Program,
     ----------
     orders : iterable of sequence of str
         The indices of each statement, outermost first.
+    stated : bool
+        Whether the text says what such sums mean: then they mean that.
     """
     if program.broadcast_add is not BroadcastAdd.SPARSE:
         return program, ()
@@ -33,6 +37,8 @@ def settled(program: Program, orders: Iterable[Sequence[str]]) -> tuple[Program,
     if not wide:
         return program, ()
     whole = complete_tensors(program)
+    if stated:
+        wide &= whole
     if not wide <= whole:
         names = ", ".join(sorted(wide - whole)[:3])
         note = (

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from fuseloom.errors import FuseloomError, ProgramError
+from fuseloom.frontends.mlir.blocks import StoredBlocks
 from fuseloom.frontends.mlir.broadcasts import settled
 from fuseloom.frontends.mlir.collected import (
     Input,
@@ -21,6 +22,7 @@ from fuseloom.frontends.mlir.collected import (
 )
 from fuseloom.frontends.mlir.expressions import refuse_meaning
 from fuseloom.frontends.mlir.imported import ImportedMlir
+from fuseloom.frontends.mlir.infinities import infinite_signs, with_infinities
 from fuseloom.frontends.mlir.lookups import Origins
 from fuseloom.frontends.mlir.selected import Selected
 from fuseloom.frontends.mlir.sizes import Reach, SizeProduct, choose
@@ -48,22 +50,31 @@ class MlirBuilder:
         Why operations and arguments are left out.
     choosing : bool
         Whether sizes that nothing gives are chosen.
+    stated : bool
+        Whether the text says how broadcast sums mean their rows: then they stay as they stand.
     reaches : list of (str, Reach)
         The made tensors that read at sums of indices, and what these need; reshapes have none.
     counts, counted : dict
         Sizes and places of the arguments that are indices.
+    outside : list of str
+        Arguments outside the subset, which no result needs.
     open : list of str
         Arguments with sizes that the text leaves open, and those that are indices.
     """
 
     def __init__(
-        self, shapes: Mapping[str, Sequence[int]] | None = None, choosing: bool = False
+        self,
+        shapes: Mapping[str, Sequence[int]] | None = None,
+        choosing: bool = False,
+        stated: bool = False,
     ) -> None:
         self.shapes = shapes or {}
+        self.stated = stated
         self.choosing = choosing
         self.reaches: list[tuple[str | None, Reach | SizeProduct]] = []
         self.counts: dict[str, DimensionSize] = {}
         self.counted: dict[str, SourcePlace] = {}
+        self.outside: list[str] = []
         self.open: list[str] = []
         self.checks: list[tuple[str, Callable[[], None]]] = []
         self.notes: list[str] = []
@@ -120,14 +131,17 @@ class MlirBuilder:
         where: str | None = None,
         notes: tuple[str, ...] = (),
         whole: bool = False,
+        blocks: StoredBlocks | None = None,
     ) -> View:
         """The input that an argument of a function is; ``where`` says what it holds.
 
-        ``whole`` says that its elements are integers.
+        ``whole`` says that its elements are integers, ``blocks`` which are stored together.
         """
         made = self.name(name)
         fmt = fmt or Format.dense(len(sizes))
-        found = Input(sizes, fmt, place, origin, where=where, notes=notes, whole=whole)
+        found = Input(
+            sizes, fmt, place, origin, where=where, notes=notes, whole=whole, blocks=blocks
+        )
         self.inputs[made] = found
         if None in [size.value for size in sizes]:
             self.open.append(made)
@@ -164,12 +178,17 @@ class MlirBuilder:
         return self._selections[key][0]
 
     def constant(self, data: ConstantTensor) -> View:
-        """The input that a constant tensor is."""
-        if id(data) not in self._views:
+        """The input that a constant tensor is, or what it is computed of where it is infinite."""
+        signs = infinite_signs(data) if id(data) not in self._views else ()
+        if signs:
+            self._views[id(data)] = data, with_infinities(self, data, signs)
+        elif id(data) not in self._views:
             name = self.name(data.name)
             fmt = data.format or Format.dense(data.rank)
             whole = is_integer(data.element)
-            self.inputs[name] = Input(data.sizes, fmt, data.place, data=data, whole=whole)
+            self.inputs[name] = Input(
+                data.sizes, fmt, data.place, data=data, whole=whole, blocks=data.blocks
+            )
             view = View(name, tuple(range(data.rank)), data.sizes)
             self._views[id(data)] = (data, view)
         return self._views[id(data)][1]
@@ -214,10 +233,15 @@ class MlirBuilder:
         self,
         name: str,
         outputs: tuple[str, ...],
-        broadcast_add: BroadcastAdd,
+        broadcast_add: BroadcastAdd | None,
         shapes: Mapping[str, Sequence[int]],
     ) -> ImportedMlir:
         """The verified program of what the outputs need.
+
+        Parameters
+        ----------
+        broadcast_add : BroadcastAdd, optional
+            What the text says; otherwise sums that have no sparse form act everywhere.
 
         Raises
         ------
@@ -231,7 +255,7 @@ class MlirBuilder:
         names = sorted(inputs, key=lambda n: inputs[n].argument is None)
         selected = Selected(self, inputs)
         every = selected.inputs
-        self._given(shapes, every)
+        self._given(shapes, {**self.inputs, **every})
         for count, place in self.counted.items():
             self._counted(shapes, count, place)
         if self.choosing:
@@ -259,12 +283,14 @@ class MlirBuilder:
         statements = tuple(m.statement for m in live)
         if statements:
             places["program",] = live[0].place
-        checked = Checker(name, tensors, statements, broadcast_add, places).run(outputs)
+        add = broadcast_add or BroadcastAdd.SPARSE
+        checked = Checker(name, tensors, statements, add, places).run(outputs)
         rank = {n: k for k, n in enumerate((*names, *(s.out.tensor for s in statements)))}
         ordered = tuple(sorted(checked, key=lambda t: rank[t.name]))
         program, told = settled(
-            Program(name, ordered, statements, outputs, broadcast_add),
+            Program(name, ordered, statements, outputs, add),
             [m.order for m in live],
+            stated=broadcast_add is not None,
         )
         return ImportedMlir(
             program,
@@ -285,6 +311,11 @@ class MlirBuilder:
             ),
             selected.lookups,
             MappingProxyType(selected.indices),
+            MappingProxyType({n: i.blocks for n, i in every.items() if i.blocks is not None}),
+            (
+                *(n for n, i in self.inputs.items() if i.argument and n not in every),
+                *(plain(n) for n in (*self.counts, *self.outside)),
+            ),
         )
 
     def count(self, name: str, place: SourcePlace) -> DimensionSize:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import reduce
 
 from fuseloom.frontends.mlir.expressions import (
     Node,
@@ -25,10 +26,15 @@ from fuseloom.frontends.mlir.expressions import (
     shifted,
     smallest,
     sub,
+    substituted,
 )
 from fuseloom.program.types import Op
 
 GREATER, DIFFERS, NOT, SELECT = "greater", "differs", "not", "select"
+INFINITE = "infinite"
+"""Raw tree of whether an element is the infinity that is the other operand."""
+LARGEST = 3.4028234663852886e38
+"""The largest number of float32."""
 _STRICT = {"gt": False, "lt": True}
 _LOOSE = {"ge": True, "le": False}
 
@@ -61,6 +67,11 @@ def compared(predicate: str | None, a: Node, b: Node, whole: bool) -> Node:
 def _made(name: str, a: Node, b: Node) -> Node:
     if isinstance(a, Num) and isinstance(b, Num):
         return Num(float(a.value > b.value if name == GREATER else a.value != b.value))
+    for x, bound, below in ((a, b, False), (b, a, True)):
+        if isinstance(bound, Num) and math.isinf(bound.value):
+            if name == GREATER and (bound.value > 0.0) is not below:
+                return Num(0.0)  # nothing is more than infinity
+            return not_(raw(INFINITE, x, bound))
     return raw(name, a, b)
 
 
@@ -81,7 +92,7 @@ def is_condition(node: Node) -> bool:
     """Return whether a tree is 0 or 1 by its form."""
     if isinstance(node, Num):
         return node.value in (0.0, 1.0)
-    return isinstance(node, Raw) and node.name in (GREATER, DIFFERS, NOT, *BOOLEAN)
+    return isinstance(node, Raw) and node.name in (GREATER, DIFFERS, NOT, INFINITE, *BOOLEAN)
 
 
 def difference(a: Node, b: Node) -> Node:
@@ -100,6 +111,9 @@ def selected(condition: Node, yes: Node, no: Node) -> Node:
         return yes
     if isinstance(condition, Raw) and condition.name == NOT:
         return selected(condition.operands[0], no, yes)
+    if isinstance(condition, Raw) and condition.name == INFINITE:
+        x, bound = condition.operands  # elsewhere it is finite on that side
+        no = substituted(no, x, _inside(x, bound))
     if isinstance(condition, Raw) and condition.name == GREATER:
         greater, smaller = condition.operands
         if (yes, no) == (greater, smaller):
@@ -107,11 +121,8 @@ def selected(condition: Node, yes: Node, no: Node) -> Node:
         if (yes, no) == (smaller, greater):
             return smallest(greater, smaller)
     for number in (yes, no):
-        if isinstance(number, Num) and not math.isfinite(number.value):
-            raise Unsupported(
-                "a choice of a number that is not finite",
-                "products with it have no value; choose a finite number",
-            )
+        if isinstance(number, Num) and math.isnan(number.value):
+            raise Unsupported("a choice of what is no number", "choose a number")
     return raw(SELECT, condition, yes, no)
 
 
@@ -148,16 +159,51 @@ def lowered(node: Raw) -> Node | None:
             return made(Op.MAXIMUM, *node.operands)
         case "xor":
             return made(Op.ABS, sub(*node.operands))
+        case "infinite":
+            return _is_infinite(*node.operands)
         case "select":
             return _choice(*node.operands)
     return None
 
 
+def _is_infinite(x: Node, bound: Node) -> Node:
+    """1 where an element lies behind the largest number of float32, on the side of an infinity."""
+    inside = smallest(largest(x, Num(-LARGEST)), Num(LARGEST))
+    beyond = sub(x, inside) if isinstance(bound, Num) and bound.value > 0.0 else sub(inside, x)
+    return made(Op.SIGN, made(Op.RELU, beyond))
+
+
+def _inside(x: Node, bound: Node) -> Node:
+    """An element, or the largest number in place of one infinity."""
+    above = isinstance(bound, Num) and bound.value > 0.0
+    return smallest(x, Num(LARGEST)) if above else largest(x, Num(-LARGEST))
+
+
+def _is_boundless(node: Node) -> bool:
+    return isinstance(node, Num) and math.isinf(node.value)
+
+
+def _at_infinity(condition: Node, number: Node) -> Node:
+    """An infinity where a condition holds, and 0 elsewhere: the logarithm of 0, and of 1."""
+    if is_known(condition):
+        return raw(SELECT, condition, number, Num(0.0))
+    least = made(Op.LOG, shifted(scaled(condition, -1.0), 1.0))
+    return least if isinstance(number, Num) and number.value < 0.0 else scaled(least, -1.0)
+
+
 def _choice(condition: Node, yes: Node, no: Node) -> Node:
     """``c * yes + (no - c * no)``: exact, and 0 where both are absent.
 
-    Of a condition that is known, and so cheap to turn round, ``c * yes + (1 - c) * no``.
+    Of a condition that is known, and so cheap to turn round, ``c * yes + (1 - c) * no``.  An
+    infinity is added, as no product with it is 0.
     """
+    if _is_boundless(yes) or _is_boundless(no):
+        parts = [
+            _at_infinity(where, x) if _is_boundless(x) else None
+            for where, x in ((condition, yes), (not_(condition), no))
+        ]
+        rest = [x for x in (yes, no) if not _is_boundless(x)]
+        return reduce(add, [*rest, *(x for x in parts if x is not None)])
     first = None if yes == Num(0.0) else mul(condition, yes)
     if no == Num(0.0):
         second: Node | None = None
@@ -175,6 +221,7 @@ def _choice(condition: Node, yes: Node, no: Node) -> Node:
 
 PATTERNS: Mapping[str, str] = {
     "and": "any", "select": "all", "greater": "all", "differs": "all", "or": "all", "xor": "all",
-    "not": "all", "max": "all", "min": "all", "cast": "all",
+    "not": "all", "infinite": "all", "max": "all", "min": "all", "cast": "all", "wrap": "all",
+    "unsigned": "all",
 }  # fmt: skip
 """The absence rule of each operation: absent if any operand is, or if all are."""

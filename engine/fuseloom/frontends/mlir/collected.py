@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fuseloom.errors import FuseloomError
+from fuseloom.frontends.mlir.blocks import StoredBlocks, with_blocks
 from fuseloom.frontends.mlir.expressions import refuse_meaning
 from fuseloom.frontends.mlir.values import ConstantTensor, DimensionSize
 from fuseloom.program.formats import Format
@@ -29,6 +30,8 @@ class Input:
         Elements are integers, so that they may be places.
     source : str, optional
         The tensor whose elements are the places that a selection selects.
+    blocks : StoredBlocks, optional
+        Which elements its encoding stores together.
     """
 
     sizes: tuple[DimensionSize, ...]
@@ -41,6 +44,7 @@ class Input:
     notes: tuple[str, ...] = ()
     whole: bool = False
     source: str | None = None
+    blocks: StoredBlocks | None = None
 
     def relation(self) -> Relation | None:
         """Return the relation of a made tensor.
@@ -170,6 +174,9 @@ def data_of(program: Program, inputs: Mapping[str, Input]) -> dict[str, StoredTe
     for name in program.inputs:
         data = inputs[name].data
         values = None if data is None else data.array()
+        blocks = inputs[name].blocks
         if values is not None:
-            found[name] = StoredTensor.from_dense(program.tensor(name), values)
+            tensor = program.tensor(name)
+            stored = StoredTensor.from_dense(tensor, values)
+            found[name] = stored if blocks is None else with_blocks(tensor, stored, blocks)
     return found

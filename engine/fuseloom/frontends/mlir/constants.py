@@ -8,8 +8,17 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from fuseloom.frontends.mlir.choices import BOOLEAN, DIFFERS, GREATER, NOT, SELECT
-from fuseloom.frontends.mlir.expressions import Apply, Index, Node, Num, Raw, Unsupported
+from fuseloom.frontends.mlir.choices import BOOLEAN, DIFFERS, GREATER, INFINITE, NOT, SELECT
+from fuseloom.frontends.mlir.expressions import (
+    UNSIGNED,
+    WRAP,
+    Apply,
+    Index,
+    Node,
+    Num,
+    Raw,
+    Unsupported,
+)
 from fuseloom.frontends.mlir.semirings import FULL
 from fuseloom.program.reference import UNARY
 from fuseloom.program.types import Op
@@ -39,7 +48,7 @@ _RAW: Mapping[str, Callable[..., Array]] = {
     "max": np.maximum, "min": np.minimum,
     GREATER: lambda a, b: np.where(a > b, 1.0, 0.0),
     DIFFERS: lambda a, b: np.where(a != b, 1.0, 0.0),
-    NOT: lambda c: 1.0 - c, SELECT: _chosen,
+    NOT: lambda c: 1.0 - c, SELECT: _chosen, INFINITE: lambda a, b: np.where(a == b, 1.0, 0.0),
     "and": np.multiply, "or": np.maximum, "xor": lambda a, b: np.abs(a - b),
     "divide": _quotient, "floordiv": lambda a, b: np.floor(a / b),
     "ceildiv": lambda a, b: np.ceil(a / b), "remainder": lambda a, b: a - b * _quotient(a, b),
@@ -47,6 +56,8 @@ _RAW: Mapping[str, Callable[..., Array]] = {
         value, np.broadcast_shapes(*(x.shape for x in axes))
     ),
     "cast": lambda x: x,
+    UNSIGNED: lambda x, size: np.where(x < 0, x + size, x),
+    WRAP: lambda x, low, size: x - size * np.floor((x - low) / size),
 }  # fmt: skip
 
 
@@ -125,7 +136,7 @@ def is_mask(node: Node) -> bool:
     """Return whether a known tree is 0 at many places: a condition, or a product with one."""
     match node:
         case Raw():
-            return node.name in (GREATER, DIFFERS, NOT, SELECT, *BOOLEAN)
+            return node.name in (GREATER, DIFFERS, NOT, SELECT, INFINITE, *BOOLEAN)
         case Apply(op=Op.MUL, operands=operands):
             return any(is_mask(x) for x in operands)
         case Apply(op=Op.SCALE, operands=(inner,)):

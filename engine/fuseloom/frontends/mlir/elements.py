@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fuseloom.errors import ProgramError
 from fuseloom.frontends.mlir.arithmetic import apply
-from fuseloom.frontends.mlir.choices import is_condition
 from fuseloom.frontends.mlir.expressions import Arg, Node, Num, Unsupported, refuse_meaning
 from fuseloom.frontends.mlir.linalg import LinalgScope
 from fuseloom.frontends.mlir.moves import element_at
 from fuseloom.frontends.mlir.named import Computation
+from fuseloom.frontends.mlir.operands import sizes_of
 from fuseloom.frontends.mlir.regions import region_trees
 from fuseloom.frontends.mlir.scalars import SPARSE
+from fuseloom.frontends.mlir.scopes import filled
 from fuseloom.frontends.mlir.structured import Structured
 from fuseloom.frontends.mlir.syntax import (
     AffineMap,
@@ -31,6 +34,7 @@ from fuseloom.frontends.mlir.values import (
     Ignored,
     Value,
     View,
+    stated,
 )
 from fuseloom.program.syntax import SourcePlace
 
@@ -66,7 +70,7 @@ class ElementScope(LinalgScope):
         return value
 
     def arithmetic(self, scalar: Scalar, name: str, place: SourcePlace) -> Value:
-        """Arithmetic of numbers outside of regions."""
+        """Arithmetic of numbers, and of whole tensors, outside of regions."""
         if scalar.op in SPARSE:
             return self._in_region(scalar, name, place)
         known: list[Node] = []
@@ -100,32 +104,43 @@ class ElementScope(LinalgScope):
         return made.results()[0]
 
     def _of_elements(self, scalar: Scalar, name: str, place: SourcePlace) -> Value:
-        """Arithmetic of tensors without dimensions, e.g. of arguments that are numbers."""
+        """Arithmetic of tensors, e.g. of arguments that are numbers: of each element of them."""
         nodes: list[Node] = []
         read: list[Value] = []
+        type_ = scalar.type or Type("f32")
+        if type_.foreign:
+            return Ignored(type_.foreign)
         for use in scalar.operands:
             value = self.value(use)
+            if isinstance(value, Blank) and value.fill is not None:
+                value = filled(value, use.name, use.place)
+            if isinstance(value, ConstantTensor) and value.rank == 0 and value.splat is not None:
+                value = ConstantNumber(value.splat, value.element)
             if isinstance(value, ConstantNumber):
                 nodes.append(Num(value.value))
-            elif isinstance(value, View) and value.rank == 0:
+            elif isinstance(value, View | ConstantTensor):
+                if value.rank:
+                    self.agree(value, type_, str(use))
                 nodes.append(Arg(len(read)))
                 read.append(value)
             else:
-                problem = refuse_meaning(
-                    f"{scalar.op} outside of a linalg operation",
-                    "compute it in the region of a linalg.generic",
-                    place,
-                )
+                why = value.reason if isinstance(value, Ignored) else "it has no elements here"
+                hint = value.hint if isinstance(value, Ignored) else "give it elements"
+                problem = refuse_meaning(f"{use} cannot be read: {why}", hint, place)
                 return Ignored(problem.message, problem)
         try:
             tree = apply(scalar.op, tuple(nodes), scalar.predicate, scalar.type, scalar.source)
         except Unsupported as caught:
             return Ignored(caught.message, refuse_meaning(caught.message, caught.hint, place))
-        if is_condition(tree):
-            return Ignored("it is a condition")
-        maps = (AffineMap((), ()),) * (len(read) + 1)
-        computation = Computation((), maps, frozenset(), (tree,), place)
-        type_ = scalar.type or Type("f32")
-        operands = [*read, Blank((), None)]
+        dims = tuple(f"d{n}" for n in range(type_.rank))
+        whole, point = AffineMap(dims, dims), AffineMap(dims, ())
+        maps = (*(whole if (sizes_of(x) or ()) else point for x in read), whole)
+        computation = Computation(dims, maps, frozenset(), (tree,), place)
+        if scalar.op in _COMPARISONS:
+            type_ = replace(type_, element="i1", format=None, blocks=None)
+        operands = [*read, Blank(stated(type_), type_.format)]
         (found,) = Structured(self.builder, computation, operands, (), [name], [type_]).results()
         return found
+
+
+_COMPARISONS = ("arith.cmpf", "arith.cmpi")

@@ -8,9 +8,11 @@ note says so.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from fuseloom.frontends.mlir.affine_maps import DIVISIONS, MapReader
+from fuseloom.frontends.mlir.blocks import StoredBlocks, Term, levels_stored
 from fuseloom.frontends.mlir.cursor import refuse
 from fuseloom.frontends.mlir.syntax import SparseEncoding
 from fuseloom.frontends.mlir.tokens import Token
@@ -40,11 +42,64 @@ _SLICES = ("dimSlices", "slice")
 
 @dataclass(frozen=True)
 class _Level:
-    """The contents of a level: its dimensions, whether by parts, and its format."""
+    """The contents of a level: its dimensions, whether by parts, and its format.
+
+    ``term`` is what it holds of them.
+    """
 
     dims: tuple[int, ...]
     whole: bool
     format: LevelFormat
+    term: Term | None = None
+
+
+class _Terms:
+    """Reads what a level holds: ``d0 floordiv 2``, ``(d0 + d1) mod 4``."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = list(words)
+        self.at = 0
+
+    def read(self) -> Term | None:
+        """Return the term; None if the words are none."""
+        try:
+            found = self._sum()
+        except (IndexError, RecursionError):
+            return None
+        return found if self.at == len(self.words) else None
+
+    def _next(self) -> str:
+        return self.words[self.at] if self.at < len(self.words) else ""
+
+    def _take(self) -> str:
+        self.at += 1
+        return self.words[self.at - 1]
+
+    def _sum(self) -> Term | None:
+        found = self._product()
+        while found is not None and self._next() in ("+", "-"):
+            op, other = self._take(), self._product()
+            found = None if other is None else (op, found, other)
+        return found
+
+    def _product(self) -> Term | None:
+        found = self._factor()
+        while found is not None and self._next() in ("*", *DIVISIONS):
+            op, other = self._take(), self._factor()
+            found = None if other is None or other == 0 else (op, found, other)
+        return found
+
+    def _factor(self) -> Term | None:
+        word = self._take()
+        if word == "(":
+            found = self._sum()
+            return found if self._next() == ")" and self._take() else None
+        if word == "-":
+            other = self._factor()
+            return None if other is None else ("-", 0, other)
+        if re.fullmatch(r"-?\d{1,9}", word):
+            return int(word)
+        return word if re.fullmatch(r"[A-Za-z_][\w$.]*", word) and word[0] != "s" else None
 
 
 class EncodingReader(MapReader):
@@ -68,6 +123,7 @@ class EncodingReader(MapReader):
         levels: tuple[LevelFormat, ...] | None = None
         order: list[_Level] | None = None
         self._notes: list[str] = []
+        self._blocks: StoredBlocks | None = None
         for _ in self.listed("}"):
             key = self.kind("word", f"one of {', '.join(_KEYS)}")
             self.need("=")
@@ -100,7 +156,13 @@ class EncodingReader(MapReader):
         if new is None or not notes:
             return SparseEncoding(new, start.place)
         note = f"the file has {', '.join(notes)}; it is stored {format_text(new)}"
-        return SparseEncoding(new, start.place, note)
+        blocks = self._together()
+        if blocks is not None:
+            note += ", and bind() adds the zeros that are stored beside its elements"
+        return SparseEncoding(new, start.place, note, blocks)
+
+    def _together(self) -> StoredBlocks | None:
+        return self._blocks
 
     def _note(self, what: str) -> None:
         self._notes.append(what)
@@ -128,7 +190,7 @@ class EncodingReader(MapReader):
         self.need("->")
         self.need("(")
         levels = [self._level_of(dims, bool(names)) for _ in self.listed(")")]
-        return self._format(levels, len(dims), place)
+        return self._format(levels, dims, place)
 
     def _dimensions(self) -> tuple[str, ...]:
         """Dimensions, which may be said to be slices, or sums of levels."""
@@ -176,12 +238,17 @@ class EncodingReader(MapReader):
         elif self.at > before + 1:
             self._note("levels that are sums of dimensions")
             whole = False
+        term = self._term(self.tokens[before : self.at])
         self.need(":", "':' and the level's format")
         word = self.kind("word", "dense, compressed or singleton")
         level = self._level(word)
         if self.sees("(", "["):
             self.skip_group()  # properties such as nonunique, sizes such as [2, 4]
-        return _Level(tuple(found), whole, level)
+        return _Level(tuple(found), whole, level, term)
+
+    def _term(self, tokens: Sequence[Token]) -> Term | None:
+        """What a level holds; None where it is no expression of dimensions and numbers."""
+        return _Terms([token.text for token in tokens]).read()
 
     def _level(self, word: Token) -> LevelFormat:
         if word.text in _OTHER_LEVELS:
@@ -225,14 +292,19 @@ class EncodingReader(MapReader):
             if not numbers:
                 raise refuse("a level without a dimension", f"it has: {', '.join(dims)}",
                              self.tokens[start].place)  # fmt: skip
-            found.append(_Level(tuple(numbers), self.at == start + 1, LevelFormat.DENSE))
+            term = self._term(self.tokens[start : self.at])
+            whole = self.at == start + 1
+            found.append(_Level(tuple(numbers), whole, LevelFormat.DENSE, term))
         self.need(">")
+        self._names = dims
         return found
 
     def _old_format(
         self, levels: tuple[LevelFormat, ...], order: list[_Level] | None, place: SourcePlace
     ) -> Format:
-        at = order or [_Level((n,), True, LevelFormat.DENSE) for n in range(len(levels))]
+        count = range(len(levels))
+        names = tuple(f"d{n}" for n in count) if order is None else self._names
+        at = order or [_Level((n,), True, LevelFormat.DENSE, f"d{n}") for n in count]
         if len(at) != len(levels):
             raise refuse(
                 f"{len(levels)} level formats for {counted(len(at), 'level')}",
@@ -241,16 +313,17 @@ class EncodingReader(MapReader):
             )
         if not all(level.whole for level in at):
             self._note("blocks")
-        made = [_Level(a.dims, a.whole, lv) for a, lv in zip(at, levels, strict=True)]
-        return self._format(made, 1 + max((d for a in at for d in a.dims), default=-1), place)
+        made = [replace(a, format=level) for a, level in zip(at, levels, strict=True)]
+        return self._format(made, names, place)
 
     # Formats.
 
-    def _format(self, levels: list[_Level], rank: int, place: SourcePlace) -> Format:
+    def _format(self, levels: list[_Level], names: tuple[str, ...], place: SourcePlace) -> Format:
         """One level per dimension, where the dimension is met first.
 
         It is dense if all levels that hold parts of the dimension are.
         """
+        rank = len(names)
         modes = list(dict.fromkeys(d for level in levels for d in level.dims))
         parts = any(not level.whole for level in levels)
         if sorted(modes) != list(range(rank)) or (not parts and len(levels) != rank):
@@ -265,6 +338,9 @@ class EncodingReader(MapReader):
             )
         if not parts:
             return Format(tuple(level.format for level in levels), tuple(modes))
+        terms = [(x.term, x.format is LevelFormat.DENSE) for x in levels if x.term is not None]
+        if len(terms) == len(levels):
+            self._blocks = levels_stored(names, terms)
         dense = {
             d: all(level.format is LevelFormat.DENSE for level in levels if d in level.dims)
             for d in modes

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from fuseloom.frontends.mlir.choices import DIFFERS, GREATER
-from fuseloom.frontends.mlir.expressions import Apply, Arg, Index, Node, Num, Raw, is_known
+from fuseloom.frontends.mlir.choices import DIFFERS, GREATER, INFINITE
+from fuseloom.frontends.mlir.expressions import (
+    UNSIGNED,
+    WRAP,
+    Apply,
+    Arg,
+    Index,
+    Node,
+    Num,
+    Raw,
+    is_known,
+)
 from fuseloom.program.types import Op
 
 _ZERO_AT_ZERO = (*(op for op in Op if op.keeps_zero), Op.SCALE, Op.SUM, Op.ADD, Op.SUB)
@@ -31,6 +41,8 @@ def absent_is_zero(node: Node) -> bool:
             if node.name in ("max", "min"):
                 return False
             return all(absent_is_zero(x) for x in operands)
+        case Raw(operands=(inner, *_)) if node.name in (WRAP, UNSIGNED, INFINITE):
+            return absent_is_zero(inner)
         case Raw(operands=(a, b)) if node.name in (GREATER, DIFFERS):
             if isinstance(a, Num):
                 return node.name == GREATER and a.value <= 0.0 and absent_is_zero(b)

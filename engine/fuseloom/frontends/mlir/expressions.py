@@ -13,17 +13,23 @@ from fuseloom.program.types import Op
 
 CAST = "cast"
 """Raw tree of a region that does nothing but change the type of an element."""
+WRAP, UNSIGNED = "wrap", "unsigned"
+"""Raw trees of an integer modulo 2^bits, and without a sign; further operands are numbers."""
 ROOT_HALF = 1.0 / math.sqrt(2.0)
 _CLOSE = 1e-6
 
 
 @dataclass(frozen=True)
 class Arg:
-    """The element of an operand, inputs before outputs; -1 - n for the n-th value from outside."""
+    """The element of an operand, inputs before outputs; -1 - n for the n-th value from outside.
+
+    ``range`` is that of the integers that it may be, where that is known.
+    """
 
     number: int
     size: int = 1
     depth: int = 1
+    range: tuple[float, float] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -135,6 +141,20 @@ class Unsupported(Exception):  # noqa: N818 - not an error of its own; gets its 
         super().__init__(message)
 
 
+def substituted(node: Node, old: Node, new: Node) -> Node:
+    """A tree with another one in place of one that it contains."""
+    if node == old:
+        return new
+    if not isinstance(node, Apply | Raw):
+        return node
+    operands = tuple(substituted(x, old, new) for x in node.operands)
+    if operands == node.operands:
+        return node
+    if isinstance(node, Apply):
+        return made(node.op, *operands, constant=node.constant)
+    return raw(node.name, *operands)
+
+
 # Arithmetic -----------------------------------------------------------------------------------
 
 
@@ -143,7 +163,7 @@ def mul(a: Node, b: Node) -> Node:
     match a, b:
         case Num(x), Num(y):
             return Num(x * y)
-        case (Num(x), node) | (node, Num(x)):
+        case (Num(x), node) | (node, Num(x)) if math.isfinite(x):
             return _gelu(scaled(node, x))
     return _gelu(made(Op.MUL, *_factors(a), *_factors(b)))
 
@@ -166,7 +186,7 @@ def div(a: Node, b: Node) -> Node:
         case Num(1.0), Apply(Op.SHIFT, (Apply(Op.EXP, (negative,)),), 1.0):
             if isinstance(negative, Apply) and (negative.op, negative.constant) == (Op.SCALE, -1.0):
                 return made(Op.SIGMOID, negative.operands[0])
-    if isinstance(a, Num):
+    if isinstance(a, Num) and math.isfinite(a.value):
         a = shifted(scaled(b, 0.0), a.value)  # the number where the divisor has elements
     return made(Op.DIV, a, b)
 
@@ -176,7 +196,7 @@ def add(a: Node, b: Node) -> Node:
     match a, b:
         case Num(x), Num(y):
             return Num(x + y)
-        case (Num(x), node) | (node, Num(x)):
+        case (Num(x), node) | (node, Num(x)) if math.isfinite(x):
             return shifted(node, x)
     return made(Op.ADD, a, b)
 
@@ -188,11 +208,11 @@ def sub(a: Node, b: Node) -> Node:
             return Num(x - y)
         case node, Num(0.0):
             return node
-        case node, Num(y):
+        case node, Num(y) if math.isfinite(y):
             return shifted(node, -y)
         case Num(0.0), node:
             return scaled(node, -1.0)
-        case Num(x), node:
+        case Num(x), node if math.isfinite(x):
             return shifted(scaled(node, -1.0), x)
     return made(Op.SUB, a, b)
 
@@ -219,6 +239,8 @@ def largest(a: Node, b: Node) -> Node:
             return made(Op.RELU, node)
         case (Num(x), node) | (node, Num(x)) if math.isfinite(x):
             return made(Op.AT_LEAST, node, constant=x)
+        case (Num(x), node) | (node, Num(x)) if math.isinf(x):
+            return Num(x) if x > 0.0 else node
     return raw("max", a, b)
 
 

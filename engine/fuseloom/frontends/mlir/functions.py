@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Protocol
 
 from fuseloom.frontends.mlir.builder import MlirBuilder, unknown
 from fuseloom.frontends.mlir.elements import ElementScope
-from fuseloom.frontends.mlir.expressions import refuse_meaning
-from fuseloom.frontends.mlir.moves import extract_slice, insert_number, insert_slice, pad
+from fuseloom.frontends.mlir.expressions import Arg, add, refuse_meaning
+from fuseloom.frontends.mlir.moves import (
+    extract_slice,
+    insert_number,
+    insert_slice,
+    pad,
+    sliced_blank,
+)
+from fuseloom.frontends.mlir.named import Computation
+from fuseloom.frontends.mlir.operands import sizes_of
 from fuseloom.frontends.mlir.packs import pack
-from fuseloom.frontends.mlir.reshapes import concat, reshape
+from fuseloom.frontends.mlir.reshapes import concat, reshape, reshaped_blank
+from fuseloom.frontends.mlir.scopes import filled
+from fuseloom.frontends.mlir.semirings import pattern
+from fuseloom.frontends.mlir.structured import Structured
 from fuseloom.frontends.mlir.syntax import (
+    AffineMap,
     ArithmeticOperation,
     CallOperation,
     Cast,
@@ -20,6 +33,7 @@ from fuseloom.frontends.mlir.syntax import (
     Dim,
     Element,
     Empty,
+    Entries,
     Foreign,
     Function,
     Linalg,
@@ -124,13 +138,13 @@ class Body(ElementScope):
                 return [self._empty(body, place)]
             case Linalg() as body:
                 return self.linalg(body, names, place)
+            case Entries() as body:
+                return [self._entries(body, names[0], place)]
             case Concat() as body:
                 values = [self.view(t) for t in body.operands]
                 return [concat(self.builder, body, values, names[0], place)]
             case Reshape() as body:
-                view = self.view(body.operand)
-                said = [self._size(x) for x in body.sizes]
-                return [reshape(self.builder, body, view, said, names[0], place)]
+                return [self._reshape(body, names[0], place)]
             case Cast() as body:
                 return [self._cast(body)]
             case Slice() as body:
@@ -153,6 +167,17 @@ class Body(ElementScope):
             case CallOperation() as body:
                 return self._call(body, place)
         raise AssertionError(operation.body)
+
+    def _reshape(self, body: Reshape, name: str, place: SourcePlace) -> Value:
+        said = [self._size(x) for x in body.sizes]
+        shape = None if body.shape is None else self.value(body.shape)
+        if isinstance(shape, ConstantTensor) and shape.rank == 1:
+            values = shape.array()
+            said = [] if values is None else [DimensionSize(int(x)) for x in values if x >= 0]
+        value = self.typed(body.operand)
+        if isinstance(value, Blank):
+            return reshaped_blank(self.builder, body, value, said, place)
+        return reshape(self.builder, body, self.view(body.operand), said, name, place)
 
     def _size(self, given: int | Use) -> DimensionSize:
         """A size that the text says, or as much of it as is known."""
@@ -186,7 +211,7 @@ class Body(ElementScope):
             raise refuse_meaning("a constant with a size '?'", "write the size", body.type.place)
         data = ConstantTensor(
             name, body.literal, body.type.element, sizes, tuple(range(len(sizes))),
-            body.type.format, place,
+            body.type.format, place, body.type.blocks,
         )  # fmt: skip
         if data.splat is None and data.resource is None:
             data.array()  # refuse what does not fit, even where nothing reads it
@@ -231,19 +256,35 @@ class Body(ElementScope):
             raise refuse_meaning(f"{body.operand.use} is no tensor", "leave it out",
                            body.operand.use.place)  # fmt: skip
         self.agree(value, body.type, str(body.operand.use))
-        if isinstance(value, ConstantTensor | Blank):
+        if isinstance(value, ConstantTensor):
+            return replace(value, format=body.type.format, blocks=body.type.blocks)
+        if isinstance(value, Blank):
             return replace(value, format=body.type.format)
         fmt = body.type.format
         if fmt is not None and not fmt.all_dense:
             return replace(value, holes=False)  # of a sparse tensor what is stored counts
         return value
 
-    def _slice(self, body: Slice, name: str, place: SourcePlace) -> View:
+    def _slice(self, body: Slice, name: str, place: SourcePlace) -> Value:
         number = self.value(body.operand.use)
         if isinstance(number, ConstantNumber) and body.into is not None:  # of tensor.insert
-            whole = self.view(body.into)
+            whole = self.typed(body.into)
+            if isinstance(whole, Blank) and whole.fill is None:
+                whole = replace(whole, fill=0.0)  # nobody may read the other elements
+            if isinstance(whole, Blank):
+                whole = self.builder.constant(filled(whole, name, place))
+            else:
+                whole = self.view(body.into)
             return insert_number(self.builder, body, number.value, whole, self.number, name, place)
-        view = self.view(body.operand)
+        source = self.typed(body.operand)
+        if isinstance(source, Blank) and body.into is None:
+            return sliced_blank(body, source, self.number, place)
+        if isinstance(source, Blank) and source.fill is None:
+            source = replace(source, fill=0.0)  # nobody may read these elements
+        if isinstance(source, Blank):
+            view = self.builder.constant(filled(source, name, place))
+        else:
+            view = self.view(body.operand)
         if body.into is None:
             return extract_slice(self.builder, body, view, self.number, name, place)
         into = self.typed(body.into)
@@ -263,18 +304,28 @@ class Body(ElementScope):
             raise refuse_meaning(
                 "a pad with something else than a number", "yield a constant", body.value.place
             )
-        view = self.view(body.operand)
+        source = self.typed(body.operand)
+        if isinstance(source, Blank) and source.fill is None:
+            source = replace(source, fill=value.value)  # nobody may read its elements
+            view = self.builder.constant(filled(source, name, place))
+        else:
+            view = self.view(body.operand)
         return pad(self.builder, body, view, value.value, self.number, name, place)
 
-    def _pack(self, body: Pack, name: str, place: SourcePlace) -> View:
+    def _pack(self, body: Pack, name: str, place: SourcePlace) -> Value:
         value = None if body.padding is None else self.value(body.padding)
         if body.padding is not None and not isinstance(value, ConstantNumber):
             raise refuse_meaning(
                 "a pad with something else than a number", "pad with a constant", body.padding.place
             )
         number = value.value if isinstance(value, ConstantNumber) else None
+        source, into = self.typed(body.operand), self.value(body.into)
+        self.agree(into, body.type, str(body.into))
+        if isinstance(source, Blank) and isinstance(into, Blank) and source.fill is None:
+            return Blank(into.sizes, body.type.format)
+        known = sizes_of(into) or stated(body.type)
         view = self.view(body.operand)
-        return pack(self.builder, body, view, number, self.number, name, place)
+        return pack(self.builder, body, view, known, number, self.number, name, place)
 
     def _new(self, body: New, name: str, place: SourcePlace) -> Value:
         """A tensor that somebody else makes: an input."""
@@ -290,6 +341,7 @@ class Body(ElementScope):
             None,
             notes=notes,
             whole=body.type.is_integer,
+            blocks=body.type.blocks,
         )
 
     def _dim(self, body: Dim, place: SourcePlace) -> Extent:
@@ -300,6 +352,23 @@ class Body(ElementScope):
         if isinstance(value, Ignored):
             return Extent(DimensionSize())
         raise refuse_meaning("this dimension is not known", "tensor.dim %tensor, %constant", place)
+
+    def _entries(self, body: Entries, name: str, place: SourcePlace) -> Value:
+        """How many elements a tensor stores: a sum of ones."""
+        value = self.typed(body.operand)
+        if isinstance(value, Ignored):
+            return value
+        if not self.builder.may_lack(value):
+            counts = [size.value for size in sizes_of(value) or ()]
+            if None not in counts:
+                return ConstantNumber(float(prod(x or 0 for x in counts)), "index")
+        dims = tuple(f"d{n}" for n in range(body.operand.type.rank))
+        maps = (AffineMap(dims, dims), AffineMap(dims, ()))
+        tree = add(Arg(1), pattern(Arg(0)))
+        computation = Computation(dims, maps, frozenset(dims), (tree,), place)
+        operands: list[Value] = [self.view(body.operand), Blank((), None, 0.0)]
+        made = Structured(self.builder, computation, operands, (), [name], [Type("index")])
+        return made.results()[0]
 
     def _call(self, body: CallOperation, place: SourcePlace) -> Sequence[Value]:
         function = self.caller.functions.get(body.callee)

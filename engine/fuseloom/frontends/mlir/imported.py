@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
+from fuseloom.frontends.mlir.blocks import StoredBlocks, with_blocks
 from fuseloom.frontends.mlir.lookups import Lookup, bound, drawn
 from fuseloom.program import Program, StoredTensor, check_data
 from fuseloom.wording import counted, described
@@ -38,6 +39,10 @@ class ImportedMlir:
         Inputs that follow from index tensors; ``bind`` makes them.
     indices : mapping
         Shapes of the index tensors that are to be given, by name.
+    blocks : mapping
+        Inputs whose encodings store elements in blocks; ``bind`` adds the zeros of the blocks.
+    unread : tuple of str
+        Arguments of the file that no result needs; data for them are taken, and left out.
     """
 
     program: Program
@@ -48,6 +53,8 @@ class ImportedMlir:
     notes: tuple[str, ...] = ()
     lookups: tuple[Lookup, ...] = ()
     indices: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    blocks: Mapping[str, StoredBlocks] = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return described(
@@ -73,7 +80,8 @@ class ImportedMlir:
         Parameters
         ----------
         tensors : mapping
-            Arrays by name: index tensors, and any inputs of the program.
+            Arrays by name: index tensors, and any inputs of the program.  Those of arguments that
+            no result needs are left out.
 
         Raises
         ------
@@ -104,11 +112,30 @@ class ImportedMlir:
         >>> imported.bind({"ids": [7, 0]}).data["ids_at"].to_coo()[0].tolist()
         [[0, 7], [1, 0]]
         """
-        found = bound(self.program, self.lookups, self.indices, tensors)
+        read = self.supplied(tensors)
+        found = bound(self.program, self.lookups, self.indices, read)
         given = {**self.data, **found}
         besides = [name for name in self.program.given if name not in given]
         stored = check_data(self.program, given, besides)
         return replace(self, data=MappingProxyType({n: stored[n] for n in given}))
+
+    def supplied(self, tensors: Mapping[str, Any]) -> dict[str, Any]:
+        """Return data without those that nothing reads, and with the zeros of blocks.
+
+        Raises
+        ------
+        DataError
+            Data that contradict their declaration.
+        """
+        needed = (*self.program.inputs, *self.indices)
+        left = [name for name in self.unread if name not in needed]
+        return {
+            name: with_blocks(self.program.tensor(name), given, self.blocks[name])
+            if name in self.blocks and name in self.program.inputs
+            else given
+            for name, given in tensors.items()
+            if name not in left
+        }
 
     def drawn(self, seed: int = 0) -> Mapping[str, Any]:
         """Random index tensors by name, of places that all tables have."""

@@ -8,13 +8,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from fuseloom.frontends.mlir.expressions import Num, refuse_meaning
+from fuseloom.frontends.mlir.expressions import Num, Unsupported, refuse_meaning
+from fuseloom.frontends.mlir.integers import canonical
 from fuseloom.frontends.mlir.named import (
     CONTRACT,
     QUANTIZED,
+    SELECT,
     SOFTMAX,
     Computation,
-    in_whole_numbers,
+    in_floats,
+    in_integers,
     inputs_of,
     named,
     rounds,
@@ -80,6 +83,8 @@ class LinalgScope(Scope):
         if body.region is None:
             computation = self._named(body, ins, outs, place)
         else:
+            if any(self.builder.may_lack(value) for value in (*ins, *outs)):
+                outs = self._read_whole(body, outs)
             computation, captured = self._generic(body, ins, outs, place)
         if len(names) < len(outs):
             names = [f"{names[0]}_{k}" if k else names[0] for k in range(len(outs))]
@@ -90,6 +95,8 @@ class LinalgScope(Scope):
         self, ins: list[Value], outs: list[Value], types: list[Type], place: SourcePlace
     ) -> Blank | View:
         fill = ins[0] if len(ins) == 1 else None
+        if isinstance(fill, Blank) and fill.rank == 0 and fill.fill is not None:
+            fill = ConstantNumber(fill.fill)
         if isinstance(fill, ConstantTensor) and fill.rank == 0:
             number = fill.splat
             fill = (
@@ -112,7 +119,24 @@ class LinalgScope(Scope):
                 "programs do not round: fill with an integer",
                 place,
             )
+        if types[0].is_integer and math.isfinite(fill.value):
+            value = float(canonical(int(fill.value), types[0].element))
+            return Blank(sizes, types[0].format, value)
         return Blank(sizes, types[0].format, fill.value)
+
+    def _read_whole(self, body: Linalg, outs: Sequence[Value]) -> list[Value]:
+        """Outputs that are filled, as the tensors they are: beside sparse ones each element counts.
+
+        A number in their place would be read only where the others have elements.
+        """
+        if "reduction" in (body.trait.iterators or ()):
+            return list(outs)  # they are what a reduction starts from, or are read as tensors
+        return [
+            filled(value, typed.use.name, typed.use.place)
+            if isinstance(value, Blank) and value.fill is not None and value.rank
+            else value
+            for value, typed in zip(outs, body.outs, strict=True)
+        ]
 
     def _softmax(
         self, body: Linalg, value: Value, out: Value, name: str, type_: Type, place: SourcePlace
@@ -170,13 +194,16 @@ class LinalgScope(Scope):
                     "e.g. strides = dense<[2, 1]> : vector<2xi64>",
                     place,
                 )
+            found = _in_type(body, found)
             return self._quantized(found, ins, place) if count == 4 else found
         moved = body.list("permutation") or body.list("dimensions")
-        whole_numbers = body.outs[0].type.is_integer
-        found = named(body.op, rank, body.trait.maps, moved, place, whole_numbers)
-        if found is not None and whole_numbers:
-            found = in_whole_numbers(found, [t.type for t in body.ins])
-        if found is not None and body.op == QUANTIZED:
+        found = named(body.op, rank, body.trait.maps, moved, place)
+        if found is not None:
+            try:
+                found = _in_type(body, found)
+            except Unsupported as problem:
+                raise refuse_meaning(problem.message, problem.hint, place) from None
+        if found is not None and body.op in QUANTIZED:
             found = self._quantized(found, ins, place)
         if found is None:
             raise refuse_meaning(
@@ -227,6 +254,17 @@ class LinalgScope(Scope):
             body.region, ins, outs, bool(reduced), self.value, maps, place
         )
         return Computation(dims, maps, reduced, trees, place), captured
+
+
+def _in_type(body: Linalg, computation: Computation) -> Computation:
+    """A named operation in the type of its output: of integers with the last bits of results."""
+    ins, out = [t.type for t in body.ins], body.outs[0].type
+    signless = body.unsigned or body.op.endswith("_unsigned")
+    if body.op == SELECT:
+        return computation
+    if out.is_integer:
+        return in_integers(body.op, computation, ins, out, signless)
+    return in_floats(computation, ins, signless)
 
 
 def _trait(body: Linalg, place: SourcePlace) -> Trait:

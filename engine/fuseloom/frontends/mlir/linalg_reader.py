@@ -38,7 +38,7 @@ class LinalgReader(ScalarReader):
         """Everything after the operation's name; attributes may stand before and after."""
         trait = Trait(None, None, place)
         self.lists = {}
-        self.function = None
+        self.function, self.unsigned = None, False
         short: Token | None = None
         kind: str | None = None
         ins: tuple[Typed, ...] = ()
@@ -78,6 +78,9 @@ class LinalgReader(ScalarReader):
                 self.need(")")
             elif op == ELEMENTWISE and self.take("kind"):
                 self.need("=")
+                self.kind("hash", "#linalg.elementwise_kind<...>")
+                kind = self._kind()
+            elif op == ELEMENTWISE and self.sees("<"):
                 kind = self._kind()
             else:
                 break
@@ -97,12 +100,11 @@ class LinalgReader(ScalarReader):
         elif op in SHORT:
             region = self._applied(op, short, ins, outs)
         types = self._result_types() if self.take("->") else ()
-        return Linalg(op, trait, ins, outs, region, types, numbers)
+        return Linalg(op, trait, ins, outs, region, types, numbers, self.unsigned)
 
     def _kind(self) -> str:
-        """``#linalg.elementwise_kind<add>``, as the name of the operation it is."""
-        start = self.kind("hash", "#linalg.elementwise_kind<...>")
-        self.need("<")
+        """``<add>``, as the name of the operation it is."""
+        start = self.need("<")
         word = self.kind("word", "the name of an operation").text
         self.need(">")
         return self._called(word, start.place)

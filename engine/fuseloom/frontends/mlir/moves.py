@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from fuseloom.frontends.mlir.builder import MlirBuilder
 from fuseloom.frontends.mlir.computed_access import moved_to, read_at
 from fuseloom.frontends.mlir.constants import Array
 from fuseloom.frontends.mlir.expressions import refuse_meaning
+from fuseloom.frontends.mlir.reshapes import spread
 from fuseloom.frontends.mlir.syntax import Pad, Slice, Sum, Type, Use
 from fuseloom.frontends.mlir.values import (
     Blank,
@@ -35,15 +37,7 @@ def extract_slice(
     """A part of a tensor."""
     offsets, counts, steps = _parts(body, view.rank, numbers, place)
     dropped = _dropped(counts, body.type, place)
-    sizes = stated(body.type)
-    kept = [p for p in range(view.rank) if p not in dropped]
-    for q, p in enumerate(kept):
-        if not sizes[q].equate(DimensionSize(counts[p])):
-            raise refuse_meaning(
-                f"dimension {q} of the slice is {counts[p]}, its type says {sizes[q].value}",
-                "make them agree",
-                place,
-            )
+    kept, sizes = _sliced(body, counts, dropped, place)
     index = {p: f"d{q}" for q, p in enumerate(kept)}
     held = sorted(
         (p for p in range(view.rank) if view.axes[p] is not None), key=lambda p: view.axes[p] or 0
@@ -62,6 +56,29 @@ def extract_slice(
     access = read_at(builder, view.tensor, positions, lengths, by_index, place)
     axes = tuple(access.indices.index(index[p]) if view.axes[p] is not None else None for p in kept)
     return View(access.tensor, axes, sizes, view.holes)
+
+
+def _sliced(
+    body: Slice, counts: Sequence[int], dropped: Sequence[int], place: SourcePlace
+) -> tuple[list[int], tuple[DimensionSize, ...]]:
+    """The dimensions that a slice keeps, and its sizes."""
+    sizes = stated(body.type)
+    kept = [p for p in range(len(counts)) if p not in dropped]
+    for q, p in enumerate(kept):
+        if not sizes[q].equate(DimensionSize(counts[p])):
+            raise refuse_meaning(
+                f"dimension {q} of the slice is {counts[p]}, its type says {sizes[q].value}",
+                "make them agree",
+                place,
+            )
+    return kept, sizes
+
+
+def sliced_blank(body: Slice, blank: Blank, numbers: Numbers, place: SourcePlace) -> Blank:
+    """A part of a tensor without elements, or with the same ones everywhere."""
+    _, counts, _ = _parts(body, blank.rank, numbers, place)
+    _, sizes = _sliced(body, counts, _dropped(counts, body.type, place), place)
+    return Blank(sizes, body.type.format, blank.fill)
 
 
 def element_at(builder: MlirBuilder, view: View, at: Sequence[int], place: SourcePlace) -> View:
@@ -86,7 +103,7 @@ def insert_slice(
     rank = len(into.sizes)
     offsets, counts, steps = _parts(body, rank, numbers, place)
     dropped = _dropped(counts, body.operand.type, place)
-    _real(view, place)
+    view = _real(builder, view, f"{name}_wide", place)
     held = _axes(dropped, rank)
     for p, axis in enumerate(held):
         if axis is not None and not view.sizes[axis].equate(DimensionSize(counts[p])):
@@ -115,7 +132,7 @@ def insert_slice(
         around = _outside(builder, f"{name}_around", parts, sizes, into.fill or 0.0, place)
         found = _sum(builder, name, moved, around, sizes, body.type, place)
         return replace(found, holes=view.holes)
-    _real(into, place)
+    into = _real(builder, into, f"{name}_whole", place)
     other = Access(into.tensor, tuple(moved.indices[p] for p in _order(into)))
     rest = builder.assign(f"{name}_rest", Op.MUL, [other, outside], moved.indices, sizes, place)
     around = Access(rest.tensor, moved.indices)
@@ -134,7 +151,7 @@ def insert_number(
 ) -> View:
     """A tensor with one of its elements replaced by a number."""
     offsets, counts, steps = _parts(body, into.rank, numbers, place)
-    _real(into, place)
+    into = _real(builder, into, f"{name}_whole", place)
     parts = list(zip(offsets, steps, counts, strict=True))
     outside = _outside(builder, f"{name}_outside", parts, into.sizes, 1.0, place)
     there = _outside(builder, f"{name}_there", parts, into.sizes, value, place, inside=True)
@@ -166,7 +183,7 @@ def pad(
             "one per dimension",
             place,
         )
-    _real(view, place)
+    view = _real(builder, view, f"{name}_wide", place)
     parts: list[tuple[int, int, int]] = []
     for p in range(rank):
         size = view.sizes[p].value
@@ -227,7 +244,9 @@ def _outside(
         return found
 
     rank = len(parts)
-    data = ConstantTensor(name, DeferredConstant(compute, place), "f64", sizes, tuple(range(rank)),
+    signs = (math.copysign(1.0, value),) if math.isinf(value) else ()
+    literal = DeferredConstant(compute, place, signs, bare=bool(signs))
+    data = ConstantTensor(name, literal, "f64", sizes, tuple(range(rank)),
                 Format.compressed(rank), place)  # fmt: skip
     return Access(builder.constant(data).tensor, tuple(f"d{n}" for n in range(rank)))
 
@@ -238,11 +257,9 @@ def _order(view: View) -> list[int]:
     return sorted(held, key=lambda p: view.axes[p] or 0)
 
 
-def _real(view: View, place: SourcePlace) -> None:
-    if None in view.axes:
-        raise refuse_meaning(
-            "a tensor that is broadcast is moved", "multiply it by a tensor of ones first", place
-        )
+def _real(builder: MlirBuilder, view: View, name: str, place: SourcePlace) -> View:
+    """A tensor with all its dimensions: one that is broadcast is repeated."""
+    return spread(builder, view, name, place) if None in view.axes else view
 
 
 def _axes(dropped: Sequence[int], rank: int) -> list[int | None]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from typing import TypeAlias
 
 from fuseloom.frontends.mlir.arithmetic import apply
 from fuseloom.frontends.mlir.expressions import (
@@ -11,13 +13,17 @@ from fuseloom.frontends.mlir.expressions import (
     Arg,
     Node,
     Num,
+    Raw,
     add,
     div,
     largest,
     made,
     mul,
+    raw,
+    smallest,
     sub,
 )
+from fuseloom.frontends.mlir.integers import NARROW, bits_of, range_of
 from fuseloom.frontends.mlir.syntax import AffineMap, Type
 from fuseloom.frontends.mlir.values import Ignored
 from fuseloom.program.syntax import SourcePlace
@@ -63,6 +69,7 @@ _CONTRACTIONS: Mapping[str, tuple[str, str, str, str]] = {
     "linalg.mmt4d": ("mnkxyz", "mkxz", "nkyz", "mnxy"),
     "linalg.batch_mmt4d": ("bmnkxyz", "bmkxz", "bnkyz", "bmnxy"),
     "linalg.quantized_matmul": ("ikj", "ik", "kj", "ij"),
+    "linalg.quantized_batch_matmul": ("bikj", "bik", "bkj", "bij"),
     "linalg.matmul_unsigned": ("ikj", "ik", "kj", "ij"),
 }
 _ELEMENTWISE: Mapping[str, tuple[str, int]] = {
@@ -70,7 +77,10 @@ _ELEMENTWISE: Mapping[str, tuple[str, int]] = {
     "linalg.sub": ("arith.subf", 2),
     "linalg.mul": ("arith.mulf", 2),
     "linalg.div": ("arith.divf", 2),
-    "linalg.div_unsigned": ("arith.divui", 2),
+    "linalg.div_unsigned": ("arith.divf", 2),
+    "linalg.max_unsigned": ("arith.maximumf", 2),
+    "linalg.min_unsigned": ("arith.minimumf", 2),
+    "linalg.powf": ("math.powf", 2),
     "linalg.exp": ("math.exp", 1),
     "linalg.log": ("math.log", 1),
     "linalg.rsqrt": ("math.rsqrt", 1),
@@ -86,13 +96,19 @@ _ELEMENTWISE: Mapping[str, tuple[str, int]] = {
     "linalg.min": ("arith.minimumf", 2),
     "linalg.select": ("arith.select", 3),
 }
-_POWERS: Mapping[str, Node] = {
-    "linalg.square": mul(Arg(0), Arg(0)),
-    "linalg.reciprocal": div(Num(1.0), Arg(0)),
-}
-QUANTIZED = "linalg.quantized_matmul"
-"""A product of differences: two more inputs say what zero is."""
+_INTEGERS: Mapping[str, str] = {
+    "arith.addf": "arith.addi", "arith.subf": "arith.subi", "arith.mulf": "arith.muli",
+    "arith.divf": "arith.divsi", "arith.maximumf": "arith.maxsi", "arith.minimumf": "arith.minsi",
+    "math.absf": "math.absi",
+}  # fmt: skip
+"""The same operations of integers."""
+_SIGNLESS = {"arith.divf": "arith.divui", "arith.maximumf": "arith.maxui",
+             "arith.minimumf": "arith.minui"}  # fmt: skip
+_POWERS: Mapping[str, str] = {"linalg.square": "arith.mulf", "linalg.reciprocal": "arith.divf"}
+QUANTIZED = ("linalg.quantized_matmul", "linalg.quantized_batch_matmul")
+"""Products of differences: two more inputs say what zero is."""
 _MOVES = ("linalg.copy", "linalg.transpose", "linalg.broadcast")
+SELECT = "linalg.select"
 CONTRACT = "linalg.contract"
 """A product and sum whose maps the text gives."""
 SOFTMAX = "linalg.softmax"
@@ -104,7 +120,7 @@ NAMED = (
 
 def inputs_of(op: str) -> int:
     """Return the number of inputs of a named operation."""
-    if op == QUANTIZED:
+    if op in QUANTIZED:
         return 4
     if op in _CONTRACTIONS or op == CONTRACT:
         return 2
@@ -117,7 +133,6 @@ def named(
     maps: tuple[AffineMap, ...] | None,
     dimensions: tuple[int, ...] | None,
     place: SourcePlace,
-    whole_numbers: bool = False,
 ) -> Computation | None:
     """The meaning of a named operation; None if its dimensions are no permutation or subset.
 
@@ -129,8 +144,6 @@ def named(
         Given by the text; of a contraction they replace its own.
     dimensions : tuple of int, optional
         The permutation of a transpose, the new dimensions of a broadcast.
-    whole_numbers : bool
-        Whether the output holds integers, among which a quotient is rounded towards 0.
     """
     if op in _CONTRACTIONS or (op == CONTRACT and maps):
         return _contraction(op, maps, place)
@@ -139,12 +152,8 @@ def named(
     dims = maps[0].dims if maps else tuple(f"d{n}" for n in range(rank))
     whole = AffineMap(dims, dims)
     if op in _ELEMENTWISE or op in _POWERS:
-        count = inputs_of(op)
-        word, count = _ELEMENTWISE.get(op, ("", count))
-        word = "arith.divsi" if whole_numbers and op == "linalg.div" else word
-        tree = _POWERS.get(op) or _applied(word, count)
-        given = maps or (whole,) * (count + 1)
-        return Computation(dims, given, frozenset(), (tree,), place)
+        given = maps or (whole,) * (inputs_of(op) + 1)
+        return Computation(dims, given, frozenset(), (_each(op),), place)
     source = dims
     if op == "linalg.transpose":
         if dimensions is None or sorted(dimensions) != list(range(rank)):
@@ -158,8 +167,19 @@ def named(
     return Computation(dims, (AffineMap(dims, source), whole), frozenset(), (Arg(0),), place)
 
 
-def _applied(word: str, count: int) -> Node:
-    return apply(word, tuple(Arg(n) for n in range(count)), None)
+def _each(op: str, type_: Type | None = None) -> Node:
+    """The tree of an operation on each element, which are of a type of integers if one is given."""
+    if op == "linalg.reciprocal":
+        return div(Num(1.0), Arg(0))
+    word, count = (_POWERS[op], 2) if op in _POWERS else _ELEMENTWISE[op]
+    operands = tuple(Arg(0 if op in _POWERS else n) for n in range(count))
+    if type_ is not None:
+        words = {**_INTEGERS, **_SIGNLESS} if op.endswith(_UNSIGNED_NAME) else _INTEGERS
+        word = words.get(word, word)
+    return apply(word, operands, None, type_)
+
+
+_UNSIGNED_NAME = "_unsigned"
 
 
 def rounds(op: str, ins: Sequence[Type], out: Type) -> str | None:
@@ -205,7 +225,7 @@ def _contraction(op: str, maps: tuple[AffineMap, ...] | None, place: SourcePlace
     product = apply("arith.mulf", (Arg(0), Arg(1)), None)
     tree = apply("arith.addf", (Arg(2), product), None)
     reduced = frozenset(x for x in dims if x not in kept)
-    if op == QUANTIZED:
+    if op in QUANTIZED:
         point = AffineMap(dims, ())
         given = (given[0], given[1], point, point, given[2])
         product = apply(
@@ -223,25 +243,92 @@ def _contraction(op: str, maps: tuple[AffineMap, ...] | None, place: SourcePlace
 def with_inputs(computation: Computation, given: Mapping[int, Node]) -> Computation:
     """The same computation where some inputs are numbers, or trees of their own."""
     trees = tuple(
-        tree if isinstance(tree, Ignored) else _replaced(tree, given) for tree in computation.trees
+        tree if isinstance(tree, Ignored) else _replaced(tree, given, _AGAIN)
+        for tree in computation.trees
     )
     return replace(computation, trees=trees)
 
 
-def _replaced(node: Node, given: Mapping[int, Node]) -> Node:
+def _replaced(node: Node, given: Mapping[int, Node], again: Mapping[Op, Again]) -> Node:
     match node:
         case Arg(number=number) if number in given:
             return given[number]
-        case Apply(op=op, operands=operands) if op in _AGAIN:
-            return _AGAIN[op](*(_replaced(x, given) for x in operands))
+        case Apply(op=op, operands=operands) if op in again:
+            return again[op](*(_replaced(x, given, again) for x in operands))
+        case Raw(name=name, operands=operands):
+            inner = [_replaced(x, given, again) for x in operands]
+            return again[_EXTREMES[name]](*inner) if name in _EXTREMES else raw(name, *inner)
     return node
 
 
-def in_whole_numbers(computation: Computation, ins: Sequence[Type]) -> Computation:
-    """The same computation where inputs with a point lose what stands behind it first."""
-    return with_inputs(
-        computation, {k: made(Op.TRUNC, Arg(k)) for k, x in enumerate(ins) if x.is_float}
+_EXTREMES = {"max": Op.MAXIMUM, "min": Op.MAX}
+"""Operations under which :func:`in_integers` finds those of two elements."""
+
+
+def in_integers(
+    op: str, computation: Computation, ins: Sequence[Type], out: Type, signless: bool
+) -> Computation:
+    """The same computation on integers of the output's type, to which its inputs are cast.
+
+    Parameters
+    ----------
+    signless : bool
+        Whether inputs are cast, and compared, as integers without a sign.
+    """
+    number = Type(out.element, place=out.place)
+    casts = {k: _cast(_element(k, x), x, number, signless) for k, x in enumerate(ins)}
+    if op in _ELEMENTWISE or op in _POWERS:
+        computation = replace(computation, trees=(_each(op, number),))
+        return with_inputs(computation, casts)
+
+    def apply_as(word: str) -> Again:
+        return lambda *x: reduce(lambda a, b: apply(word, (a, b), None, number), x)
+
+    words = {**_WORDS, **_SIGNLESS_WORDS} if signless else _WORDS
+    again = {op: apply_as(word) for op, word in words.items()}
+    trees = tuple(
+        tree if isinstance(tree, Ignored) else _replaced(tree, casts, again)
+        for tree in computation.trees
     )
+    return replace(computation, trees=trees)
 
 
-_AGAIN: Mapping[Op, Callable[..., Node]] = {Op.MUL: mul, Op.ADD: add, Op.SUB: sub}
+def in_floats(computation: Computation, ins: Sequence[Type], signless: bool) -> Computation:
+    """The same computation of floats, to which inputs of integers are cast."""
+    number = Type("f32")
+    casts = {
+        k: _cast(_element(k, x), x, number, signless) for k, x in enumerate(ins) if x.is_integer
+    }
+    return with_inputs(computation, casts) if casts else computation
+
+
+def _element(k: int, of: Type) -> Arg:
+    """An operand, with the range of its type."""
+    bits = bits_of(of.element)
+    narrow = bits is not None and bits <= NARROW
+    return Arg(k, range=range_of(of.element) if narrow else None)
+
+
+def _cast(node: Node, of: Type, to: Type, signless: bool) -> Node:
+    """An element in the type of the output."""
+    source = Type(of.element)
+    if of.element == to.element:
+        return node
+    if of.is_float:
+        return apply("arith.fptoui" if signless else "arith.fptosi", (node,), None, to, source)
+    if to.is_float:
+        return apply("arith.uitofp" if signless else "arith.sitofp", (node,), None, to, source)
+    narrow = (bits_of(of.element) or 64) > (bits_of(to.element) or 64)
+    word = "arith.trunci" if narrow else "arith.extui" if signless else "arith.extsi"
+    return apply(word, (node,), None, to, source)
+
+
+Again: TypeAlias = Callable[..., Node]
+_WORDS: Mapping[Op, str] = {
+    Op.MUL: "arith.muli", Op.ADD: "arith.addi", Op.SUB: "arith.subi",
+    Op.MAXIMUM: "arith.maxsi", Op.MAX: "arith.minsi",
+}  # fmt: skip
+_SIGNLESS_WORDS: Mapping[Op, str] = {Op.MAXIMUM: "arith.maxui", Op.MAX: "arith.minui"}
+_AGAIN: Mapping[Op, Again] = {
+    Op.MUL: mul, Op.ADD: add, Op.SUB: sub, Op.MAXIMUM: largest, Op.MAX: smallest,
+}  # fmt: skip

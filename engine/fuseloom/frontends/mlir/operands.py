@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -16,9 +17,11 @@ from fuseloom.frontends.mlir.expressions import (
     CAST,
     Arg,
     Node,
+    Num,
     Raw,
     Unsupported,
     arguments,
+    leaves,
     places,
     refuse_meaning,
 )
@@ -94,6 +97,11 @@ class Operands:
 
     def refuse(self, message: str, hint: str) -> ProgramError:
         return refuse_meaning(message, hint, self.place)
+
+    def is_filled(self, node: Node) -> bool:
+        """Return whether a tree has one number of the data everywhere, as a filled tensor does."""
+        values = [self.operands[k] for k in arguments(node) if k >= 0]
+        return not self.free(node) and any(isinstance(x, View) and x.rank > 0 for x in values)
 
     # Sizes.
 
@@ -286,6 +294,9 @@ class Operands:
         by_index = {name: self.sizes[x] for x, name in self.index.items()}
         sizes = tuple(by_index[x] for x in indices)
 
+        infinite = any(isinstance(x, Num) and math.isinf(x.value) for x in leaves(node))
+        signs = (-1.0, 1.0) if infinite else ()
+
         def compute(shape: tuple[int, ...]) -> Array:
             axes = {
                 n: np.arange(float(size)).reshape([-1 if k == j else 1 for k in range(len(shape))])
@@ -296,8 +307,9 @@ class Operands:
                     values = np.broadcast_to(evaluate(node, axes), shape)
             except Unsupported as problem:
                 raise self.refuse(problem.message, problem.hint) from None
-            whole = np.rint(values) == values
-            if not np.isfinite(values).all() or not exact(values[whole]).all():
+            whole = np.isfinite(values) & (np.rint(values) == values)
+            wrong = np.isnan(values) if signs else ~np.isfinite(values)
+            if wrong.any() or not exact(values[whole]).all():
                 raise self.refuse(
                     "numbers made of indices are not numbers of float32",
                     "integers are exact up to 2^24; use smaller dimensions",
@@ -305,7 +317,7 @@ class Operands:
             return values
 
         fmt = Format.compressed(len(sizes)) if mask else None
-        literal = DeferredConstant(compute, self.place)
+        literal = DeferredConstant(compute, self.place, signs)
         data = ConstantTensor(
             target, literal, "f64", sizes, tuple(range(len(sizes))), fmt, self.place
         )

@@ -16,6 +16,7 @@ from fuseloom.frontends.mlir.syntax import (
     Dim,
     Element,
     Empty,
+    Entries,
     Foreign,
     New,
     Operation,
@@ -46,6 +47,7 @@ _ELEMENTS = ("tensor.extract", "tensor.insert", "tensor.from_elements", "tensor.
 OPERATIONS = (
     "arith.constant", *_EMPTY, *_PACKS, "tensor.concat", "sparse_tensor.concatenate",
     "tensor.reshape", "tensor.dim", "tensor.pad", *_SLICES, *_ELEMENTS, *_NEW,
+    "sparse_tensor.number_of_entries",
     "linalg.generic", ELEMENTWISE, *DEFAULTS, *SHORT, *NAMED, *WINDOWS, *_RESHAPES, *_CASTS,
     "call", "func.call", "return", "func.return",
 )  # fmt: skip
@@ -118,33 +120,37 @@ class OperationReader(LinalgReader):
                 operand = self.use()
                 self.need(",")
                 number = self.use()
-                self.need(":", "':' and a type")
+                self._types_follow()
                 self.type()
                 return Dim(operand, number)
+            case "sparse_tensor.number_of_entries":
+                operand = self.use()
+                self._types_follow()
+                return Entries(Typed(operand, self.type()))
             case "tensor.extract":
                 use = self.use()
                 places = self._uses("[", "]")
-                self.need(":", "':' and a type")
+                self._types_follow()
                 return Element(use, places, self.type())
             case "tensor.insert":
                 use = self.use()
                 self.need("into")
                 whole = self.use()
                 at = self._places()
-                self.need(":", "':' and a type")
+                self._types_follow()
                 type_ = self.type()
                 ones = (1,) * len(at)
                 element = Typed(use, Type(type_.element, None, place=type_.place))
                 return Slice(element, Typed(whole, type_), at, ones, ones, type_)
             case "tensor.from_elements":
                 uses = self._operands()
-                self.need(":", "':' and a type")
+                self._types_follow()
                 type_ = self.type()
                 return Empty((), type_, splat=uses[0]) if len(uses) == 1 else None
             case "tensor.splat":
                 use = self.use()
                 sizes = self._uses("[", "]") if self.sees("[") else ()
-                self.need(":", "':' and a type")
+                self._types_follow()
                 return Empty(sizes, self.type(), splat=use)
         return None
 
@@ -153,15 +159,20 @@ class OperationReader(LinalgReader):
             case "call" | "func.call":
                 callee = self.kind("symbol", "the function's name").text[1:].strip('"')
                 operands = self._uses("(", ")")
-                self.skip_dictionary()
-                self.need(":", "':' and the function's type")
+                self._types_follow("':' and the function's type")
                 self.need("(")
                 self.type_list()
                 self.need("->")
                 return CallOperation(callee, operands, self._result_types())
             case "return" | "func.return":
+                self.skip_dictionary()
                 return Return(self._typed_list(None) if self.token.kind == "ssa" else ())
         return None
+
+    def _types_follow(self, wanted: str = "':' and a type") -> None:
+        """Attributes, which say nothing here, and the colon before the types."""
+        self.skip_dictionary()
+        self.need(":", wanted)
 
     def _cast(self) -> Cast:
         if self.token.kind == "word":
@@ -169,7 +180,7 @@ class OperationReader(LinalgReader):
         self.skip_dictionary()
         use = self.use()
         self.take("hasInserts")
-        self.need(":", "':' and a type")
+        self._types_follow()
         source = self.type()
         return Cast(Typed(use, source), self.type() if self.take("to") else source)
 
@@ -191,7 +202,7 @@ class OperationReader(LinalgReader):
                 self.skip_group()
             else:
                 break
-        self.need(":", "':' and a type")
+        self._types_follow()
         return Empty(sizes, self.type(), copy=copied)
 
     def _slice(self, op: str) -> Slice:
@@ -201,7 +212,7 @@ class OperationReader(LinalgReader):
             self.need("into")
         whole = self.use() if inserts else use
         offsets, sizes, strides = self._places(), self._places(), self._places()
-        self.need(":", "':' and a type")
+        self._types_follow()
         source = self.type()
         self.need("into" if inserts else "to")
         type_ = self.type()
@@ -229,7 +240,7 @@ class OperationReader(LinalgReader):
         region = self.region("tensor.yield")
         if len(region.yields) != 1:
             raise refuse("a pad yields one number", "tensor.yield %zero : f32", region.place)
-        self.need(":", "':' and a type")
+        self._types_follow()
         source = self.type()
         self.need("to")
         operand = Typed(use, source)
@@ -250,14 +261,13 @@ class OperationReader(LinalgReader):
             else:
                 self.need("=")
                 found[word] = self._places()
-        self.use()
-        self.skip_dictionary()
-        self.need(":", "':' and a type")
+        into = self.use()
+        self._types_follow()
         source = self.type()
         self.need("->")
         return Pack(
             Typed(use, source), found.get("inner_dims_pos", ()), found.get("inner_tiles", ()),
-            found.get("outer_dims_perm", ()), padding, self.type(), unpacks,
+            found.get("outer_dims_perm", ()), padding, self.type(), unpacks, into,
         )  # fmt: skip
 
     def _concatenate(self) -> Concat:
@@ -273,7 +283,7 @@ class OperationReader(LinalgReader):
             self.skip_value()
         if axis is None:
             raise refuse("no dimension to concatenate along", "{dimension = 0 : index}", place)
-        self.need(":", "':' and the types")
+        self._types_follow("':' and the types")
         types = [self.type()]
         while self.take(","):
             types.append(self.type())
@@ -295,7 +305,7 @@ class OperationReader(LinalgReader):
         uses = [self.use()]
         while self.take(","):
             uses.append(self.use())
-        self.need(":", "':' and the operation's type")
+        self._types_follow("':' and the operation's type")
         self.need("(")
         types = self.type_list()
         if len(uses) != len(types):
@@ -311,21 +321,21 @@ class OperationReader(LinalgReader):
         self.need("[")
         groups = [self._numbers() for _ in self.listed("]")]
         sizes = self._places() if self.take("output_shape") else ()
-        self.need(":", "':' and a type")
+        self._types_follow()
         source = self.type()
         self.need("into")
         return Reshape(Typed(use, source), tuple(groups), self.type(), sizes)
 
     def _reshape(self) -> Reshape:
         use = self.use()
-        self._uses("(", ")")
-        self.need(":", "':' and the operation's type")
+        shape = self._uses("(", ")")
+        self._types_follow("':' and the operation's type")
         self.need("(")
         types = self.type_list()
         if not types:
             raise self.unexpected("the types of the operands")
         self.need("->")
-        return Reshape(Typed(use, types[0]), None, self.type())
+        return Reshape(Typed(use, types[0]), None, self.type(), shape=shape[0] if shape else None)
 
 
 def _way_out(op: str) -> str:

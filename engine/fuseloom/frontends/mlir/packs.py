@@ -19,6 +19,7 @@ def pack(
     builder: MlirBuilder,
     body: Pack,
     view: View,
+    into: Sequence[DimensionSize],
     padding: float | None,
     numbers: Numbers,
     name: str,
@@ -28,6 +29,11 @@ def pack(
 
     ``pack`` of ``A[i,j]`` with tiles of 8 and 32 is ``P[i1,j1,i2,j2] = A[8*i1+i2, 32*j1+j2]``;
     ``unpack`` is the reverse.
+
+    Parameters
+    ----------
+    into : sequence of DimensionSize
+        Sizes of the destination, which are those of the result.
 
     Raises
     ------
@@ -54,18 +60,21 @@ def pack(
             place,
         )
     tile = dict(zip(positions, tiles, strict=True))
-    sizes = (stated(plain) if body.unpacks else view.sizes)[:rank]
+    sizes = (tuple(into) if body.unpacks else view.sizes)[:rank]
     known = [size.value for size in sizes]
-    if body.unpacks:  # what the tiles say, where the type does not
-        counts = [view.sizes[outer.index(d)].value for d in range(rank)]
+    outside = view.sizes if body.unpacks else into
+    tiled = [outside[outer.index(d)].value for d in range(rank)]
+    if body.unpacks:  # what the tiles say, where nothing says the destination's sizes
         known = [
             k if k is not None or c is None else c * tile.get(d, 1)
-            for d, (k, c) in enumerate(zip(known, counts, strict=True))
+            for d, (k, c) in enumerate(zip(known, tiled, strict=True))
         ]
     lengths = [n for n in known if n is not None]
     if len(lengths) < rank:
         raise refuse_meaning("a size of what is packed is '?'", "write it, or give shapes", place)
     counts_of = [-(-n // tile.get(d, 1)) for d, n in enumerate(lengths)]
+    for d, count in enumerate(tiled):  # there may be more tiles than it takes
+        counts_of[d] = count if count is not None and d in tile else counts_of[d]
     whole = [count * tile.get(d, 1) for d, count in enumerate(counts_of)]
     split = [x for d in range(rank) for x in ([counts_of[d], tile[d]] if d in tile else [whole[d]])]
     groups: list[tuple[int, ...]] = []
@@ -74,8 +83,13 @@ def pack(
         groups.append((first, first + 1) if d in tile else (first,))
     order = [groups[d][0] for d in outer] + [groups[d][1] for d in positions]
     shape = [split[p] for p in order]
-    mine = stated(packed)
-    if not all(size.equate(DimensionSize(n)) for size, n in zip(mine, shape, strict=True)):
+    mine = stated(packed) if body.unpacks else tuple(into)
+    if body.unpacks:
+        for size, n in zip(into, lengths, strict=True):
+            size.equate(DimensionSize(n))
+    fits = all(a >= b for a, b in zip(whole, lengths, strict=True))
+    agree = [size.equate(DimensionSize(n)) for size, n in zip(mine, shape, strict=True)]
+    if not fits or not all(agree):
         raise refuse_meaning(
             f"packed, the tensor has shape {'x'.join(map(str, shape))}",
             "the type has the numbers of tiles, then the tiles",

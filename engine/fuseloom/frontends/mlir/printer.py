@@ -105,9 +105,18 @@ class _Printer:
 
     def _module(self) -> str:
         name = _symbol(self.program.name)
-        if self.program.broadcast_add is BroadcastAdd.SPARSE:
+        if self.program.broadcast_add is BroadcastAdd.SPARSE and not self._repeats():
             return f"module @{name} {{"
         return f'module @{name} attributes {{{SETTING} = "{self.program.broadcast_add.value}"}} {{'
+
+    def _repeats(self) -> bool:
+        """Return whether a sum repeats an operand, so that the text must say what it means."""
+        return any(
+            set(a.indices) != set(s.out.indices)
+            for s in self.program.live
+            if s.op.unites
+            for a in s.operands
+        )
 
     # Regions.
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 
 from fuseloom.frontends.mlir.choices import selected
 from fuseloom.frontends.mlir.computed_access import read_at
 from fuseloom.frontends.mlir.expressions import (
+    UNSIGNED,
+    WRAP,
     Apply,
     Arg,
     Node,
@@ -18,9 +21,12 @@ from fuseloom.frontends.mlir.expressions import (
     arguments,
     mul,
     negated,
+    raw,
     scaled,
     sub,
 )
+from fuseloom.frontends.mlir.integers import canonical
+from fuseloom.frontends.mlir.operands import OperandRead
 from fuseloom.frontends.mlir.semirings import pattern
 from fuseloom.frontends.mlir.statements import Statements
 from fuseloom.frontends.mlir.syntax import Number, Sum, Type
@@ -46,14 +52,19 @@ class Reductions(Statements):
         sizes: tuple[DimensionSize, ...],
         type_: Type,
     ) -> Value:
+        target, wanted = self.names[number - self.inputs], type_
+        tree, modulo = _peeled(tree)
         op, inner, least = self._accumulated(tree, number)
+        if modulo:
+            self._check_modulo(op, wanted)
+            target, type_ = f"{target}_whole", replace(type_, format=None)
         both_hold = isinstance(tree, Raw) and tree.name == "and"
         inner = negated(inner) if least else inner  # the maximum of what is negated
-        target = self.names[number - self.inputs]
         free = self.free(inner)
         indices = self._kept(out, free)
         self._check_reduced(free, indices, out)
-        also = self._start(op, number, least)
+        signless = _signless(tree, Arg(number))
+        also = self._start(op, number, least, signless)
         typed = self._typed(type_, out, indices)
         gone = [x for x in free if x not in indices]
         name = target if also is None else f"{target}_{_NAMES[op]}"
@@ -90,7 +101,25 @@ class Reductions(Statements):
             made = self._statement(joined, [made, also], name, kept, None if least else typed)
         if least:
             made = self._statement(Op.SCALE, [made], target, made.indices, typed, -1.0)
+        if modulo:
+            name = self.names[number - self.inputs]
+            typed = self._typed(wanted, out, made.indices)
+            made = self._assign(raw(WRAP, self._as_tree(made), *modulo), name, made.indices, typed)
         return self._viewed(made, out, sizes)
+
+    def _check_modulo(self, op: Op, type_: Type) -> None:
+        if op is Op.MUL:
+            raise self.refuse(
+                f"a product of all elements of {type_.element}",
+                "it is taken modulo 2^bits, and programs have no such products: extend the "
+                "elements to i32, and see that the product is at most 2^24",
+            )
+
+    def _as_tree(self, access: Access) -> Node:
+        """A tree that is what a statement has computed."""
+        number = min([*self.reads, -len(self.captured)]) - 1
+        self.reads[number] = OperandRead(access)
+        return Arg(number)
 
     def _with_zeros(self, access: Access, target: str) -> Access:
         """A tensor with zeros where it has no elements."""
@@ -165,6 +194,10 @@ class Reductions(Statements):
                 rest = _factor_out(tree, out)
                 if rest is not None and not _depends(rest, out):
                     return Op.MUL, rest, False
+            case Raw(name="max" | "min", operands=operands) if _signless(tree, out) is not None:
+                inner = next(x for x in operands if x != _signless(tree, out))
+                if number not in arguments(inner):
+                    return Op.MAX, inner, tree.name == "min"
             case Raw(name="max" | "min" | "or" | "and", operands=operands) if out in operands:
                 inner = operands[1] if operands[0] == out else operands[0]
                 if number not in arguments(inner):
@@ -172,7 +205,8 @@ class Reductions(Statements):
         raise self.refuse(
             "the region of a reduction must yield the accumulated output",
             "yield addf(%out, x) for a sum, mulf(%out, x) for a product, maximumf or "
-            "minimumf(%out, x) for a maximum or minimum",
+            "minimumf(%out, x) for a maximum or minimum; of integers of more than 24 bits no "
+            "maxui or minui",
         )
 
     def _over(self, out: tuple[str | None, ...]) -> frozenset[str]:
@@ -196,8 +230,13 @@ class Reductions(Statements):
                     "mark it as reduction, or give the output the index",
                 )
 
-    def _start(self, op: Op, number: int, least: bool) -> Access | None:
-        """Return the start value of a reduction, if it is not the identity."""
+    def _start(
+        self, op: Op, number: int, least: bool, signless: Raw | None = None
+    ) -> Access | None:
+        """Return the start value of a reduction, if it is not the identity.
+
+        ``signless`` is the output without a sign, where that is what is compared.
+        """
         start = self.operands[number]
         fill: float | None
         match start:
@@ -213,17 +252,35 @@ class Reductions(Statements):
             element = self.types[number - self.inputs].element
             if (op, fill) in ((Op.SUM, 0.0), (Op.MUL, 1.0)):
                 return None
-            if op is Op.MAX and is_least(fill, element, least):
+            if signless is not None and not math.isnan(fill):
+                (_, size) = signless.operands
+                most = size.value - 1.0 if isinstance(size, Num) else 0.0
+                if fill == (canonical(int(most), element) if least else 0.0):
+                    return None
+            elif op is Op.MAX and is_least(fill, element, least):
                 return None
-            if not math.isfinite(fill) and not math.isnan(fill):
-                raise self.refuse(
-                    f"the {'minimum' if least else _WORDS[op]} starts at {fill}",
-                    "fill its output with the infinity that every element replaces, "
-                    f"{'0x7F800000' if least else '0xFF800000'} : f32"
-                    if op is Op.MAX
-                    else f"fill its output with {1.0 if op is Op.MUL else 0.0}",
-                )
+        if signless is not None:
+            return self._emit(signless, f"{self.names[number - self.inputs]}_start").access
         return self.read(number).access
+
+
+def _peeled(tree: Node) -> tuple[Node, tuple[Node, ...]]:
+    """Return a sum without what takes it modulo 2^bits, and the numbers of that."""
+    match tree:
+        case Raw(name="wrap", operands=(inner, *numbers)):
+            return inner, tuple(numbers)
+        case Raw(name="select", operands=(condition, yes, no)):
+            (yes, first), (no, second) = _peeled(yes), _peeled(no)
+            return raw("select", condition, yes, no), first or second
+    return tree, ()
+
+
+def _signless(tree: Node, out: Arg) -> Raw | None:
+    """Return the output without a sign, if that is what a maximum or a minimum compares."""
+    for x in tree.operands if isinstance(tree, Raw) and tree.name in ("max", "min") else ():
+        if isinstance(x, Raw) and x.name == UNSIGNED and x.operands[0] == out:
+            return x
+    return None
 
 
 def _depends(tree: Node, out: Arg) -> bool:
@@ -278,4 +335,3 @@ def _taken_out(tree: Node, out: Arg) -> Node | None:
 
 _SUMMED = (Op.MUL, Op.ADD, Op.SUB, Op.DIV)
 _NAMES = {Op.SUM: "sum", Op.MUL: "product", Op.MAX: "max"}
-_WORDS = {Op.SUM: "sum", Op.MUL: "product", Op.MAX: "maximum"}

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 from fuseloom.frontends.mlir.constants import Places
 from fuseloom.frontends.mlir.expressions import Arg, Node, Num
+from fuseloom.frontends.mlir.integers import NARROW, bits_of, range_of
 from fuseloom.frontends.mlir.syntax import AffineMap, Sum
 from fuseloom.frontends.mlir.values import (
     Blank,
     ConstantNumber,
     ConstantTensor,
+    DeferredConstant,
     Value,
     View,
     inexact,
@@ -62,6 +64,20 @@ def leaf(k: int, value: Value, is_output: bool, reduces: bool) -> Node:
         ):
             return Num(x)
     return Arg(k)
+
+
+def range_of_value(value: Value, element: str) -> tuple[float, float] | None:
+    """The least and the largest integer of an operand, where its type or its data say it."""
+    bits = bits_of(element)
+    if bits is None:
+        return None
+    if isinstance(value, ConstantTensor) and not isinstance(value.literal, DeferredConstant):
+        if value.splat is not None:
+            return value.splat, value.splat
+        values = value.array()
+        if values is not None and values.size:
+            return float(values.min()), float(values.max())
+    return range_of(element) if bits <= NARROW else None
 
 
 class BadValueError(Exception):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from fuseloom.errors import ProgramError
 from fuseloom.frontends.mlir.arithmetic import apply, checked
@@ -28,6 +29,7 @@ from fuseloom.frontends.mlir.region_values import (
     dimensions_of,
     leaf,
     number_of,
+    range_of_value,
 )
 from fuseloom.frontends.mlir.semirings import Branch, binary, kept, unary
 from fuseloom.frontends.mlir.syntax import AffineMap, Number, OperationLine, RegionBody, Use
@@ -75,7 +77,10 @@ def region_trees(
         )
     for k, (argument, value) in enumerate(zip(region.arguments, operands, strict=True)):
         is_output = k >= len(ins)
-        reader.define(argument.name, leaf(k, value, is_output, reduces), argument.place)
+        node = leaf(k, value, is_output, reduces)
+        if isinstance(node, Arg):
+            node = replace(node, range=range_of_value(value, argument.type.element))
+        reader.define(argument.name, node, argument.place)
     for line in region.lines:
         reader.line(line)
     if len(region.yields) != len(outs):

@@ -10,7 +10,7 @@ from fuseloom.frontends.mlir.builder import MlirBuilder
 from fuseloom.frontends.mlir.expressions import refuse_meaning
 from fuseloom.frontends.mlir.sizes import SizeProduct
 from fuseloom.frontends.mlir.syntax import Concat, Number, Reshape
-from fuseloom.frontends.mlir.values import ConstantTensor, DimensionSize, View, stated
+from fuseloom.frontends.mlir.values import Blank, ConstantTensor, DimensionSize, View, stated
 from fuseloom.program.formats import Format
 from fuseloom.program.syntax import SourcePlace
 from fuseloom.program.types import Access, Op
@@ -127,15 +127,7 @@ def reshape(
 
     ``said`` are the sizes that the text gives the result besides its type.
     """
-    sizes = stated(body.type)
-    for size, given in zip(sizes, said, strict=False):
-        if not size.equate(given):
-            raise refuse_meaning(
-                f"output_shape says {given.value}, the type {size.value}", "make them agree", place
-            )
-    if body.groups is not None:
-        _check_groups(body.groups, view.sizes, sizes, place)
-        _reach(builder, body.groups, view.sizes, sizes)
+    sizes = _reshaped(builder, body, view.sizes, said, place)
     virtual = _virtual(body, view, sizes)
     real = [p for p in range(len(sizes)) if p not in virtual]
     held = [p for p, axis in enumerate(view.axes) if axis is not None]
@@ -146,22 +138,14 @@ def reshape(
             for p, q in zip(held, real, strict=True):
                 axes[q] = view.axes[p]
             return View(view.tensor, tuple(axes), sizes, view.holes)
-    order = [view.axes[p] for p in held]
-    if order != list(range(len(held))) or any(
-        view.axes[p] is None and view.sizes[p].value != 1 for p in range(view.rank)
-    ):
-        raise refuse_meaning(
-            "a reshape of a broadcast tensor", "reshape it before it is broadcast", place
+    if any(view.axes[p] is None and view.sizes[p].value != 1 for p in range(view.rank)):
+        return reshape(
+            builder, body, spread(builder, view, f"{name}_wide", place), said, name, place
         )
-    numbers = [[size.value for size in group] for group in (view.sizes, sizes)]
-    if not any(None in group for group in numbers):
-        places = [prod(map(_int, group)) for group in numbers]
-        if places[0] != places[1]:
-            raise refuse_meaning(
-                f"{counted(places[0], 'element')} cannot become {places[1]:,}",
-                "a reshape keeps the number of elements",
-                place,
-            )
+    order = [view.axes[p] for p in held]
+    if order != list(range(len(held))):
+        view = turned(builder, view, f"{name}_turned", place)
+    _same_count(view.sizes, sizes, place)
     made = builder.assign(
         name,
         Op.RESHAPE,
@@ -174,6 +158,66 @@ def reshape(
     for n, q in enumerate(real):
         axes[q] = n
     return View(made.tensor, tuple(axes), sizes)
+
+
+def _reshaped(
+    builder: MlirBuilder,
+    body: Reshape,
+    source: tuple[DimensionSize, ...],
+    said: Sequence[DimensionSize],
+    place: SourcePlace,
+) -> tuple[DimensionSize, ...]:
+    """The sizes of a reshape's result, which agree with all that the text says of them."""
+    sizes = stated(body.type)
+    for size, given in zip(sizes, said, strict=False):
+        if not size.equate(given):
+            raise refuse_meaning(
+                f"output_shape says {given.value}, the type {size.value}", "make them agree", place
+            )
+    if body.groups is not None:
+        _check_groups(body.groups, source, sizes, place)
+        _reach(builder, body.groups, source, sizes)
+    return sizes
+
+
+def reshaped_blank(
+    builder: MlirBuilder,
+    body: Reshape,
+    blank: Blank,
+    said: Sequence[DimensionSize],
+    place: SourcePlace,
+) -> Blank:
+    """A tensor without elements, or with the same ones everywhere, in another shape."""
+    sizes = _reshaped(builder, body, blank.sizes, said, place)
+    _same_count(blank.sizes, sizes, place)
+    return Blank(sizes, body.type.format, blank.fill)
+
+
+def turned(builder: MlirBuilder, view: View, name: str, place: SourcePlace) -> View:
+    """A tensor stored in the order of the text's dimensions, without those that it lacks."""
+    held = [p for p, axis in enumerate(view.axes) if axis is not None]
+    at = {view.axes[p]: f"d{p}" for p in held}
+    read = Access(view.tensor, tuple(at[axis] for axis in range(len(held))))
+    out = tuple(f"d{p}" for p in held)
+    sizes = tuple(view.sizes[p] for p in held)
+    made = builder.assign(name, Op.SUM, [read], out, sizes, place)
+    axes = tuple(held.index(p) if p in held else None for p in range(view.rank))
+    return View(made.tensor, axes, view.sizes, view.holes)
+
+
+def _same_count(
+    source: Sequence[DimensionSize], target: Sequence[DimensionSize], place: SourcePlace
+) -> None:
+    """Refuse a reshape to another number of elements."""
+    numbers = [[size.value for size in group] for group in (source, target)]
+    if not any(None in group for group in numbers):
+        places = [prod(map(_int, group)) for group in numbers]
+        if places[0] != places[1]:
+            raise refuse_meaning(
+                f"{counted(places[0], 'element')} cannot become {places[1]:,}",
+                "a reshape keeps the number of elements",
+                place,
+            )
 
 
 def _virtual(body: Reshape, view: View, sizes: Sequence[DimensionSize]) -> set[int]:

@@ -160,7 +160,6 @@ class ScalarReader(Reader):
         places: tuple[Use, ...] = ()
         if token.text == "tensor.extract":
             places = self._uses("[", "]")
-        self.skip_dictionary()
         source, type_ = self._scalar_types()
         return Scalar(token.text, operands, predicate, None, type_, source, places=places)
 
@@ -197,7 +196,8 @@ class ScalarReader(Reader):
         return Scalar(token.text, operands, None, None, type_, source, regions=tuple(found))
 
     def _scalar_types(self) -> tuple[Type, Type]:
-        """The first and the last of the types of an operation."""
+        """The first and the last of the types of an operation, behind its attributes."""
+        self.skip_dictionary()
         self.need(":", "':' and a type")
         first = last = self.type()
         while self.take(",", "to"):

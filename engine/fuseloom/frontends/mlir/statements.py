@@ -19,6 +19,7 @@ from fuseloom.frontends.mlir.expressions import (
     arguments,
     is_known,
 )
+from fuseloom.frontends.mlir.integers import lowered_bits
 from fuseloom.frontends.mlir.named import Computation
 from fuseloom.frontends.mlir.operands import OperandRead, Operands
 from fuseloom.frontends.mlir.region_values import Captured
@@ -46,6 +47,8 @@ class Statements(Operands):
     def _note_broadcast(self, node: Apply, over: tuple[str, ...]) -> None:
         """Say where a sum repeats an operand in the rows of another one only."""
         known = [x for x in node.operands if not is_known(x)]
+        if self.builder.stated:
+            return
         if self._sparse() and any(len(self.free(x)) < len(over) for x in known):
             self.builder.notes.append(
                 f"line {self.place[0]}: a broadcast sum acts where the other operand has rows; "
@@ -100,20 +103,31 @@ class Statements(Operands):
                 over = self.free(node) if op.unites else ()
                 self._note_broadcast(node, over)
                 operands = [
-                    self._emit(x, name, op is Op.MUL and len(names) > 1, over).access
+                    self._number(x.value, self.free(node), name)
+                    if isinstance(x, Num)
+                    else self._emit(x, name, op is Op.MUL and len(names) > 1, over).access
                     for x, name in zip(node.operands, names, strict=True)
                 ]
-                if op is Op.MAXIMUM and not self._sparse():
+                if op.unites and self._sparse():  # what is filled has all elements
+                    operands = [
+                        self._widened(x, over, name) if self.is_filled(tree) else x
+                        for x, tree, name in zip(operands, node.operands, names, strict=True)
+                    ]
+                if op is Op.MAXIMUM and not self._sparse() and not self.builder.stated:
                     operands = [
                         self._widened(x, over, name)
                         for x, name in zip(operands, names, strict=True)
                     ]
-                elif over and all(len(x.indices) < len(over) for x in operands):
+                elif (
+                    not self.builder.stated
+                    and over
+                    and all(len(x.indices) < len(over) for x in operands)
+                ):
                     operands[0] = self._widened(operands[0], over, names[0])
             case Index():
                 op, operands = Op.SUM, [self._emit(node, f"{target}_1").access]
             case Raw():
-                inner = lowered(node)
+                inner = lowered(node) or lowered_bits(node)
                 if inner is None and node.name == CAST:
                     inner = node.operands[0]
                 if inner is None:
@@ -125,6 +139,14 @@ class Statements(Operands):
                     "arithmetic of numbers alone has no statement",
                 )
         return self._statement(op, operands, target, indices, type_, constant)
+
+    def _number(self, value: float, over: tuple[str, ...], target: str) -> Access:
+        """A number along all of these indices."""
+        by_index = {name: self.sizes[x] for x, name in self.index.items()}
+        sizes, axes = tuple(by_index[x] for x in over), tuple(range(len(over)))
+        literal = Number(repr(value), self.place)
+        data = ConstantTensor(target, literal, "f64", sizes, axes, None, self.place)
+        return Access(self.builder.constant(data).tensor, over)
 
     def _widened(self, access: Access, over: tuple[str, ...], target: str) -> Access:
         """A tensor along all of these indices: those it lacks repeat it."""

@@ -72,6 +72,10 @@ class Structured(Reductions):
         cast = isinstance(tree, Raw) and tree.name == CAST
         if isinstance(tree, Raw) and cast:
             tree = tree.operands[0]
+        source = self.operands[tree.number] if isinstance(tree, Arg) and tree.number >= 0 else None
+        if isinstance(source, Blank):  # a copy has no more elements
+            holds_zeros = source.fill is None and source.format is not None
+            return Blank(sizes, type_.format, 0.0 if holds_zeros else source.fill)
         if isinstance(tree, Arg) and (moved := self._moved(tree, out, n, cast)) is not None:
             return moved
         free = self.free(tree)
@@ -155,10 +159,13 @@ class Structured(Reductions):
             and sorted(map(str, source)) == sorted(map(str, out))
         ):
             permutation = tuple(value.permutation[source.index(x)] for x in out)
-            fmt = self.types[n].format
+            fmt, blocks = self.types[n].format, self.types[n].blocks
             same = permutation == value.permutation and fmt == value.format
             name = value.name if same else self.names[n]
-            return replace(value, name=name, permutation=permutation, format=fmt)
+            return replace(value, name=name, permutation=permutation, format=fmt, blocks=blocks)
+        sizes = sizes_of(self.operands[self.inputs + n]) or ()
+        if isinstance(value, ConstantTensor) and value.rank == 0 and value.splat is not None:
+            return Blank(sizes, self.types[n].format, value.splat)
         access = self.read(tree.number).access
         names = tuple(None if x is None else self.index[x] for x in out)
         broadcast = any(x not in access.indices for x in names)
@@ -166,7 +173,7 @@ class Structured(Reductions):
             return None
         if not broadcast and not (cast and access.indices == names):
             return None
-        return self._viewed(access, out, sizes_of(self.operands[self.inputs + n]) or ())
+        return self._viewed(access, out, sizes)
 
 
 def _term(x: Result) -> tuple[str | None, int, int]:

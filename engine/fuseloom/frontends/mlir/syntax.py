@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from fuseloom.errors import FuseloomError
+from fuseloom.frontends.mlir.blocks import StoredBlocks
 from fuseloom.program.formats import Format
 from fuseloom.program.syntax import SourcePlace
 
@@ -52,12 +53,14 @@ class AffineMap:
 class SparseEncoding:
     """A sparse tensor encoding; the format is None where the text gives no map.
 
-    ``note`` says what is stored instead, where formats have no counterpart.
+    ``note`` says what is stored instead, where formats have no counterpart; ``blocks`` say which
+    elements the encoding stores together.
     """
 
     format: Format | None
     place: SourcePlace = field(default=_NOWHERE, compare=False)
     note: str | None = None
+    blocks: StoredBlocks | None = None
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,8 @@ class Trait:
 class Type:
     """A tensor, or a scalar where ``shape`` is None; a size of None is written ``?``.
 
-    ``foreign`` says why no program has such values; ``note`` is that of the encoding.
+    ``foreign`` says why no program has such values; ``note`` and ``blocks`` are those of the
+    encoding.
     """
 
     element: str
@@ -82,6 +86,7 @@ class Type:
     place: SourcePlace = field(default=_NOWHERE, compare=False)
     note: str | None = None
     foreign: str | None = None
+    blocks: StoredBlocks | None = None
 
     @property
     def is_integer(self) -> bool:
@@ -238,7 +243,10 @@ class RegionBody:
 
 @dataclass(frozen=True)
 class Linalg:
-    """``linalg.generic``, which has a region, or a named operation, which has none."""
+    """``linalg.generic``, which has a region, or a named operation, which has none.
+
+    ``unsigned`` says that its inputs are cast as integers without a sign.
+    """
 
     op: str
     trait: Trait
@@ -247,6 +255,7 @@ class Linalg:
     region: RegionBody | None
     types: tuple[Type, ...]
     numbers: tuple[tuple[str, tuple[int, ...]], ...]
+    unsigned: bool = False
 
     def list(self, name: str) -> tuple[int, ...] | None:
         """The numbers of an attribute such as ``strides``."""
@@ -264,13 +273,14 @@ class Concat:
 class Reshape:
     """``groups`` are those of the larger shape; None for ``tensor.reshape``.
 
-    ``sizes`` are those of the result, where the text says them.
+    ``sizes`` are those of the result, where the text says them; ``shape`` is a tensor of them.
     """
 
     operand: Typed
     groups: tuple[tuple[int, ...], ...] | None
     type: Type
     sizes: tuple[int | Use, ...] = ()
+    shape: Use | None = None
 
 
 @dataclass(frozen=True)
@@ -312,7 +322,8 @@ class Pad:
 class Pack:
     """``linalg.pack`` and ``linalg.unpack``: tiles of dimensions as dimensions of their own.
 
-    ``packed`` is the type that has the tiles; ``outer`` permutes the other dimensions.
+    ``type`` is that of the result, and ``into`` the destination, which has its sizes; ``outer``
+    permutes the dimensions that are no tiles.
     """
 
     operand: Typed
@@ -322,6 +333,7 @@ class Pack:
     padding: Use | None
     type: Type
     unpacks: bool
+    into: Use
 
 
 @dataclass(frozen=True)
@@ -363,6 +375,13 @@ class Dim:
 
 
 @dataclass(frozen=True)
+class Entries:
+    """``sparse_tensor.number_of_entries``: how many elements are stored."""
+
+    operand: Typed
+
+
+@dataclass(frozen=True)
 class CallOperation:
     callee: str
     operands: tuple[Use, ...]
@@ -376,7 +395,7 @@ class Return:
 
 Body: TypeAlias = (
     ConstantOperation | Empty | Linalg | Concat | Reshape | Cast | Slice | Pad | Pack | New
-    | Element | ArithmeticOperation | Foreign | Dim | CallOperation | Return
+    | Element | ArithmeticOperation | Foreign | Dim | Entries | CallOperation | Return
 )  # fmt: skip
 
 

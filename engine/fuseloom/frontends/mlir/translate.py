@@ -150,7 +150,9 @@ class _Translator:
     ) -> None:
         self.files = files
         self.shapes = shapes
-        self.builder = MlirBuilder(shapes if early else {}, choosing)
+        self.broadcast_add = _broadcast_add(files)
+        told = self.broadcast_add is not None
+        self.builder = MlirBuilder(shapes if early else {}, choosing, told)
         self.functions: dict[str, Function] = {}
         self.calls = 0
 
@@ -175,7 +177,7 @@ class _Translator:
             )
         names = roots[0][0].name or (roots[0][1].name if len(roots) == 1 else _DEFAULT_NAME)
         name = MlirBuilder().name(names) if names else _DEFAULT_NAME
-        return self.builder.finish(name, tuple(outputs), self._broadcast_add(), self.shapes)
+        return self.builder.finish(name, tuple(outputs), self.broadcast_add, self.shapes)
 
     def open_arguments(self) -> list[str]:
         """Arguments with sizes that the text leaves open, and indices."""
@@ -233,17 +235,6 @@ class _Translator:
             )
         return found
 
-    def _broadcast_add(self) -> BroadcastAdd:
-        settings = [setting for file in self.files for setting in file.settings]
-        for key, word, place in settings:
-            if key == SETTING:
-                if word not in [value.value for value in BroadcastAdd]:
-                    raise refuse_meaning(
-                        f"{SETTING} cannot be {word[:40]!r}", "sparse or dense", place
-                    )
-                return BroadcastAdd(word)
-        return BroadcastAdd.SPARSE
-
     def _root(self, function: Function) -> list[str]:
         """Translate a function that nothing calls; the tensors it returns."""
         arguments: list[Value] = []
@@ -257,6 +248,7 @@ class _Translator:
                 message = f"%{argument.name} is outside the subset: {reason}"
                 problem = refuse_meaning(message, FOREIGN, type_.place)
                 self.builder.left.append(problem)
+                self.builder.outside.append(argument.name)
                 arguments.append(Ignored(message, problem))
                 continue
             arguments.append(
@@ -269,9 +261,15 @@ class _Translator:
                     argument.where,
                     _notes(type_),
                     type_.is_integer,
+                    type_.blocks,
                 )
             )
-        return [self._output(found) for found in self.call(function, arguments, ())]
+        returned = self.call(function, arguments, ())
+        numbers = [found for found in returned if isinstance(found.value, Extent | ConstantNumber)]
+        tensors = [found for found in returned if found not in numbers] or returned
+        outputs = [self._output(found) for found in tensors]
+        self.builder.notes += [_left_out(found) for found in numbers]
+        return outputs
 
     def _output(self, returned: Returned) -> str:
         value, place = returned.value, returned.place
@@ -336,6 +334,25 @@ class _Translator:
         returned = body.run()
         self.builder.region += 1
         return returned
+
+
+def _broadcast_add(files: Sequence[File]) -> BroadcastAdd | None:
+    """How broadcast sums mean their rows, where the text says it."""
+    for key, word, place in [setting for file in files for setting in file.settings]:
+        if key == SETTING:
+            if word not in [value.value for value in BroadcastAdd]:
+                raise refuse_meaning(f"{SETTING} cannot be {word[:40]!r}", "sparse or dense", place)
+            return BroadcastAdd(word)
+    return None
+
+
+def _left_out(returned: Returned) -> str:
+    """The note on a number that a function returns beside tensors."""
+    value = returned.value
+    known = value.size.value if isinstance(value, Extent) else None
+    known = int(value.value) if isinstance(value, ConstantNumber) else known
+    said = "a size" if known is None else f"the number {known}"
+    return f"left out: %{returned.name}, which the function returns, is {said} and no tensor"
 
 
 def _notes(type_: Type) -> tuple[str, ...]:

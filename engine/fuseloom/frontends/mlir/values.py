@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fuseloom.errors import FuseloomError
+from fuseloom.frontends.mlir.blocks import StoredBlocks
 from fuseloom.frontends.mlir.expressions import refuse_meaning
+from fuseloom.frontends.mlir.integers import bits_of, canonical
 from fuseloom.frontends.mlir.syntax import (
     Dense,
     Literal,
@@ -97,15 +100,28 @@ class View:
 
 @dataclass(frozen=True, eq=False)
 class DeferredConstant:
-    """A constant that is computed once its shape is known."""
+    """A constant that is computed once its shape is known.
+
+    Attributes
+    ----------
+    signs : tuple of float
+        1 and -1 of the infinities that may be among its elements.
+    bare : bool
+        Whether it has no other elements.
+    """
 
     compute: Callable[[tuple[int, ...]], Array]
     place: SourcePlace
+    signs: tuple[float, ...] = ()
+    bare: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class ConstantTensor:
-    """A constant tensor, not yet an input; ``permutation[d]`` is the literal's dimension ``d``."""
+    """A constant tensor, not yet an input; ``permutation[d]`` is the literal's dimension ``d``.
+
+    ``blocks`` say which elements its encoding stores together.
+    """
 
     name: str
     literal: Literal | DeferredConstant
@@ -114,6 +130,7 @@ class ConstantTensor:
     permutation: tuple[int, ...]
     format: Format | None
     place: SourcePlace
+    blocks: StoredBlocks | None = None
 
     @property
     def sizes(self) -> tuple[DimensionSize, ...]:
@@ -232,6 +249,8 @@ def number(literal: Number, element: str) -> float:
     text = literal.text
     if text in ("true", "false"):
         return float(text == "true")
+    if is_integer(element) and re.fullmatch(r"-?\d+|0x[0-9A-Fa-f]+", text):
+        return float(_integer(literal, element))
     if not text.startswith("0x"):
         return float(text)
     digits = text[2:]
@@ -250,6 +269,20 @@ def number(literal: Number, element: str) -> float:
     code = {"f64": ">d", "f16": ">e"}.get(element, ">f")
     (value,) = struct.unpack(code, bits)
     return float(value)
+
+
+def _integer(literal: Number, element: str) -> int:
+    """An integer that has the bits of a type; one without a sign may be written, too."""
+    text = literal.text
+    value = int(text[:40], 16) if text.startswith("0x") else int(text[:40])
+    bits = bits_of(element) or 64
+    if not -(2 ** (bits - 1)) <= value < 2**bits:
+        raise refuse_meaning(
+            f"{text[:40]} does not fit {element}",
+            f"it has {counted(bits, 'bit')}: from {-(2 ** (bits - 1))} to {2**bits - 1}",
+            literal.place,
+        )
+    return canonical(value, element)
 
 
 def literal_array(
