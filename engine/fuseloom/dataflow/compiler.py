@@ -216,7 +216,7 @@ def _fused(
     """The regions of a program; where none can be fused, the error has remedies that help."""
     try:
         return fuse_kinds(program, schedule)
-    except OrderError as problem:
+    except (OrderError, LoweringError) as problem:
         refused = _without_order(program, schedule)
         if refused is not None:
             problem.suggest(remedies(refused, partial(_regions_of, build)))
@@ -233,7 +233,7 @@ def _without_order(program: Program, schedule: Schedule) -> RefusedRegion | None
             for order in asked:
                 (region,) = regions
                 replace(region, chosen=order.indices).verify()
-        except OrderError:
+        except (OrderError, LoweringError):
             chosen = asked[-1].indices if asked else None
             return RefusedRegion(program, schedule, span.statements, chosen)
     return None

@@ -165,12 +165,14 @@ def _cut(refused: RefusedRegion, build: Build) -> Iterator[str]:
     first, last = _ends(refused.statements)
     soft = tuple(replace(f, where_possible=True) for f in refused.schedule.fusions)
     schedule = replace(refused.schedule, fusions=soft or (Fuse(first, last, True),))
+    began = time.process_time()
     made = _tried(build, refused.program, schedule, refused.statements, None)
     if not made or len(made) == 1:
         return
+    long = time.process_time() - began > SECONDS  # then each part has been built once, and no more
     ends = [_ends(r.region.statements) for r in made]
     hard = replace(refused.schedule, fusions=tuple(Fuse(a, b) for a, b in ends if a != b))
-    for part in made:
+    for part in [] if long else made:
         again = _tried(build, refused.program, hard, part.region.statements, None)
         if again is None or len(again) > 1:
             return
