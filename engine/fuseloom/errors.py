@@ -89,6 +89,11 @@ class FuseloomError(Exception):
             self.line, self.column, self.source = line, column, source
             self.args = (self._text(),)
 
+    def suggest(self, hint: str | None) -> None:
+        """Say what to do about it, in place of what has been said."""
+        self.hint = None if hint is None else shortened(printable(hint), LONGEST)
+        self.args = (self._text(),)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data: what is wrong, where, against which rule, and the way out."""
         return {"error": self.message, "place": self.place, "rule": self.rule, "hint": self.hint}

@@ -10,9 +10,13 @@ from functools import cached_property
 from fuseloom.dataflow.fusion import directives
 from fuseloom.dataflow.fusion.directives import (
     Fuse,
+    Locate,
     LocateLevel,
     Materialise,
     Order,
+    Parallel,
+    Permute,
+    Repeat,
     Span,
     Store,
 )
@@ -176,6 +180,7 @@ class Compilation:
             for s in (*self.schedule.settings, *self.stores)
             if not isinstance(s, LocateLevel | Materialise)
             and (not isinstance(s, Store) or s.tensor in written)
+            and self._has_effect(s)
         ]
         fusions, orders = [], []
         for r in self.regions:
@@ -188,6 +193,25 @@ class Compilation:
             for levels, on in ((options.looked_up, True), (options.scanned, False)):
                 settings += [LocateLevel(view, x, on, span) for view, x in sorted(levels)]
         return Schedule(tuple(fusions), (*wishes, *orders), tuple(settings))
+
+    def _has_effect(self, setting: directives.Setting) -> bool:
+        """Return whether a setting is about some region there is, not one that was cut."""
+        if not isinstance(setting, Locate | Parallel | Permute | Repeat):
+            return True
+        for r in self.regions:
+            if setting.region is not None and setting.region.name != r.name:
+                continue
+            match setting:
+                case Parallel(index=index):
+                    there = index in r.region.extents
+                case Permute(view=view, indices=indices):
+                    names = r.region.views
+                    there = view in names and sorted(indices) == sorted(names[view].indices)
+                case _:
+                    there = True
+            if there:
+                return True
+        return False
 
     def sized(self, default: int = DEFAULT_CAPACITY) -> Compilation:
         """The same with finite channels, of capacities that no data can deadlock.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import TypeAlias
@@ -11,7 +12,6 @@ from fuseloom import faults
 from fuseloom.dataflow.compilation import Compilation, CompiledRegion, finished
 from fuseloom.dataflow.compiled_before import CompiledBefore
 from fuseloom.dataflow.fusion.directives import (
-    Fuse,
     Parallel,
     Span,
     blamed,
@@ -26,8 +26,10 @@ from fuseloom.dataflow.fusion.fuse import (
 from fuseloom.dataflow.fusion.pog import MOST_COUNTED, orders_text
 from fuseloom.dataflow.fusion.prepare import prepare
 from fuseloom.dataflow.fusion.region import FusedRegion
+from fuseloom.dataflow.fusion.regions import partition
 from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.fusion.search import OrderSearch, reason_for
+from fuseloom.dataflow.remedies import RefusedRegion, remedies
 from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.dataflow.samml.passes import PASSES, selected
 from fuseloom.dataflow.samml.renaming import RegionClass
@@ -197,7 +199,7 @@ def _compile_prepared(
     build = partial(compile_region, passes=passes, before=before)
     regions: list[CompiledRegion] = []
     kinds: dict[int, RegionClass[CompiledRegion]] = {}
-    for number, (region, like) in enumerate(fuse_kinds(prepared, rest)):
+    for number, (region, like) in enumerate(_fused(prepared, rest, build)):
         if like in kinds:
             regions.append(_like(kinds[like], region, passes))
             continue
@@ -206,6 +208,35 @@ def _compile_prepared(
             kinds[number] = RegionClass(made[0].graph, region.statements, made[0])
         regions += made
     return Compilation(prepared, schedule, tuple(regions), program)
+
+
+def _fused(
+    program: Program, schedule: Schedule, build: _Build
+) -> list[tuple[FusedRegion, int | None]]:
+    """The regions of a program; where none can be fused, the error has remedies that help."""
+    try:
+        return fuse_kinds(program, schedule)
+    except (OrderError, LoweringError) as problem:
+        refused = _without_order(program, schedule)
+        if refused is not None:
+            problem.suggest(remedies(refused, partial(_regions_of, build)))
+        raise
+
+
+def _without_order(program: Program, schedule: Schedule) -> RefusedRegion | None:
+    """The first run of statements that no order satisfies, or not the one that is asked for."""
+    for span in partition(program, schedule):
+        ends = span.statements[0].out.tensor, span.statements[-1].out.tensor
+        asked = [o for o in schedule.orders if o.last and (o.first, o.last) == ends]
+        try:
+            regions = fuse_statements(program, schedule, span.statements)
+            for order in asked:
+                (region,) = regions
+                replace(region, chosen=order.indices).verify()
+        except (OrderError, LoweringError):
+            chosen = asked[-1].indices if asked else None
+            return RefusedRegion(program, schedule, span.statements, chosen)
+    return None
 
 
 def _like(
@@ -232,22 +263,21 @@ _Build: TypeAlias = Callable[..., CompiledRegion]
 """:func:`compile_region`, as the program is to be compiled."""
 
 
-def _compiled(schedule: Schedule, region: FusedRegion, build: _Build) -> list[CompiledRegion]:
+def _compiled(
+    schedule: Schedule, region: FusedRegion, build: _Build, tries: int = MAX_ORDERS_TRIED
+) -> list[CompiledRegion]:
     """A region compiled; where the schedule says so and it must be, in several."""
     try:
-        return [_whole(schedule, region, build)]
-    except (OrderError, LoweringError) as problem:
+        return [_whole(schedule, region, build, tries)]
+    except (OrderError, LoweringError):
         if region.chosen is not None or len(region.statements) == 1:
             raise
-        program = region.program
-        if not fused_where_possible(program, schedule, region.statements):
-            raise type(problem)(
-                problem.message, hint=_ways_out(schedule, region, problem)
-            ) from None
+        if not fused_where_possible(region.program, schedule, region.statements):
+            raise
     found: list[CompiledRegion] = []
     left = region.statements
     while left:
-        whole, left = _largest(program, schedule, left, build, len(region.statements))
+        whole, left = _largest(region.program, schedule, left, build, len(region.statements))
         found.append(whole)
     return found
 
@@ -276,7 +306,31 @@ def _blamed(schedule: Schedule, region: FusedRegion, build: _Build) -> list[Comp
     """Compile a region; what is wrong with it is told with the place of the directive at fault."""
     orders = (o for o in schedule.orders if o.last and Span(o.first, o.last).name == region.name)
     with blamed(next(orders, None)), blamed_if_named(schedule.of(Parallel)):
-        return _compiled(schedule, region, build)
+        try:
+            return _compiled(schedule, region, build)
+        except (OrderError, LoweringError) as problem:
+            refused = RefusedRegion(region.program, schedule, region.statements, region.chosen)
+            told = [problem.hint] if isinstance(problem, InternalError) else []
+            told.append(remedies(refused, partial(_regions_of, build)))
+            problem.suggest("; or ".join(filter(None, told)) or None)
+            raise
+
+
+def _regions_of(
+    build: _Build,
+    program: Program,
+    schedule: Schedule,
+    statements: Sequence[Statement],
+    order: tuple[str, ...] | None,
+) -> list[CompiledRegion]:
+    """Some statements compiled under another schedule, in another program, or both."""
+    regions = fuse_statements(program, schedule, tuple(statements))
+    if order is not None:
+        (region,) = regions
+        region = replace(region, chosen=order)
+        region.verify()
+        regions = [region]
+    return [made for region in regions for made in _compiled(schedule, region, build, PART_TRIES)]
 
 
 def _largest(
@@ -315,17 +369,3 @@ def _largest(
         except (OrderError, LoweringError):
             high = middle
     return best, statements[low:]
-
-
-def _ways_out(schedule: Schedule, region: FusedRegion, problem: FuseloomError) -> str | None:
-    """Return a suggestion: how to cut a region that cannot be built, and what else would help."""
-    try:
-        known = len(region.statements)
-        _, left = _largest(region.program, schedule, region.statements, compile_region, known)
-    except (OrderError, LoweringError):
-        return problem.hint
-    parts = (region.statements[: -len(left)], left)
-    texts = [str(Fuse(part[0].out.tensor, part[-1].out.tensor)) for part in parts if len(part) > 1]
-    cut = f"cut the region after {parts[0][-1].out.tensor}"
-    write = f": {'; '.join(texts)}" if texts else ""
-    return f"{cut}{write}" + (f"; or {problem.hint}" if problem.hint else "")

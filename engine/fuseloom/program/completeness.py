@@ -10,11 +10,12 @@ has whole rows, even if it lacks some, where its second factor is dense.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from fuseloom.errors import ProgramError
 from fuseloom.program.formats import Format, LevelFormat
+from fuseloom.program.printer import declaration
 from fuseloom.program.syntax import SourcePlace
 from fuseloom.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
 
@@ -199,13 +200,22 @@ def check_everywhere(
     constant = f"{statement.constant:g}"
     ones = "ones" if "ones" not in program.by_name else "other"
     indices = ",".join(shown.indices)
-    sizes = "x".join(str(program.sizes[statement.out.tensor][x]) for x in shown.indices)
-    behind = f"{shown} + {constant}" if sign == "+" else f"-{shown} + {constant}"
+    operand, behind = str(shown), f"{shown} + {constant}"
+    source = program.producers.get(shown.tensor)
+    if source is not None and source.line is not None and source.line == statement.line:
+        operand = behind = "..."  # a part of the line, which has no name in it
+        behind += f" + {constant}"
+    if sign == "-":
+        behind = f"-{behind}"
+    tensor = program.tensor(shown.tensor)
+    plain = Format.dense(tensor.rank)
+    blocks = replace(plain, block=tensor.format.block, blocked=tensor.format.blocked)
+    declared = declaration(Tensor(ones, tensor.shape, blocks))
     raise ProgramError(
-        f"'{constant} {sign} {shown}' is a number at every coordinate, but "
+        f"'{constant} {sign} {operand}' is a number at every coordinate, but "
         f"{why_incomplete(program, shown.tensor, complete)}",
-        hint=f"take the number from a tensor ('{ones}: {sizes} dense', {ones}[{indices}] {sign} "
-        f"{shown}), or write {behind} for the elements that there are",
+        hint=f"take the number from a tensor ('{declared}', {ones}[{indices}] {sign} {operand}), "
+        f"or write {behind} for the elements that there are",
         line=place[0],
         column=place[1],
     )

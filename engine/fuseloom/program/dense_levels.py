@@ -60,11 +60,13 @@ def dense_problem(
     index = program.producers[name].out.indices[order[at]]
     possible = ", ".join("dense" if whole else "compressed" for whole in complete)
     turned = f" order {','.join(map(str, order))}" if list(order) != sorted(order) else ""
+    write = f"write [{possible}]{turned}"
+    if any(complete):
+        write += ": only these levels are complete whatever the data"
     return (
         f"intermediate {name} has a dense level {at} ({index}), but may lack coordinates there: "
         f"{why_incomplete(program, name, complete_tensors(program))}",
-        f"write [{possible}]{turned}: the other levels are complete whatever the data; or fill it "
-        f"with zeros by a reshape into a dense tensor",
+        f"{write}; or fill it with zeros by a reshape into a dense tensor",
     )
 
 

@@ -61,8 +61,8 @@ def split(syntax: StatementSyntax, taken: set[str]) -> list[PlacedStatement]:
     ProgramError
         A reduction that is ambiguous, or that binds an index the operand lacks.
     """
-    splitter = _Splitter(syntax.target.name, taken)
     target = _placed(syntax.target)
+    splitter = _Splitter(target.access, taken)
     splitter.assign(syntax.expression, target, inside=None)
     return splitter.statements
 
@@ -79,10 +79,15 @@ class _Splitter:
 
     ``inside`` names the function around an expression: there an omitted index is ambiguous,
     since ``exp`` of a sum and a sum of ``exp`` differ.
+
+    An intermediate that is a sum has its indices in the order of the result, those that the result
+    lacks last: in that order sums that broadcast are formed, whichever operand comes first
+    (``docs/spec/program.md`` §4).
     """
 
-    def __init__(self, name: str, taken: set[str]) -> None:
-        self.name = name
+    def __init__(self, target: Access, taken: set[str]) -> None:
+        self.name = target.tensor
+        self.rank = {x: k for k, x in enumerate(target.indices)}
         self.taken = taken
         self.count = 0
         self.statements: list[PlacedStatement] = []
@@ -105,6 +110,9 @@ class _Splitter:
             needed = target.access.indices
         if kept is None:
             kept = tuple(x for x in node.free if x in set(needed) and x not in bound)
+            if _adds(node):
+                last = len(self.rank)
+                kept = tuple(sorted(kept, key=lambda x: self.rank.get(x, last)))
         wanted = frozenset(kept) | bound
         constant: float | None = None
         match node:
@@ -288,6 +296,13 @@ class _Splitter:
                     f"remove {index.text} from the output or from {word}[...]",
                     index.place,
                 )
+
+
+def _adds(node: Expression) -> bool:
+    """Return whether an expression is a sum or pairwise maximum, or a function or fold of one."""
+    while isinstance(node, Unary | Reduce):
+        node = node.operand
+    return isinstance(node, Binary) and node.op.unites
 
 
 _WORDS = {Op.AT_LEAST: "max"}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
-from fuseloom.program.types import Op
+from fuseloom.program.types import Op, summation_order
 
 SourcePlace: TypeAlias = tuple[int, int]
 """1-based line and column."""
@@ -119,7 +119,10 @@ class Binary:
 
     @cached_property
     def free(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self.left.free, *self.right.free)))
+        operands = (self.left.free, self.right.free)
+        if self.op.unites:
+            return summation_order(operands)
+        return tuple(dict.fromkeys(x for free in operands for x in free))
 
 
 @dataclass(frozen=True)

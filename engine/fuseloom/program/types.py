@@ -5,6 +5,7 @@ Everything here is immutable; an edit returns a new object.  Rules: ``docs/spec/
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
@@ -159,7 +160,26 @@ class Statement:
         """Index variables of the operands that the output lacks."""
         if self.op is Op.RESHAPE:
             return ()
-        return tuple(x for x in self.indices if x not in self.out.indices)
+        order = self.indices
+        if self.op.unites:
+            order = summation_order([access.indices for access in self.operands])
+        return tuple(x for x in order if x not in self.out.indices)
+
+
+def summation_order(operands: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the indices of a sum in an order that is the same whichever operand comes first.
+
+    The operand with the most indices gives the order; of operands with as many, the indices that
+    they share come first (``docs/spec/program.md`` §4).
+
+    Examples
+    --------
+    >>> summation_order([("j",), ("i", "j")]), summation_order([("i", "j"), ("j", "k")])
+    (('i', 'j'), ('j', 'i', 'k'))
+    """
+    leading = [o for o in operands if len(o) == max(map(len, operands))]
+    shared = [x for x in leading[0] if all(x in o for o in leading)]
+    return tuple(dict.fromkeys([*shared, *(x for o in (*leading, *operands) for x in o)]))
 
 
 class BroadcastAdd(Enum):

@@ -138,3 +138,51 @@ def test_schedules_that_traverse_alike_share_samples() -> None:
         for region in compile_program(program, schedule).regions:
             estimate_region(region, context)
         assert len(context.measures) == 1
+
+
+LAYER = """
+A: 60x60 csr
+X: 60x8 dense
+W: 8x8 dense
+b: 8 dense
+T0[i,j] = A[i,k] * X[k,j]
+T1[i,j] = T0[i,k] * W[k,j]
+T2[i,j] = T1[i,j] + b[j]
+T3[i,j] = relu(T2[i,j])
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "schedule"),
+    [
+        (LAYER, "fuse T0..T3; order T0..T3: i,j,k,k'"),  # a cut adds an index
+        (LAYER, "fuse T0..T3; order T0..T3: i,j,k',k"),
+        ("x: 40 compressed\nm = min[i] x[i]", ""),  # regions without an index
+        ("x: 40 compressed\nm = max[i] x[i]\nk = 2 * m", ""),
+        ("A: 40x40 csr\nm = max[i,j] A[i,j]\nk = 2 * m\nl = exp(k)", "fuse k..l"),
+    ],
+)
+def test_whatever_indices_there_are(text: str, schedule: str) -> None:
+    program = parse(text)
+    rng = np.random.default_rng(4)
+    data = {n: rng.random(program.tensor(n).shape) for n in program.given}
+    compilation = compile_program(program, schedule)
+    expected = estimate(compilation, data, mode="sampled")
+    assert expected.cycles == pytest.approx(simulate(compilation, data).cycles, rel=0.2)
+
+
+@pytest.mark.deep  # takes seconds
+@pytest.mark.parametrize("lanes", [2, 4])
+def test_hubs_in_lanes_with_channels_of_computed_sizes(lanes: int) -> None:
+    """Numbers of tokens are sums of rounded weights: no place is asked for before it has begun."""
+    rng = np.random.default_rng(2)
+    n = 3000
+    rows = (n * rng.random(20_000) ** 6).astype(int)
+    made = sp.csr_matrix((np.ones(20_000), (rows, rng.integers(n, size=20_000))), (n, n))
+    made = made.maximum(made.T)
+    text = f"A: {n}x{n} csr\nT[i,j] = A[i,k] * A[k,j]\nU[i,j] = T[i,j] * A[i,j]\n"
+    text += "s[i] = sum[j] U[i,j]\nc = sum[i] s[i]"
+    schedule = f"fuse T..s; parallel i by {lanes}"
+    for channels in ({}, {"default": 4}):
+        compilation = compile_program(parse(text), schedule).sized(**channels)
+        assert estimate(compilation, {"A": made}).cycles > 0

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from fuseloom.dataflow.compiler import compile_program
-from fuseloom.dataflow.fusion import view_builder
 from fuseloom.dataflow.fusion.view_builder import SharingPreference, build_views
 from fuseloom.dataflow.fusion.views import Instance, instances, walk
 from fuseloom.errors import LoweringError
@@ -145,14 +144,12 @@ def test_stored_tensors_are_not_shared() -> None:
     assert accesses(root) == ["S[i,j]", "S[i,j']", "x[i]", "Y[i,j]"]
 
 
-def test_views_without_number_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_views_without_number_are_refused() -> None:
     """Squaring n times makes 2^n views."""
-    monkeypatch.setattr(view_builder, "MAX_VIEWS", 100)
-    squares = [f"B{n + 1}[i,j] = B{n}[i,k] * B{n}[k,j]" for n in range(10)]
+    squares = [f"B{n + 1}[i,j] = B{n}[i,k] * B{n}[k,j]" for n in range(30)]
     program = parse("\n".join(["B0: 4x4 dcsr", *squares]))
-    with pytest.raises(LoweringError, match="makes more than 100 views") as caught:
+    with pytest.raises(LoweringError, match=r"in 440 places and more, B\d* most often"):
         built(program)
-    assert "fuse fewer statements" in (caught.value.hint or "")
 
 
 def test_an_index_named_in_one_outputs_tree_is_known_where_it_is_first_used() -> None:

@@ -31,6 +31,7 @@ from fuseloom.dataflow.cost.exact.samples import (
     traversals_of,
     unfolded,
 )
+from fuseloom.dataflow.table.cuts import extent_of
 
 SIZES = (4096, 2048, 1024, 512, 256, 128, 64, 32)
 """The most coordinates sampled of each outermost index, where the others are whole."""
@@ -60,9 +61,9 @@ def sampled(region: CompiledRegion, context: EstimateContext) -> Made | None:
     UnknownError
         If it reads what nobody knows anything of.
     """
-    if any(region.region.extents[x] > LONGEST for x in outermost(region.graph)):
-        return None
     drawn = SampledIndices(region, context)
+    if any(drawn.extents[x] > LONGEST for x in drawn.outer):
+        return None
     for size, inside, part in FIRST:
         if inside is not None and drawn.inner is None:
             continue
@@ -96,7 +97,9 @@ class SampledIndices:
     """Samples of the indices of a region, and executions on them."""
 
     def __init__(self, region: CompiledRegion, context: EstimateContext) -> None:
-        self.graph, self.extents, self.context = region.graph, region.region.extents, context
+        self.graph, self.context = region.graph, context
+        indices = {x for stream in region.graph.streams for x in stream.indices}
+        self.extents = {x: extent_of(x, region.region.extents) or 1 for x in indices}
         self.outer, free = outermost(region.graph), unfolded(region.graph)
         self.inner = max(free, key=lambda x: self.extents[x], default=None)
         found = [t for t in traversals_of(region.graph) if context.elementwise(t[0]) is not None]
@@ -150,6 +153,10 @@ class SampledIndices:
         outer, inner = {x: self.sample(x, size) for x in self.outer}, {}
         if inside is not None and self.inner is not None:
             inner = {self.inner: self.sample(self.inner, inside)}
+        if not outer:
+            budget = ElementBudget(elements)
+            made = execute(graph, context.patterns, context.memo, budget, inner)
+            return (made, outer), budget.made
         along: dict[str, Execution] = {}
         most = 0.0
         for x, sample in outer.items():

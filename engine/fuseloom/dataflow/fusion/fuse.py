@@ -26,7 +26,7 @@ from fuseloom.dataflow.fusion.region import FusedRegion, RegionOptions
 from fuseloom.dataflow.fusion.regions import RegionSpan, partition
 from fuseloom.dataflow.fusion.repair import Repair, Repaired, RepairKind, agree, offers_for
 from fuseloom.dataflow.fusion.schedule import Schedule
-from fuseloom.dataflow.fusion.view_builder import SharingPreference, build_views
+from fuseloom.dataflow.fusion.view_builder import SharingPreference, TooManyViewsError, build_views
 from fuseloom.dataflow.fusion.views import Instance, Leaf, view_names
 from fuseloom.errors import ScheduleError
 from fuseloom.program.types import Program, Statement
@@ -192,7 +192,15 @@ class _Fuser:
         done: list[FusedRegion] = []
         rest: RegionSpan | None = span
         while rest is not None:
-            found = self._best(rest)
+            try:
+                found = self._best(rest)
+            except TooManyViewsError:
+                parts = self._longest(rest) if self._soft(rest) else None
+                if parts is None:
+                    raise
+                done.append(self._best(parts[0]))
+                rest = parts[1]
+                continue
             cut = self._cut(rest, found) if found.pog.cyclic else None
             if cut is None and found.pog.cyclic and self._soft(rest):
                 parts = self._longest(rest)
@@ -237,9 +245,9 @@ class _Fuser:
         cuts = {names[o.view]: o for o in reversed(offers) if o.kind is RepairKind.CUT}
         for name, offer in _thinned([*reversed(cuts.items())], MAX_CUTS_TRIED):
             parts = span.cut(self.program, name)
-            if parts is None or self._best(parts[0]).pog.cyclic:
+            if parts is None or not self._has_order(parts[0]):
                 continue
-            if not self._best(parts[1]).pog.cyclic:
+            if self._has_order(parts[1]):
                 return offers, offer, *parts
             if longest is None or place[name] >= len(longest[1].statements):
                 longest = (offer, *parts)
@@ -254,9 +262,15 @@ class _Fuser:
         names = [s.out.tensor for s in span.statements[:-1]]
         for name in _thinned(names[::-1], MAX_CUTS_TRIED):
             parts = span.cut(self.program, name)
-            if parts is not None and not self._best(parts[0]).pog.cyclic:
+            if parts is not None and self._has_order(parts[0]):
                 return parts
         return None
+
+    def _has_order(self, span: RegionSpan) -> bool:
+        try:
+            return not self._best(span).pog.cyclic
+        except TooManyViewsError:
+            return False
 
     def _best(self, span: RegionSpan) -> FusedRegion:
         """A span's region: its outputs share what leaves the fewest cycles and repairs."""
@@ -331,7 +345,13 @@ class _Fuser:
                 case LocateLevel(view=view, index=index, on=on):
                     if view not in views:
                         continue
-                    if not isinstance(views[view], Leaf) or index not in views[view].indices:
+                    if not isinstance(views[view], Leaf):
+                        what = (
+                            f"region {span.name} computes {view}; only what it reads is looked up"
+                        )
+                        self.near.setdefault(setting, what)
+                        continue
+                    if index not in views[view].indices:
                         self.near.setdefault(setting, f"in region {span.name} it is {views[view]}")
                         continue
                     options = options.with_level(view, index, on)

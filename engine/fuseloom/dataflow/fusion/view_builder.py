@@ -6,6 +6,7 @@ Rules: ``docs/spec/fusion.md`` §2.1.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator
 from enum import Enum
 
@@ -15,8 +16,11 @@ from fuseloom.dataflow.fusion.views import Instance, Leaf, Reduction, Shifts, Vi
 from fuseloom.errors import LoweringError
 from fuseloom.program.types import Program, Statement
 from fuseloom.program.walks import Steps, unwound
+from fuseloom.wording import counted
 
-MAX_VIEWS = 5_000
+FEW_VIEWS, VIEWS_PER_STATEMENT = 200, 8
+"""A region may have so many views, and so many more per statement.  A statement has a view for each
+way in which what reads it iterates: chains of products that read a result twice double them."""
 
 
 class SharingPreference(Enum):
@@ -39,6 +43,10 @@ class SharingPreference(Enum):
 
 
 _Key = tuple[str, tuple[str, ...], Shifts]
+
+
+class TooManyViewsError(LoweringError):
+    """A region that would compute its results over and over in too many places."""
 
 
 class _ViewBuilder:
@@ -113,10 +121,14 @@ class _ViewBuilder:
         if (found := self._reused(key)) is not None:
             return found
         self.count += 1
-        if self.count > MAX_VIEWS:
-            raise LoweringError(
-                f"fusing this region makes more than {MAX_VIEWS} views",
-                hint="fuse fewer statements, or turn view merging on",
+        most = FEW_VIEWS + VIEWS_PER_STATEMENT * len(self.producers)
+        if self.count > most:
+            many = Counter(key[0] for key in (*self.memo, *self.earlier))
+            often = next((n for n, _ in many.most_common() if n in self.producers), name)
+            raise TooManyViewsError(
+                f"fusing {counted(len(self.producers), 'statement')} would compute what some of "
+                f"them give in {counted(most, 'place')} and more, {often} most often",
+                hint="cut the region, so that what is read several times is written to memory",
             )
         statement = self.producers.get(name)
         if statement is None:

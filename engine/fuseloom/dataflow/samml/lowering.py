@@ -7,7 +7,7 @@ a node asked for twice with the same inputs is made once (``docs/spec/fusion.md`
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from fuseloom.dataflow.samml.graph import Graph, Scalar, StreamKind
@@ -73,10 +73,15 @@ def lower(table: FusionTable) -> Graph:
 
 @dataclass(frozen=True)
 class _Built:
-    """A level that has been built: its coordinates and the payloads riding on them."""
+    """A level that has been built: its coordinates and the payloads riding on them.
+
+    ``partial`` names the payloads that are not those of every coordinate: those of an operand of
+    a union, which are empty at some, and those of shifted coordinates.
+    """
 
     crd: int
     payloads: dict[str, int]
+    partial: frozenset[str] = frozenset()
 
 
 class _GraphLowering:
@@ -131,11 +136,12 @@ class _GraphLowering:
                 built = yield self._tree(child, prefix, name)
                 payloads = dict(built.payloads)
                 for column in columns:
-                    here: int | None = yield self._at_hand(column, index, payloads)
+                    everywhere = {c: s for c, s in payloads.items() if c not in built.partial}
+                    here: int | None = yield self._at_hand(column, index, everywhere)
                     if here is None:
                         here = yield self._locate(column, index, built.crd)
                     payloads[column] = here
-                return _Built(built.crd, payloads)
+                return replace(built, payloads=payloads)
             case JoinOf():
                 built = yield self._join(tree, prefix, name)
                 return built
@@ -145,7 +151,7 @@ class _GraphLowering:
         label = f"Shift {prefix[-1]} by {shifted.offset}"
         outputs = ((CRD, prefix, f"{prefix[-1]} crd from {shifted.offset}"),)
         (crd,) = self.draft.add("shift", (built.crd,), outputs, params, label)
-        return _Built(crd, built.payloads)
+        return _Built(crd, built.payloads, frozenset(built.payloads))
 
     def _scan(self, column: str, prefix: Indices) -> Steps[tuple[int, int]]:
         index = prefix[-1]
@@ -236,7 +242,11 @@ class _GraphLowering:
         return self.draft.add("locate", (crd, parent), outputs, params, label, origin)[0]
 
     def _at_hand(self, column: str, index: str, payloads: dict[str, int]) -> Steps[int | None]:
-        """The references of a column whose level rides along already, for another use of it."""
+        """The references of a column whose level rides along already, for another use of it.
+
+        ``payloads`` are there at every coordinate of the level: one that is empty at some of them,
+        because it came through a union, would leave the column's elements there out.
+        """
         scan = self._scan_cell(column, index)
         source: int = yield self._reference(scan.parent)
         for other, payload in payloads.items():
@@ -270,17 +280,20 @@ class _GraphLowering:
             parts.append(part)
         ports: dict[tuple[int, int], str] = {}  # coordinates and payload, each pair once
         riders: dict[str, tuple[int, int]] = {}
+        partial: set[str] = set()
         gates = 0
         chosen = dict(join.carriers)
         for k, part in enumerate(parts):
             mine = {key: s for key, s in part.payloads.items() if chosen.get(key, k) == k}
             riders.update({key: (part.crd, payload) for key, payload in mine.items()})
+            partial |= mine.keys() & part.partial
             for key, payload in mine.items() or [("unused", self._placeholder(part))]:
                 if (part.crd, payload) not in ports:
                     ports[part.crd, payload] = key
                     gates += k < join.gate
         if len({crd for crd, _ in ports}) == 1:  # one stream: nothing is filtered or added
-            return _Built(parts[0].crd, {key: payload for key, (_, payload) in riders.items()})
+            payloads = {key: payload for key, (_, payload) in riders.items()}
+            return _Built(parts[0].crd, payloads, frozenset(partial))
         outputs = [(CRD, prefix, f"{name} crd")]
         for (_, payload), key in ports.items():
             outputs.append((self.draft.kind(payload), prefix, f"{name} {key}"))
@@ -290,7 +303,8 @@ class _GraphLowering:
         inputs = tuple(stream for pair in ports for stream in pair)
         made = self.draft.add(op, inputs, tuple(outputs), params, name, origin)
         out = dict(zip(ports, made[1:], strict=True))
-        return _Built(made[0], {key: out[pair] for key, pair in riders.items()})
+        payloads = {key: out[pair] for key, pair in riders.items()}
+        return _Built(made[0], payloads, frozenset(riders if join.union else partial))
 
     def _member(self, tree: LevelTree, index: str) -> str:
         """The first cell of the table that takes part in a level, as ``column.row``."""

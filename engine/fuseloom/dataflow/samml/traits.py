@@ -29,8 +29,8 @@ class Role(Enum):
     ``COPY``: fan-out, every output carries what the input carries.  ``DENSE_LEVEL``: all
     coordinates of a dense level, and their positions.  ``LOCATOR``: positions of given
     coordinates in a dense level.  ``SIGNAL`` and ``REPEATER``: the two halves of a repetition.
-    ``INTERSECTER``: the coordinates that all operands have.  ``OTHER``: passes leave it alone,
-    but for what its ports, family and nesting say.
+    ``INTERSECTER``: the coordinates that all operands have.  ``UNIONER``: those that any has.
+    ``OTHER``: passes leave it alone, but for what its ports, family and nesting say.
     """
 
     COPY = "copy"
@@ -39,6 +39,7 @@ class Role(Enum):
     SIGNAL = "signal"
     REPEATER = "repeater"
     INTERSECTER = "intersecter"
+    UNIONER = "unioner"
     OTHER = "other"
 
 

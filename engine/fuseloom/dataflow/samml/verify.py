@@ -1,9 +1,10 @@
-"""The verification of graphs: ports, kinds, depths, one producer and one reader each."""
+"""The verification of graphs: ports, kinds, depths, one producer and one reader, payloads."""
 
 from __future__ import annotations
 
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph, Node
+from fuseloom.dataflow.samml.presence import check_presence
 from fuseloom.dataflow.samml.primitive import Port
 from fuseloom.errors import GraphError
 
@@ -19,7 +20,7 @@ def verify(graph: Graph) -> None:
     check_ends(graph)
     for node in graph.nodes:
         _check_node(graph, node)
-    graph.topological()
+    check_presence(graph)
 
 
 def check_ends(graph: Graph) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -37,6 +37,7 @@ from fuseloom.program.rounded.tensors import Floats, Ints
 from fuseloom.program.rounded.wanted import Wanted
 from fuseloom.program.storage import StoredTensor
 from fuseloom.program.types import Program, Statement
+from fuseloom.program.whole_numbers import whole_numbers
 from fuseloom.results.check import Against, Check
 
 FEWEST, SAMPLES = 3, 16
@@ -143,6 +144,7 @@ class _Judge:
         seed: int,
     ) -> None:
         self.program = program
+        self.whole = whole_numbers(program)
         self.step = step
         self.stored = stored
         self.names = tuple(name for name in step.outputs if name in stored)
@@ -279,17 +281,54 @@ class _Judge:
     def _compare(self, boxes: Mapping[str, Box], verdict: MatchVerdict) -> None:
         rounding = Rounding()
         self.read = {}
-        wants = self._evaluated(boxes, rounding)
-        found = {name: Matched.of(self.stored[name], wants[name], boxes[name]) for name in wants}
+        ends: dict[str, tuple[Elements, Elements]] = {}
+        wants = self._evaluated(boxes, rounding, ends)
+        found = {
+            name: Matched.of(
+                self.stored[name], wants[name], box, self._whole(name, wants[name], box, ends)
+            )
+            for name, box in boxes.items()
+        }
         allowed = {name: f.bounds for name, f in found.items()}
         if rounding.crossed or any(f.suspects.any() for f in found.values()):
             allowed = self._observed(boxes, found)
         for name, f in found.items():
             f.tell(name, allowed[name], verdict)
 
-    def _evaluated(self, boxes: Mapping[str, Box], rounding: Rounding) -> dict[str, Elements]:
+    def _whole(
+        self,
+        name: str,
+        wanted: Elements,
+        box: Box,
+        ends: Mapping[str, tuple[Elements, Elements]],
+    ) -> tuple[Elements, Elements] | None:
+        """The least and the largest whole numbers that are right, where others are not."""
+        if name in ends:
+            low, high = (e.restricted(box) for e in ends[name])
+            return low, high
+        if name not in self.whole:
+            return None
+        bounds = np.zeros(1) if wanted.bounds is None else wanted.bounds
+        return (
+            replace(wanted, values=wanted.values - bounds),
+            replace(wanted, values=wanted.values + bounds),
+        )
+
+    def _evaluated(
+        self,
+        boxes: Mapping[str, Box],
+        rounding: Rounding,
+        ends: dict[str, tuple[Elements, Elements]] | None = None,
+    ) -> dict[str, Elements]:
         made = evaluate_rounded(
-            self.program, self.step.statements, self.stored, boxes, self.budget, rounding, self.read
+            self.program,
+            self.step.statements,
+            self.stored,
+            boxes,
+            self.budget,
+            rounding,
+            self.read,
+            ends,
         )
         return {name: elements.restricted(boxes[name]) for name, elements in made.items()}
 

@@ -55,6 +55,8 @@ class Matched:
         Whether exactly the elements that should be there are stored.
     extra : tuple of int, optional
         Coordinates of the first element that is stored and should not be.
+    ends : ((n,) array, (n,) array), optional
+        If only whole numbers are right, the least and the largest.
     """
 
     elements: Elements
@@ -64,9 +66,23 @@ class Matched:
     at: Ints | slice
     same: bool
     extra: tuple[int, ...] | None = None
+    ends: tuple[Floats, Floats] | None = None
 
     @classmethod
-    def of(cls, stored: StoredTensor, elements: Elements, box: Box) -> Matched:
+    def of(
+        cls,
+        stored: StoredTensor,
+        elements: Elements,
+        box: Box,
+        ends: tuple[Elements, Elements] | None = None,
+    ) -> Matched:
+        """Match what is stored with what it should be.
+
+        Parameters
+        ----------
+        ends : (Elements, Elements), optional
+            The least and the largest whole numbers that are right.
+        """
         given = from_stored(stored, box)
         bounds = elements.bounds
         if _same_axes(given, elements):
@@ -79,6 +95,7 @@ class Matched:
                 given.values.ravel(),
                 slice(None),
                 True,
+                ends=None if ends is None else (ends[0].values.ravel(), ends[1].values.ravel()),
             )
         got = given.listed()
         if isinstance(elements, Grid):
@@ -97,6 +114,7 @@ class Matched:
             at,
             all_here and len(at) == elements.size,
             None if all_here else _first(got.coords[:, ~here]),
+            None if ends is None else (ends[0].values.ravel()[at], ends[1].values.ravel()[at]),
         )
 
     @cached_property
@@ -106,7 +124,16 @@ class Matched:
         largest = float(np.abs(self.wanted[finite]).max(initial=0.0))
         wide = self.bounds > LOOSE * largest
         with np.errstate(invalid="ignore"):
-            return wide & ~(np.abs(self.got - self.wanted) <= NEGLIGIBLE * largest)
+            near = np.abs(self.got - self.wanted) <= NEGLIGIBLE * largest
+            return wide & ~near & ~self._whole
+
+    @cached_property
+    def _whole(self) -> Bools:
+        """Which elements are whole numbers that are right."""
+        if self.ends is None:
+            return np.zeros(len(self.got), dtype=bool)
+        low, high = self.ends
+        return (self.got == np.rint(self.got)) & (low <= self.got) & (self.got <= high)
 
     def _allowed(self, moved: Floats) -> Floats:
         own = 2 * UNIT * np.abs(self.wanted) + 4 * SMALLEST
@@ -168,6 +195,10 @@ class Matched:
             off = np.abs(self.got - self.wanted)
             equal = (self.got == self.wanted) | (np.isnan(self.got) & np.isnan(self.wanted))
             free = ~np.isfinite(allowed)
+            if self.ends is not None:
+                equal |= self._whole
+                refused = np.isfinite(self.got) & ~self._whole
+                allowed, free = np.where(refused, 0.0, allowed), free & ~refused
             off = np.where(equal | free, 0.0, np.where(np.isnan(off), np.inf, off))
             share = np.where(off == 0, 0.0, off / allowed)
         verdict.undetermined += int((free & ~equal).sum())
@@ -175,14 +206,21 @@ class Matched:
         if verdict.wrong is None and share.max() > 1:
             k = int(np.argmax(share > 1))
             place = self._place(int(np.arange(self.elements.size)[self.at][k]))
-            told = f"is {self.got[k]:.7g}, and should be {self.wanted[k]:.7g}"
-            verdict.wrong = f"{_element(name, place)} {told}"
+            should = self._should(k)
+            verdict.wrong = f"{_element(name, place)} is {self.got[k]:.7g}, and should be {should}"
         finite = np.isfinite(self.wanted)
         largest = float(np.abs(self.wanted[finite]).max(initial=0.0))
         worst = float(off.max())
         # A tensor of which no element has a digit is rounding errors throughout.
         if worst > 0 and (share.max() > 1 or (np.abs(self.wanted) > allowed).any()):
             verdict.error = max(verdict.error, worst / largest if largest else float("inf"))
+
+    def _should(self, number: int) -> str:
+        """The value that an element should have, or the whole numbers."""
+        if self.ends is None or self.ends[0][number] == self.ends[1][number]:
+            return f"{self.wanted[number]:.7g}"
+        low, high = (end[number] for end in self.ends)
+        return f"a whole number from {low:.7g} to {high:.7g}"
 
 
 def _element(name: str, place: tuple[int, ...]) -> str:

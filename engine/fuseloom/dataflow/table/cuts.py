@@ -8,7 +8,7 @@ that reductions inside the producer still see every coordinate.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -130,6 +130,22 @@ def _fresh(index: str, extents: dict[str, int]) -> str:
     while alias in extents:
         alias += "*"
     return alias
+
+
+def extent_of(index: str, extents: Mapping[str, int]) -> int | None:
+    """Return the size of an index of a graph, which for an alias of a cut is that of its index.
+
+    Parameters
+    ----------
+    extents : mapping
+        Size of each index of a region, where the aliases are not.
+
+    Examples
+    --------
+    >>> extent_of("j*", {"j": 7}), extent_of("k", {"j": 7})
+    (7, None)
+    """
+    return extents.get(index, extents.get(index.rstrip("*")))
 
 
 Always = Callable[[Atom], bool]

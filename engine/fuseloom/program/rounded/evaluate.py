@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,7 +17,15 @@ from fuseloom.program.levels import DenseLevel
 from fuseloom.program.relayout import renumbered
 from fuseloom.program.rounded.budget import WORD, EvaluationBudget, TooMuchError
 from fuseloom.program.rounded.products import rounded, sum_of_products, sum_of_slices
-from fuseloom.program.rounded.rounding import SMALLEST, Rounding, function, reciprocal, settled
+from fuseloom.program.rounded.rounding import (
+    SMALLEST,
+    Rounding,
+    function,
+    reciprocal,
+    settled,
+    steps,
+    with_either_zero,
+)
 from fuseloom.program.rounded.stored import from_stored, is_grid
 from fuseloom.program.rounded.tensors import (
     Box,
@@ -28,7 +37,7 @@ from fuseloom.program.rounded.tensors import (
     keys,
     same_axis,
 )
-from fuseloom.program.rounded.terms import Term, groups, summed
+from fuseloom.program.rounded.terms import Term, maximum, summed
 from fuseloom.program.rounded.unions import union
 from fuseloom.program.rounded.wanted import Wanted
 from fuseloom.program.storage import StoredTensor
@@ -52,6 +61,7 @@ def evaluate_rounded(
     budget: EvaluationBudget,
     rounding: Rounding | None = None,
     read: Read | None = None,
+    ends: dict[str, tuple[Elements, Elements]] | None = None,
 ) -> dict[str, Elements]:
     """The outputs of some statements of a program.
 
@@ -65,6 +75,8 @@ def evaluate_rounded(
         What becomes of rounding errors; by default every element has a bound on its own.
     read : dict, optional
         Keeps what is read of stored tensors, for the next evaluation of the same boxes.
+    ends : dict, optional
+        Takes, of each output that a function with steps gives, the least and the largest values.
 
     Returns
     -------
@@ -127,6 +139,8 @@ def evaluate_rounded(
             evaluator = _Evaluator(program, s, wanted, budget, rounding)
             if large is None:
                 made = evaluator.result([known[a.tensor] for a in s.operands])
+                if ends is not None and s.op.steps and s.out.tensor in outputs:
+                    ends[s.out.tensor] = evaluator.ends(known[s.operands[0].tensor])
             else:
                 (other,) = (a for a in s.operands if a is not large)
                 made = evaluator.sliced(stored[large.tensor], large, other, known[other.tensor])
@@ -178,6 +192,12 @@ class _Evaluator:
         if not self.s.out.indices and not made.size:
             return Grid((), np.zeros(()))  # of nothing, the sum and the maximum are 0
         return made
+
+    def ends(self, operand: Elements) -> tuple[Elements, Elements]:
+        """The least and the largest values of a function with steps."""
+        (aligned,) = self._aligned([operand])
+        low, high = steps(self.s.op, aligned.values, aligned.bounds)
+        return replace(aligned, values=low), replace(aligned, values=high)
 
     def sliced(
         self, stored: StoredTensor, access: Access, other: Access, elements: Elements
@@ -240,7 +260,7 @@ class _Evaluator:
             case Op.SUM:
                 return self._reduced(self.s.operands[0].indices, operands[0])
             case Op.MAX:
-                return maximum(accesses[0].indices, operands[0], s.out.indices)
+                return self._largest(operands[0])
             case Op.SCALE:
                 return self._each(operands[0], lambda x, e: self._scaled(x, e, constant))
             case Op.SHIFT:
@@ -266,6 +286,15 @@ class _Evaluator:
         mode = self.program.broadcast_add
         total = union(self.space, pairs, s.op, mode, extents, self.rounding, self.budget)
         return self._reduced(self.space, total) if s.reduced else total
+
+    def _largest(self, elements: Elements) -> Elements:
+        indices, out = self.s.operands[0].indices, self.s.out.indices
+        made = maximum(indices, elements, out)
+        if not self.rounding.bounded or not np.any(made.values == 0):
+            return made
+        negative = np.asarray((elements.values == 0) & np.signbit(elements.values), dtype=float)
+        doubtful = maximum(indices, replace(elements, values=negative, bounds=None), out)
+        return replace(made, bounds=with_either_zero(made.bounds, made.values, doubtful.values > 0))
 
     def _reduced(self, indices: tuple[str, ...], elements: Elements) -> Elements:
         out = self.s.out.indices
@@ -297,7 +326,8 @@ class _Evaluator:
         values = np.maximum(x, constant)
         off = abs(float(np.float32(constant)) - constant)
         if not off:
-            return values, bounds
+            doubtful = (x == 0) & (np.signbit(x) != np.signbit(constant))
+            return values, with_either_zero(bounds, values, doubtful)
         fresh = np.where(values > constant + off, 0.0, off)
         return settled(values, bounds, fresh, self.rounding)
 
@@ -315,27 +345,6 @@ def each(elements: Elements, f: Function) -> Elements:
     if isinstance(elements, Grid):
         return Grid(elements.axes, values, bounds)
     return Listed(elements.coords, values, bounds)
-
-
-def maximum(indices: tuple[str, ...], elements: Elements, out: tuple[str, ...]) -> Elements:
-    """The largest element over the indices that the output lacks; NaN if there is one."""
-    kept = [indices.index(x) for x in out]
-    if isinstance(elements, Grid) and elements.size:
-        gone = tuple(k for k in range(len(indices)) if k not in kept)
-        elements = elements.transposed([*kept, *gone])
-        axes = tuple(range(len(kept), len(indices)))
-        bounds = None if elements.bounds is None else elements.bounds.max(axis=axes)
-        return Grid(elements.axes[: len(kept)], elements.values.max(axis=axes), bounds)
-    every = elements.listed()
-    coords, group, count = groups(every.coords[kept], bool(kept))
-    if not every.size:
-        return Listed(coords[:, :0], np.zeros(0))
-    order = np.argsort(group, kind="stable")
-    heads = np.searchsorted(group[order], np.arange(count))
-    values = np.maximum.reduceat(every.values[order], heads)
-    if every.bounds is None:
-        return Listed(coords, values)
-    return Listed(coords, values, np.maximum.reduceat(every.bounds[order], heads))
 
 
 def concatenated(operands: Sequence[Elements], s: Statement, program: Program) -> Elements:

@@ -15,7 +15,7 @@ from math import prod
 import numpy as np
 
 from fuseloom.program.rounded.budget import EvaluationBudget, TooMuchError
-from fuseloom.program.rounded.rounding import SMALLEST, Rounding, settled
+from fuseloom.program.rounded.rounding import LARGEST, SMALLEST, Rounding, settled, undetermined
 from fuseloom.program.rounded.tensors import (
     Elements,
     Floats,
@@ -25,7 +25,7 @@ from fuseloom.program.rounded.tensors import (
     numbered,
     positions,
 )
-from fuseloom.program.rounded.terms import Term, multiplied, plus, summed
+from fuseloom.program.rounded.terms import Term, maximum, multiplied, plus, summed
 
 
 def sum_of_products(
@@ -132,7 +132,37 @@ def _distributed(
         later = {*out, *(x for t in rest for x in t.indices)}
         right = summed(right, {*later, *left.indices}, budget)
         left = multiplied(left, right, later, budget)
-    return rounded(left.ordered(out), len(factors), rounding, underflow)
+    made = rounded(left.ordered(out), len(factors), rounding, underflow)
+    if len(factors) > 2:
+        return _with_partial_products(made, out, factors, rounding, budget)
+    return made
+
+
+def _with_partial_products(
+    made: Elements,
+    out: tuple[str, ...],
+    factors: Sequence[tuple[tuple[str, ...], Elements]],
+    rounding: Rounding,
+    budget: EvaluationBudget,
+) -> Elements:
+    """The products, undetermined where one of some of the factors may overflow float32."""
+    if prod(max(1.0, _largest(elements)) for _, elements in factors) <= LARGEST:
+        return made
+    least_one = [
+        (indices, replace(e, values=np.maximum(np.abs(e.values), 1.0), bounds=None))
+        for indices, e in factors
+    ]
+    every = {*out, *(x for indices, _ in factors for x in indices)}
+    partial = Term(*least_one[0])
+    for factor in least_one[1:]:
+        partial = multiplied(partial, Term(*factor), every, budget)
+    most = maximum(partial.indices, partial.elements, out).listed()
+    unsure = np.zeros(made.size, dtype=bool)
+    unsure[_places(most.taken(most.values > LARGEST), made)] = True
+    values, bounds = undetermined(
+        made.values, made.bounds, unsure.reshape(made.values.shape), rounding
+    )
+    return replace(made, values=values, bounds=bounds)
 
 
 def sum_of_slices(
@@ -167,12 +197,22 @@ def _largest(elements: Elements) -> float:
 
 
 def rounded(total: Term, factors: int, rounding: Rounding, underflow: float = 0.0) -> Elements:
-    """A sum with the error that its products and additions add."""
+    """A sum with the error that its products and additions add.
+
+    Its terms are added in any order.  If those of one sign overflow together, some order may give
+    an infinity where others do not, and NaN if those of the other sign do, too.
+    """
     elements = total.elements
     upper = total.upper
     terms = np.asarray(total.terms) + (factors - 1)
     fresh = terms * (rounding.unit * upper + underflow)
     values, bounds = settled(elements.values, elements.bounds, fresh, rounding)
+    if np.any(upper > LARGEST):
+        size = np.abs(elements.values)
+        overflows = upper + size > 2 * LARGEST
+        both = upper - size > 2 * LARGEST
+        unsure = overflows & (both | np.isfinite(values))
+        values, bounds = undetermined(values, bounds, unsure, rounding)
     if isinstance(elements, Grid):
         return Grid(elements.axes, values, bounds)
     return Listed(elements.coords, values, bounds)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fuseloom.program.reference import UNARY
-from fuseloom.program.rounded.tensors import Floats
+from fuseloom.program.rounded.tensors import Bools, Floats
 from fuseloom.program.types import Op
 
 UNIT = 2.0**-24 * 1.01
@@ -21,6 +21,8 @@ UNIT = 2.0**-24 * 1.01
 LARGEST = float(np.finfo(np.float32).max)
 SMALLEST = 2.0**-149
 """The spacing of float32 next to 0: what underflow loses at most."""
+EITHER_ZERO = 2.0**-150
+"""The bound of a zero of which nobody says whether it is -0.0: less than float32 can be off."""
 NORMAL = 2.0**-126
 """The smallest number of full precision; a reciprocal that overflows is wrong by so much."""
 FUNCTION = 4.0
@@ -107,6 +109,17 @@ def settled(
     return values, bounds
 
 
+def undetermined(
+    values: Floats, bounds: Floats | None, where: Bools, rounding: Rounding
+) -> tuple[Floats, Floats | None]:
+    """A result that may overflow on the way, or not, in some places: what comes out is open."""
+    if not np.any(where):
+        return values, bounds
+    if not rounding.bounded:
+        return np.where(where, np.inf, values), bounds
+    return values, np.where(where, np.inf, 0.0 if bounds is None else bounds)
+
+
 def _of_no_number(inherited: Floats | None, like: Floats) -> Floats:
     """Bounds of infinities and NaN: 0 if they follow for certain from the operands."""
     if inherited is None:
@@ -125,7 +138,9 @@ def function(
 ) -> tuple[Floats, Floats | None]:
     """An elementary function of every element."""
     values = UNARY[op](x)
-    if op in (Op.RELU, Op.ABS):
+    if op is Op.RELU:
+        return values, with_either_zero(bounds, values, (x == 0) & np.signbit(x))
+    if op is Op.ABS:
         return values, bounds
     if op.steps:
         return values, None if bounds is None else _stepped(op, x, values, bounds)
@@ -141,10 +156,25 @@ def function(
     return settled(values, inherited, fresh, rounding)
 
 
+def with_either_zero(bounds: Floats | None, values: Floats, doubtful: Bools) -> Floats | None:
+    """Bounds of the larger of two, which may be the zero of either sign where both are there."""
+    zeros = doubtful & (values == 0)
+    if not np.any(zeros):
+        return bounds
+    return np.where(zeros, EITHER_ZERO, 0.0) + (0.0 if bounds is None else bounds)
+
+
 def _stepped(op: Op, x: Floats, values: Floats, bounds: Floats) -> Floats:
-    """Between the steps at both ends of what the argument may be; 0 where no step is near."""
-    ends = [np.abs(UNARY[op](x + bounds) - values), np.abs(UNARY[op](x - bounds) - values)]
-    return np.where(bounds == 0, 0.0, np.maximum(*ends))
+    """Bound the distance to the steps at both ends of what the argument may be."""
+    low, high = steps(op, x, bounds)
+    spread = np.where(np.isinf(bounds), np.inf, np.maximum(high - values, values - low))
+    return np.where(np.isnan(spread), 0.0, spread)
+
+
+def steps(op: Op, x: Floats, bounds: Floats | None) -> tuple[Floats, Floats]:
+    """The least and the largest value of a function with steps of what the argument may be."""
+    wide = np.zeros(1) if bounds is None else np.where(bounds > EITHER_ZERO, bounds, 0.0)
+    return UNARY[op](x - wide), UNARY[op](x + wide)
 
 
 def _spread(op: Op, x: Floats, values: Floats, bounds: Floats, rounding: Rounding) -> Floats:
@@ -157,13 +187,13 @@ def _spread(op: Op, x: Floats, values: Floats, bounds: Floats, rounding: Roundin
         case Op.GELU:
             return _GELU_SLOPE * bounds
         case Op.SIGMOID:
-            return np.minimum(0.25 * bounds, 1.0)
+            return _within(0.25 * bounds, 1.0)
         case Op.TANH:
-            return np.where(bounds == 0, 0.0, np.minimum(bounds, 2.0))
-        case Op.SIN | Op.COS:  # no numbers, of what may be infinite
-            return np.where(np.isinf(bounds), np.inf, np.minimum(bounds, 2.0))
+            return _within(bounds, 2.0)
+        case Op.SIN | Op.COS:
+            return _within(bounds, 2.0)
         case Op.ERF:
-            return np.minimum(_ERF_SLOPE * bounds, 2.0)
+            return _within(_ERF_SLOPE * bounds, 2.0)
         case Op.SQRT:
             spread = values * share / (1.0 + np.sqrt(np.maximum(1.0 - share, 0.0)))
             # What underflow may have lost keeps its sign, so the root of it is a number.
@@ -184,6 +214,11 @@ def _spread(op: Op, x: Floats, values: Floats, bounds: Floats, rounding: Roundin
             left = 1.0 - _below(share)
             spread = np.abs(values) * np.maximum(0.5 * share / left, 1.0 / np.sqrt(left) - 1.0)
     return rounding.slope(share, spread, values)
+
+
+def _within(spread: Floats, most: float) -> Floats:
+    """The spread of a function whose values are never further apart; of anything, it is NaN."""
+    return np.where(np.isinf(spread), np.inf, np.minimum(spread, most))
 
 
 def reciprocal(

@@ -135,6 +135,27 @@ def groups(coords: Ints, any_left: bool) -> tuple[Ints, Ints, int]:
     return coords[:, one], group, len(names)
 
 
+def maximum(indices: tuple[str, ...], elements: Elements, out: tuple[str, ...]) -> Elements:
+    """The largest element over the indices that the output lacks; NaN if there is one."""
+    kept = [indices.index(x) for x in out]
+    if isinstance(elements, Grid) and elements.size:
+        gone = tuple(k for k in range(len(indices)) if k not in kept)
+        elements = elements.transposed([*kept, *gone])
+        axes = tuple(range(len(kept), len(indices)))
+        bounds = None if elements.bounds is None else elements.bounds.max(axis=axes)
+        return Grid(elements.axes[: len(kept)], elements.values.max(axis=axes), bounds)
+    every = elements.listed()
+    coords, group, count = groups(every.coords[kept], bool(kept))
+    if not every.size:
+        return Listed(coords[:, :0], np.zeros(0))
+    order = np.argsort(group, kind="stable")
+    heads = np.searchsorted(group[order], np.arange(count))
+    values = np.maximum.reduceat(every.values[order], heads)
+    if every.bounds is None:
+        return Listed(coords, values)
+    return Listed(coords, values, np.maximum.reduceat(every.bounds[order], heads))
+
+
 def plus(a: Term, b: Term, budget: EvaluationBudget) -> Term:
     """Two partial sums with the same indices."""
     budget.take(a.elements.size + b.elements.size, 8)

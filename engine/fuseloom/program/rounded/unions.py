@@ -12,7 +12,7 @@ from functools import reduce
 import numpy as np
 
 from fuseloom.program.rounded.budget import EvaluationBudget
-from fuseloom.program.rounded.rounding import Rounding, settled
+from fuseloom.program.rounded.rounding import Rounding, settled, with_either_zero
 from fuseloom.program.rounded.tensors import (
     Elements,
     Floats,
@@ -70,7 +70,12 @@ def _sum(
     known = [b for b in bounds if b is not None]
     if op is Op.MAXIMUM:  # which is exact
         larger = np.maximum(values[0], values[1])
-        return larger, reduce(np.maximum, known) if known and rounding.bounded else None
+        if not rounding.bounded:
+            return larger, None
+        other_sign = np.signbit(values[0]) != np.signbit(values[1])
+        doubtful = other_sign & (values[0] == values[1])
+        wider = reduce(np.maximum, known) if known else None
+        return larger, with_either_zero(wider, larger, doubtful)
     total = values[0] - values[1] if op is Op.SUB else values[0] + values[1]
     inherited = sum(known[1:], known[0]) if known else None
     upper = np.abs(total) if inherited is None else np.abs(total) + inherited

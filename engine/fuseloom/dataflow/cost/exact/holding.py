@@ -160,9 +160,12 @@ class _PlaceChannel:
         awaited = self.passed[place] - self.room
         if awaited <= 0.0 or self.tokens[place] == 0.0:
             return
-        if awaited > self.passed[place] - self.tokens[place]:
+        before = self.passed[place - 1] if place else 0.0
+        if awaited > before:
             self.share = 1.0 - self.room / self.tokens[place]
-            return
+            if self.share > 0.0 or not place:
+                return
+            awaited = before  # numbers of tokens are rounded
         while self.passed[self.place] < awaited:
             self.place += 1
         at, tokens = self.place, self.tokens[self.place]

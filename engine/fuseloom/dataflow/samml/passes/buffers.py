@@ -43,6 +43,7 @@ from fuseloom.dataflow.samml.passes.fanout_free import filled
 from fuseloom.dataflow.samml.passes.slack import Slack, asked
 from fuseloom.dataflow.samml.passes.structure import Structure, agreement, structure
 from fuseloom.dataflow.samml.primitive import Family, Nesting
+from fuseloom.dataflow.table.cuts import extent_of
 from fuseloom.errors import GraphError
 from fuseloom.wording import counted
 
@@ -311,11 +312,11 @@ def _sizes(stream: Stream, extents: Mapping[str, int]) -> tuple[int, ...]:
         )
     found = []
     for x in stream.indices:
-        index = x if x in extents else x.rstrip("*")  # what a cut re-reads has its index's size
-        if index not in extents:
+        size = extent_of(x, extents)
+        if size is None:
             raise GraphError(
                 f"stream {name}: no extent of index {x}",
                 hint=f"known: {', '.join(extents) or 'none'}",
             )
-        found.append(max(1, extents[index]))
+        found.append(max(1, size))
     return tuple(found)

@@ -1,0 +1,40 @@
+"""Results of which every value is a whole number, whatever the data."""
+
+from __future__ import annotations
+
+from fuseloom.program.types import Op, Program, Statement
+
+_KEEP = frozenset(
+    (
+        *(Op.RELU, Op.ABS, Op.MAX, Op.MAXIMUM, Op.SUM, Op.MUL, Op.ADD, Op.SUB),
+        *(Op.CONCAT, Op.RESHAPE, Op.SCALE, Op.SHIFT, Op.AT_LEAST),
+    )
+)
+"""Operations whose results are whole where operands and constant are: float32 rounds sums and
+products of whole numbers to whole numbers."""
+
+
+def whole_numbers(program: Program) -> frozenset[str]:
+    """Return the tensors that hold whole numbers only, or infinities and NaN.
+
+    Examples
+    --------
+    >>> from fuseloom.program.parser import parse
+    >>> text = "x: 3 dense\\ny[i] = floor(x[i])\\nz[i] = 2 * y[i]\\nw[i] = 0.5 * y[i]"
+    >>> sorted(whole_numbers(parse(text)))
+    ['y', 'z']
+    """
+    found: set[str] = set()
+    for statement in program.statements:
+        if statement.op.steps or _keeps(statement, found):
+            found.add(statement.out.tensor)
+    return frozenset(found)
+
+
+def _keeps(statement: Statement, found: set[str]) -> bool:
+    constant = statement.constant
+    return (
+        statement.op in _KEEP
+        and (constant is None or float(constant).is_integer())
+        and all(access.tensor in found for access in statement.operands)
+    )

@@ -1,0 +1,40 @@
+"""Elements that were looked up in front of a union are not used where only others are."""
+
+from __future__ import annotations
+
+import pytest
+
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.samml import lowering
+from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.errors import LoweringError
+from fuseloom.program import parse
+
+TWICE = """
+A: 4 dense
+B: 4x4 csr
+C: 4x4 csr
+T[i,j] = C[i,j] * A[j]
+U[i,j] = B[i,j] + T[i,j]
+R[i,j] = U[i,j] * A[j]
+"""
+DATA = {
+    "A": [2.0, 3.0, 5.0, 7.0],
+    "B": [[1.0, 0, 0, 2], [0, 0, 3, 0], [0, 0, 0, 0], [4, 0, 5, 0]],
+    "C": [[0, 6.0, 0, 7], [0, 0, 0, 0], [0, 8, 0, 9], [0, 0, 1, 0]],
+}
+
+
+@pytest.mark.parametrize("between", ["B[i,j] + T", "B[i,j] - T", "B[i,j] * T"])
+def test_a_dense_tensor_is_there_behind_a_union(between: str) -> None:
+    program = parse(TWICE.replace("B[i,j] + T", between))
+    assert simulate(compile_program(program, "fuse T..R"), DATA).check().ok
+
+
+def test_a_graph_that_uses_it_all_the_same_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    built = lowering._Built
+    monkeypatch.setattr(
+        lowering, "_Built", lambda crd, payloads, partial=None: built(crd, payloads)
+    )
+    with pytest.raises(LoweringError, match=r"GraphError: .* takes stream"):
+        compile_program(parse(TWICE), "fuse T..R")
