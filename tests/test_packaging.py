@@ -126,7 +126,10 @@ def installed(built, tmp_path_factory):
     (site / "libraries.pth").write_text("\n".join(dict.fromkeys(map(str, map(Path, LIBRARIES)))))
     pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-deps"]
     done = subprocess.run(
-        [*pip, "--no-index", str(built[2])], capture_output=True, text=True, check=False
+        [*pip, "--no-index", "--ignore-installed", str(built[2])],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     folder = place / "hostile"

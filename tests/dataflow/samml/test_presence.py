@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from fuseloom.dataflow.compiler import compile_program
-from fuseloom.dataflow.samml import lowering
+from fuseloom.dataflow.samml.passes.fanout_free import tidy, unwoven, woven
+from fuseloom.dataflow.samml.verify import verify
 from fuseloom.dataflow.sim.program_runs import simulate
-from fuseloom.errors import LoweringError
+from fuseloom.errors import GraphError
 from fuseloom.program import parse
 
 TWICE = """
@@ -31,10 +34,16 @@ def test_a_dense_tensor_is_there_behind_a_union(between: str) -> None:
     assert simulate(compile_program(program, "fuse T..R"), DATA).check().ok
 
 
-def test_a_graph_that_uses_it_all_the_same_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    built = lowering._Built
-    monkeypatch.setattr(
-        lowering, "_Built", lambda crd, payloads, partial=None: built(crd, payloads)
-    )
-    with pytest.raises(LoweringError, match=r"GraphError: .* takes stream"):
-        compile_program(parse(TWICE), "fuse T..R")
+def test_a_graph_that_uses_it_all_the_same_is_refused() -> None:
+    """The second look-up replaced by the first one's element, as it leaves the union."""
+    region = compile_program(parse(TWICE), "fuse T..R").regions[0]
+    plain = unwoven(region.graph)
+    nodes = list(plain.nodes)
+    (union,) = (n for n in nodes if n.op == "union")
+    loads = [n for n in nodes if n.op == "array" and n.params["tensor"] == "A"]
+    (early,) = (n for n in loads if n.inputs[0] in union.outputs)
+    (late,) = (n for n in loads if n is not early)
+    nodes[late.id] = replace(late, inputs=early.inputs)
+    graph = woven(tidy(plain.name, nodes, plain.streams))
+    with pytest.raises(GraphError, match="looked up in front of a"):
+        verify(graph)

@@ -29,28 +29,28 @@ FUNCTIONS: Mapping[str, Callable[[Floats], Floats]] = {
 
 @dataclass(frozen=True)
 class Nested:
-    """An expression: a read, or what ``word`` makes of its operands.
+    """An expression: a read, or what ``symbol`` makes of its operands.
 
-    ``word`` is a name of a tensor, a sign, a function, or ``sum``, ``max`` and ``min`` over the
+    ``symbol`` is a name of a tensor, a sign, a function, or ``sum``, ``max`` and ``min`` over the
     indices that ``indices`` lacks.
     """
 
-    word: str
+    symbol: str
     indices: tuple[str, ...]
     operands: tuple[Nested, ...] = ()
 
     def __str__(self) -> str:
         if not self.operands:
-            return f"{self.word}[{','.join(self.indices)}]" if self.indices else self.word
+            return f"{self.symbol}[{','.join(self.indices)}]" if self.indices else self.symbol
         texts = [str(o) for o in self.operands]
-        if self.word in FUNCTIONS:
-            return f"{self.word}({texts[0]})"
+        if self.symbol in FUNCTIONS:
+            return f"{self.symbol}({texts[0]})"
         if len(texts) == 1:
             gone = [x for x in self.operands[0].indices if x not in self.indices]
-            return f"{self.word}[{','.join(gone)}]({texts[0]})"
-        if self.word in ("max", "min"):
-            return f"{self.word}({', '.join(texts)})"
-        return "(" + f" {self.word} ".join(texts) + ")"
+            return f"{self.symbol}[{','.join(gone)}]({texts[0]})"
+        if self.symbol in ("max", "min"):
+            return f"{self.symbol}({', '.join(texts)})"
+        return "(" + f" {self.symbol} ".join(texts) + ")"
 
     @property
     def depth(self) -> int:
@@ -92,8 +92,8 @@ class NestedMaker:
             made = self.expression(self.rng.randint(1, 4))
             kept = [x for x in made.indices if self.rng.random() < 0.85]
             if len(kept) < len(made.indices):
-                word = self.rng.choice(("sum", "sum", "max", "min")) if kept else "sum"
-                made = Nested(word, tuple(kept), (made,))
+                symbol = self.rng.choice(("sum", "sum", "max", "min")) if kept else "sum"
+                made = Nested(symbol, tuple(kept), (made,))
             if not made.operands:
                 continue
             if self.rng.random() < 0.2:
@@ -117,10 +117,10 @@ class NestedMaker:
         kind = rng.random()
         if kind < 0.2:
             return self._function(depth)
-        word = rng.choice(("*", "*", "*", "+", "+", "-", "max", "min"))
+        symbol = rng.choice(("*", "*", "*", "+", "+", "-", "max", "min"))
         left, right = self.expression(depth - 1), self.expression(depth - 1)
         indices = tuple(x for x in self.sizes if x in (*left.indices, *right.indices))
-        return Nested(word, indices, (left, right))
+        return Nested(symbol, indices, (left, right))
 
     def _function(self, depth: int) -> Nested:
         inner = self.expression(depth - 1)
@@ -143,22 +143,22 @@ class NestedMaker:
     ) -> Elements:
         """An expression over all axes, of length 1 where it lacks an index."""
         if not node.operands:
-            values, present = known[node.word]
+            values, present = known[node.symbol]
             order = [node.indices.index(x) for x in axes if x in node.indices]
             shape = [self.sizes[x] if x in node.indices else 1 for x in axes]
             return values.transpose(order).reshape(shape), present.transpose(order).reshape(shape)
         parts = [self._evaluate(o, axes, known) for o in node.operands]
-        if node.word in FUNCTIONS:
+        if node.symbol in FUNCTIONS:
             ((values, present),) = parts
-            return np.where(present, FUNCTIONS[node.word](values), 0.0), present
+            return np.where(present, FUNCTIONS[node.symbol](values), 0.0), present
         if len(parts) == 1:
             return self._folded(node, axes, *parts[0])
         (a, here), (b, there) = parts
-        if node.word == "*":
+        if node.symbol == "*":
             present = here & there
             return np.where(present, a * b, 0.0), present
         lives, present = self._united(node, axes, here, there)
-        values = _SIGNS[node.word](a, lives[0], b, lives[1])
+        values = _SIGNS[node.symbol](a, lives[0], b, lives[1])
         return np.where(present, values, 0.0), present
 
     def _folded(
@@ -168,9 +168,9 @@ class NestedMaker:
             k for k, x in enumerate(axes) if x in node.operands[0].indices and x not in node.indices
         )
         any_left = present.any(axis=gone, keepdims=True)
-        if node.word == "sum":
+        if node.symbol == "sum":
             return np.where(present, values, 0.0).sum(axis=gone, keepdims=True), any_left
-        if node.word == "max":
+        if node.symbol == "max":
             found = np.where(present, values, -np.inf).max(axis=gone, keepdims=True)
         else:
             found = np.where(present, values, np.inf).min(axis=gone, keepdims=True)

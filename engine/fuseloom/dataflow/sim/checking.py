@@ -22,6 +22,7 @@ import numpy as np
 from fuseloom.dataflow.sim.matched import MARGIN, Matched, MatchVerdict
 from fuseloom.errors import FuseloomError
 from fuseloom.program.distinct import distinct
+from fuseloom.program.integral import integral_tensors
 from fuseloom.program.rounded import (
     Box,
     Elements,
@@ -37,7 +38,6 @@ from fuseloom.program.rounded.tensors import Floats, Ints
 from fuseloom.program.rounded.wanted import Wanted
 from fuseloom.program.storage import StoredTensor
 from fuseloom.program.types import Program, Statement
-from fuseloom.program.whole_numbers import whole_numbers
 from fuseloom.results.check import Against, Check
 
 FEWEST, SAMPLES = 3, 16
@@ -144,7 +144,7 @@ class _Judge:
         seed: int,
     ) -> None:
         self.program = program
-        self.whole = whole_numbers(program)
+        self.whole = integral_tensors(program)
         self.step = step
         self.stored = stored
         self.names = tuple(name for name in step.outputs if name in stored)
@@ -302,7 +302,7 @@ class _Judge:
         box: Box,
         ends: Mapping[str, tuple[Elements, Elements]],
     ) -> tuple[Elements, Elements] | None:
-        """The least and the largest whole numbers that are right, where others are not."""
+        """The least and the largest integers that are right, where others are not."""
         if name in ends:
             low, high = (e.restricted(box) for e in ends[name])
             return low, high

@@ -56,7 +56,7 @@ class Matched:
     extra : tuple of int, optional
         Coordinates of the first element that is stored and should not be.
     ends : ((n,) array, (n,) array), optional
-        If only whole numbers are right, the least and the largest.
+        If only integers are right, the least and the largest.
     """
 
     elements: Elements
@@ -81,7 +81,7 @@ class Matched:
         Parameters
         ----------
         ends : (Elements, Elements), optional
-            The least and the largest whole numbers that are right.
+            The least and the largest integers that are right.
         """
         given = from_stored(stored, box)
         bounds = elements.bounds
@@ -129,11 +129,12 @@ class Matched:
 
     @cached_property
     def _whole(self) -> Bools:
-        """Which elements are whole numbers that are right."""
+        """Which elements are integers that are right."""
         if self.ends is None:
             return np.zeros(len(self.got), dtype=bool)
         low, high = self.ends
-        return (self.got == np.rint(self.got)) & (low <= self.got) & (self.got <= high)
+        right: Bools = (self.got == np.rint(self.got)) & (low <= self.got) & (self.got <= high)
+        return right
 
     def _allowed(self, moved: Floats) -> Floats:
         own = 2 * UNIT * np.abs(self.wanted) + 4 * SMALLEST
@@ -216,11 +217,11 @@ class Matched:
             verdict.error = max(verdict.error, worst / largest if largest else float("inf"))
 
     def _should(self, number: int) -> str:
-        """The value that an element should have, or the whole numbers."""
+        """The value that an element should have, or the integers."""
         if self.ends is None or self.ends[0][number] == self.ends[1][number]:
             return f"{self.wanted[number]:.7g}"
         low, high = (end[number] for end in self.ends)
-        return f"a whole number from {low:.7g} to {high:.7g}"
+        return f"an integer from {low:.7g} to {high:.7g}"
 
 
 def _element(name: str, place: tuple[int, ...]) -> str:

@@ -1,4 +1,4 @@
-"""Results of which every value is a whole number, whatever the data."""
+"""Results of which every value is an integer, whatever the data."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ _KEEP = frozenset(
     )
 )
 """Operations whose results are whole where operands and constant are: float32 rounds sums and
-products of whole numbers to whole numbers."""
+products of integers to integers."""
 
 
-def whole_numbers(program: Program) -> frozenset[str]:
-    """Return the tensors that hold whole numbers only, or infinities and NaN.
+def integral_tensors(program: Program) -> frozenset[str]:
+    """Return the tensors that hold integers only, or infinities and NaN.
 
     Examples
     --------
     >>> from fuseloom.program.parser import parse
     >>> text = "x: 3 dense\\ny[i] = floor(x[i])\\nz[i] = 2 * y[i]\\nw[i] = 0.5 * y[i]"
-    >>> sorted(whole_numbers(parse(text)))
+    >>> sorted(integral_tensors(parse(text)))
     ['y', 'z']
     """
     found: set[str] = set()
