@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import fuseloom as fl
-from fuseloom.errors import FuseloomError
+from fuseloom.dataflow.sim.program_runs import Run
+from fuseloom.errors import FuseloomError, InternalError
 from fuseloom.exploration.autoschedule import autoschedule
 from fuseloom.models import load
+from fuseloom.results.check import Check
 
 
 @pytest.mark.parametrize(
@@ -26,6 +30,31 @@ def test_never_worse_than_a_preset(name: str, data: str) -> None:
         assert found.cycles <= fl.simulate(made.compilation, tensors).cycles
     assert found.cycles == fl.simulate(fl.compile(model.program, found.schedule), tensors).cycles
     assert any("one by one take" in reason for reason in found.reasons)
+
+
+def test_a_schedule_with_wrong_results_is_reported_and_left_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("FUSELOOM_REPORTS", str(tmp_path))
+    program = fl.parse("A: 4x4 csr\nB: 4x4 csr\nT[i,j] = A[i,j] * B[i,j]\nU[i,j] = relu(T[i,j])")
+    data = {"A": np.eye(4), "B": np.eye(4)}
+    check = Run.check
+
+    def wrong_if_fused(run: Run, memory: int | None = None) -> Check:
+        fused = len(run.compilation.regions) < 2
+        return replace(check(run, memory), share=2.0) if fused else check(run, memory)
+
+    monkeypatch.setattr(Run, "check", wrong_if_fused)
+    found = autoschedule(program, data, time_limit=5)
+    assert "fuse" not in found.schedule
+    assert len(found.run.compilation.regions) == 2
+    assert any("gives wrong results" in reason for reason in found.reasons)
+    (report,) = tmp_path.glob("*.json")
+    assert "fuse T..U" in report.read_text(encoding="utf-8")
+
+    monkeypatch.setattr(Run, "check", lambda run, memory=None: replace(check(run), share=2.0))
+    with pytest.raises(InternalError, match="gives wrong results"):
+        autoschedule(program, data, time_limit=5)
 
 
 def test_why_not_another() -> None:

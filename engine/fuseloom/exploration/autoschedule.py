@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from math import inf
 from typing import Any
 
+from fuseloom import faults
 from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.fusion.schedule import Schedule
@@ -18,13 +20,20 @@ from fuseloom.dataflow.sim.program_runs import Run, simulate
 from fuseloom.dataflow.sim.reports import Limits
 from fuseloom.dataflow.space.stored import store_choices
 from fuseloom.display.shows import Shows
-from fuseloom.errors import CancelledError, FuseloomError, ScheduleError, SimulationError
+from fuseloom.errors import (
+    CancelledError,
+    FuseloomError,
+    InternalError,
+    ScheduleError,
+    SimulationError,
+)
 from fuseloom.exploration.certificate import Certificate, together
 from fuseloom.exploration.found import Best, Watcher
 from fuseloom.exploration.pareto import front
 from fuseloom.exploration.reasons import reasons, why_not
 from fuseloom.exploration.rivals import presets_of, stored_dense
 from fuseloom.exploration.search import Progress, Search
+from fuseloom.program.printer import print_program
 from fuseloom.program.types import Program
 from fuseloom.results.method import Budget, Cost, Part, every
 from fuseloom.wording import agreeing, counted, described
@@ -289,17 +298,21 @@ def _judged(
 
     compiled = compile_program(program, schedule)
     run = judge(compiled.sized() if method.sized else compiled)
+    contenders = [(run, schedule, "")]
     for rival in [*stored_dense(method, compiled), *presets_of(method, presets, budget)]:
         if rival.expected.cycles >= run.cycles * (1 + NEAR):
             continue
         other = judge(rival.built)
         if (other.cycles, other.work.bytes) < (run.cycles, run.work.bytes):
-            told.append(
+            why = (
                 f"{rival.name}: {counted(other.cycles, 'cycle')} and "
                 f"{counted(other.work.bytes, 'byte')} instead of "
                 f"{run.cycles:,} and {run.work.bytes:,}"
             )
-            schedule, run = str(rival.made.resolved), other
+            contenders.append((other, str(rival.made.resolved), why))
+            run = other
+    run, schedule, wrong = _first_right(program, method, contenders[::-1], judge)
+    told += wrong + [why for _, text, why in contenders if why and text == schedule]
     proof = replace(proof, cycles=run.cycles, bound=min(proof.bound, run.cycles))
     if not method.ideals.whole:
         told.append(f"not searched: {method.unsearched[0]}; the program has too many of them")
@@ -312,6 +325,39 @@ def _judged(
     return Autoscheduled(
         schedule, run.cycles, proof, tuple(told), space, run, best, method, choices
     )
+
+
+def _first_right(
+    program: Program,
+    method: Dataflow,
+    contenders: Sequence[tuple[Run, str, str]],
+    judge: Callable[[Compilation], Run],
+) -> tuple[Run, str, list[str]]:
+    """The first run whose results are right, its schedule, and the reports of wrong ones.
+
+    Behind the contenders stands the program without fusion.  A wrong result is a fault of
+    Fuseloom, and reported (:mod:`fuseloom.faults`).
+
+    Raises
+    ------
+    InternalError
+        If none is right.
+    """
+    reports: list[str] = []
+    plain = str(method.base)
+
+    def unfused() -> Iterator[tuple[Run, str, str]]:
+        compiled = compile_program(program, plain)
+        yield judge(compiled.sized() if method.sized else compiled), plain, ""
+
+    for run, schedule, _ in chain(contenders, unfused()):
+        check = run.check()
+        if check.ok or not method.machine.has_searchers:  # one with the reference's faults
+            return run, schedule, reports
+        what = "a schedule that the search found gives wrong results"
+        texts = {"program": print_program(program), "schedule": schedule}
+        reports.append(str(faults.report(what, AssertionError(str(check)), **texts)))
+    raise InternalError(reports[0], hint="take another schedule, and report the error")
 
 
 def _with(base: Schedule, text: str) -> Schedule:
