@@ -20,6 +20,8 @@ def test_irregular_nouns_and_formats() -> None:
     assert counted(3, "index", "indices") == "3 indices"
     assert counted(1.5, "byte", spec="g") == "1.5 bytes"
     assert counted(float("inf"), "cycle") == "inf cycles"
+    assert counted(6.18e67, "cycle") == "6.18e+67 cycles"
+    assert counted(10**18, "byte") == "1,000,000,000,000,000,000 bytes"
 
 
 def test_verbs_agree_with_their_number() -> None:

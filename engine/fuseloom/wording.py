@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isinf
 
 from fuseloom.errors import printable, shortened
+
+MANY = 1e15
+"""The size from which on a float is told by its first digits and a power of ten."""
 
 
 def counted(number: float, noun: str, plural: str | None = None, *, spec: str = "") -> str:
@@ -25,11 +29,24 @@ def counted(number: float, noun: str, plural: str | None = None, *, spec: str = 
     --------
     >>> counted(1, "order"), counted(1234, "order"), counted(2, "index", "indices")
     ('1 order', '1,234 orders', '2 indices')
-    >>> counted(0.9996, "cycle"), counted(1.5, "byte", spec="g")
-    ('1 cycle', '1.5 bytes')
+    >>> counted(0.9996, "cycle"), counted(1.5, "byte", spec="g"), counted(1e70, "cycle")
+    ('1 cycle', '1.5 bytes', '1e+70 cycles')
     """
-    text = format(number, spec or (",d" if isinstance(number, int) else ",.0f"))
+    text = format(number, spec) if spec else grouped(number)
     return f"{text} {agreeing(text, noun, plural or f'{noun}s')}"
+
+
+def grouped(number: float) -> str:
+    """Return a number as an integer with thousands separators; a huge float by its first digits.
+
+    Examples
+    --------
+    >>> grouped(1234), grouped(1234.5), grouped(6.18e67), grouped(float("inf"))
+    ('1,234', '1,234', '6.18e+67', 'inf')
+    """
+    if isinstance(number, int):
+        return format(number, ",d")
+    return format(number, ",.0f" if abs(number) < MANY or isinf(number) else ".3g")
 
 
 def agreeing(number: float | str, singular: str, plural: str) -> str:

@@ -15,7 +15,7 @@ from fuseloom.errors import ScheduleError
 from fuseloom.exploration.autoschedule import GAP, TIME_LIMIT, Autoscheduled, Choice, autoschedule
 from fuseloom.results.document import DocumentKind
 from fuseloom.results.text_table import Align, TextColumn, text_table
-from fuseloom.wording import counted
+from fuseloom.wording import counted, grouped
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
@@ -164,7 +164,7 @@ def _row(choice: Choice) -> tuple[str, ...]:
     cost = choice.cost
     numbers = (cost.cycles, cost.bytes, cost.on_chip, cost.lanes)
     text = choice.schedule if choice.simulated else f"{choice.schedule} (estimated)"
-    return (*(f"{number:,.0f}" for number in numbers), text)
+    return (*(grouped(number) for number in numbers), text)
 
 
 def _why(options: Any) -> int:

@@ -14,7 +14,7 @@ from fuseloom.dataflow.cost.why import BASIS
 from fuseloom.program import StoredTensor
 from fuseloom.program.statistics import TensorStatistics
 from fuseloom.results.document import DocumentKind
-from fuseloom.wording import counted
+from fuseloom.wording import counted, grouped
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +56,7 @@ def _run(options: Any) -> int:
         return 0
     print(f"{given.heading}{result}")
     print(f"rests on {basis(result)}")
-    print(f"between {result.low:,.0f} and {counted(result.high, 'cycle')} (19 times out of 20)")
+    print(f"between {grouped(result.low)} and {counted(result.high, 'cycle')} (19 times out of 20)")
     if options.bound:
         print(bound(result))
     if options.explain:
@@ -80,7 +80,7 @@ def bound(result: Estimate) -> str:
     """Return the lower bound on the cycles, for all regions or for those that have one."""
     if result.least is not None:
         return f"no run takes fewer than {counted(result.least, 'cycle')}"
-    some = [f"{r.name} {r.least:,.0f}" for r in result.regions if r.least is not None]
+    some = [f"{r.name} {grouped(r.least)}" for r in result.regions if r.least is not None]
     known = f"; of {', '.join(some)}" if some else ""
     return f"no bound is known where a region is not executed whole{known}"
 

@@ -19,7 +19,7 @@ from fuseloom.exploration.store.table import export_runs, read_runs
 from fuseloom.results.document import DocumentKind
 from fuseloom.results.text_table import Align, TextColumn, text_table
 from fuseloom.terminal import table_width, tables_within
-from fuseloom.wording import counted
+from fuseloom.wording import counted, grouped
 
 SHOWN = 20
 """Runs of a list, unless told otherwise."""
@@ -151,7 +151,7 @@ def _row(run: StoredRun) -> list[str]:
         _plain(run.label.data, 24),
         _plain(run.label.machine, 16),
         "" if run.cycles is None else f"{run.cycles:,}",
-        "" if run.label.estimated is None else f"{run.label.estimated:,.0f}",
+        "" if run.label.estimated is None else grouped(run.label.estimated),
         "" if run.seconds is None else f"{run.seconds:,.2f}",
         _plain(about, 60 if table_width() is None else 500),
     ]

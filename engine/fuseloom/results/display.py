@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from fuseloom.display import Markup, shown, table, tag
 from fuseloom.results.check import Check
 from fuseloom.results.record import RunRecord
-from fuseloom.wording import counted
+from fuseloom.wording import counted, grouped
 
 
 def check_html(check: Check | None) -> Markup:
@@ -35,15 +35,11 @@ def figures_html(
     more : sequence of (str, sequence of str)
         Further columns with their texts, a last one for the total.
     """
-    named = [(name, *map(_whole, figures)) for name, *figures in regions]
+    named = [(name, *map(grouped, figures)) for name, *figures in regions]
     rows = [(*row, *(texts[k] for _, texts in more)) for k, row in enumerate(named)]
-    foot = ("total", *map(_whole, total), *(texts[-1] for _, texts in more))
+    foot = ("total", *map(grouped, total), *(texts[-1] for _, texts in more))
     heads = ["region", "cycles", "FLOPs", "bytes", *(head for head, _ in more)]
     return table(heads, rows, figures=range(1, len(heads)), foot=foot if len(rows) > 1 else None)
-
-
-def _whole(number: float) -> str:
-    return f"{number:,.0f}"
 
 
 def record_html(record: RunRecord) -> Markup:

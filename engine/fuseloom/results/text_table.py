@@ -9,6 +9,7 @@ from enum import Enum
 
 from fuseloom.errors import shortened
 from fuseloom.terminal import table_width
+from fuseloom.wording import grouped
 
 
 class Align(Enum):
@@ -141,6 +142,6 @@ def totals_table(
     rows.append(("total", *total))
     return text_table(
         TOTALS,
-        [(name, *(f"{figure:,.0f}" for figure in figures)) for name, *figures in rows],
+        [(name, *(grouped(figure) for figure in figures)) for name, *figures in rows],
         gap=" ",
     )

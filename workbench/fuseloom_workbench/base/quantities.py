@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from fuseloom.wording import agreeing, counted
+from fuseloom.wording import MANY, agreeing, counted
 
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 
@@ -13,12 +13,14 @@ def count(value: float, unit: str) -> str:
     """A count with thousands separators, e.g. ``12,345 cycles`` or ``1 cycle``."""
     if not math.isfinite(value):
         return f"unknown {unit}"
+    if abs(value) >= MANY:
+        return f"{value:.3g} {unit}"
     return f"{round(value):,} {agreeing(round(value), unit.removesuffix('s'), unit)}"
 
 
 def short(value: float, unit: str) -> str:
     """A count that fits a narrow place: ``1.23 M cycles`` from a million on."""
-    for size, prefix in _PREFIXES:
+    for size, prefix in _PREFIXES if abs(value) < MANY else ():
         if abs(value) >= size:
             return f"{value / size:.3g} {prefix}{'' if unit == 'B' else ' '}{unit}"
     return count(value, unit)

@@ -7,7 +7,7 @@ from math import isfinite
 from fuseloom.dataflow.cost.numbers import Estimate
 from fuseloom.display import Markup, shown, tag
 from fuseloom.results.display import figures_html
-from fuseloom.wording import counted
+from fuseloom.wording import counted, grouped
 
 
 def estimate_html(estimate: Estimate) -> Markup:
@@ -28,4 +28,4 @@ def estimate_html(estimate: Estimate) -> Markup:
 
 
 def _between(low: float, high: float) -> str:
-    return f"{low:,.0f} and {high:,.0f}" if isfinite(high) else f"{low:,.0f} and more"
+    return f"{grouped(low)} and {grouped(high)}" if isfinite(high) else f"{grouped(low)} and more"
