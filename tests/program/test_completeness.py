@@ -81,7 +81,7 @@ def test_constants_that_are_taken(statement: str) -> None:
         ("y[i] = 1 - s[i]", "'1 - s[i]'", "s is stored sparse (compressed)"),
         ("y[i] = 1 + s[i]", "'1 + s[i]'", "s is stored sparse (compressed)"),
         ("y[i,j] = 0.5 - M[i,j]", "'0.5 - M[i,j]'", "M is stored sparse (dense, compressed)"),
-        ("y[i] = 1 - M[i,j] * d[j]", "'1 - y_", "M is stored sparse"),
+        ("y[i] = 1 - M[i,j] * d[j]", "'1 - ...'", "M is stored sparse"),
         ("t[i] = relu(s[i])\ny[i] = exp(1 - t[i])", "'1 - t[i]'", "s is stored sparse"),
     ],
 )

@@ -72,6 +72,6 @@ def search(first: int, count: int) -> None:
     assert seen["fused"] >= count // 3
 
 
-@counts(small=40, deep=400)
+@counts(small=25, deep=1000)
 def test_random_cases(count: int) -> None:
     search(SEED, count)

@@ -219,7 +219,7 @@ def _fused(
     except (OrderError, LoweringError) as problem:
         refused = _without_order(program, schedule)
         if refused is not None:
-            problem.suggest(remedies(refused, partial(_regions_of, build)))
+            problem.suggest(remedies(refused, partial(_regions_of, build), problem.hint))
         raise
 
 
@@ -310,9 +310,7 @@ def _blamed(schedule: Schedule, region: FusedRegion, build: _Build) -> list[Comp
             return _compiled(schedule, region, build)
         except (OrderError, LoweringError) as problem:
             refused = RefusedRegion(region.program, schedule, region.statements, region.chosen)
-            told = [problem.hint] if isinstance(problem, InternalError) else []
-            told.append(remedies(refused, partial(_regions_of, build)))
-            problem.suggest("; or ".join(filter(None, told)) or None)
+            problem.suggest(remedies(refused, partial(_regions_of, build), problem.hint))
             raise
 
 

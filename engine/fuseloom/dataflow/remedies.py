@@ -26,6 +26,9 @@ MOST = 2
 MODE_ORDERS = 8
 """Other orders of levels tried of the inputs."""
 
+_GUESSES = ("cut ", "move ", "fuse ", "store ", "declare ", "use 'option", "'permute")
+"""Beginnings of hints that say what may help: they are told only if it was tried."""
+
 Build: TypeAlias = Callable[
     [Program, Schedule, Sequence[Statement], tuple[str, ...] | None], list[CompiledRegion]
 ]
@@ -50,18 +53,22 @@ class RefusedRegion:
     order: tuple[str, ...] | None
 
 
-def remedies(refused: RefusedRegion, build: Build, seconds: float = SECONDS) -> str | None:
+def remedies(
+    refused: RefusedRegion, build: Build, hint: str | None = None, seconds: float = SECONDS
+) -> str | None:
     """Return remedies that help, the smallest change first; None if none was found.
 
     Parameters
     ----------
+    hint : str, optional
+        What has been said where the region was refused; it is kept if it is no guess.
     build : callable
         Compiles, and raises a :class:`~fuseloom.errors.FuseloomError` where it cannot.
     seconds : float
         Processor time after which no other is tried.
     """
     until = time.process_time() + seconds
-    found: list[str] = []
+    found = [] if hint is None or hint.startswith(_GUESSES) else [hint]
     for attempt in (_other_order, _cut, _permuted, _without, _stored, _dense_sums):
         if len(found) == MOST or time.process_time() > until:
             break
