@@ -73,6 +73,7 @@ def test_compile_a_preset(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[2:] == ["H is stored [compressed, dense]"]
 
 
+@pytest.mark.deep  # takes seconds
 def test_what_is_stored_dense_is_an_entry_of_the_json(capsys: pytest.CaptureFixture[str]) -> None:
     shown = output(capsys, "compile", "--model", "gcn", "--preset", "partial", "--json")
     assert json.loads(shown)["stored"] == {"H": "[compressed, dense]"}

@@ -95,6 +95,7 @@ def test_fish_completes(folder: Path, capsys: pytest.CaptureFixture[str]) -> Non
         assert {line.split("\t")[0] for line in done.stdout.splitlines()} == expected
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_shell_can_read_its_script(
     shell: str, folder: Path, capsys: pytest.CaptureFixture[str]
@@ -107,6 +108,7 @@ def test_a_shell_can_read_its_script(
         subprocess.run([shell, "-n", path], check=True)
 
 
+@pytest.mark.deep  # takes seconds
 def test_every_argument_is_in_every_script(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -65,6 +65,7 @@ def test_choices_that_do_not_fit_a_list_of_edges(
     assert "hint: " in last
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize("chosen", [("--base", "0"), ("--duplicates", "sum"), ("--unweighted",)])
 @pytest.mark.parametrize("tensors", [(), ("--tensors", "A=random", "--tensors", "x=random")])
 def test_choices_about_edges_without_a_list(

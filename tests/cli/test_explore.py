@@ -26,6 +26,7 @@ def test_orders_are_ranked(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[1] == "  * i→k→k'→p→n→m                            1 order   49,435 cycles"
 
 
+@pytest.mark.deep  # takes seconds
 def test_as_json_up_to_a_limit(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*FULL, "--limit", "2", "--json"]) == 0
     (region,) = json.loads(capsys.readouterr().out)["regions"]
@@ -49,6 +50,7 @@ def test_very_many_orders_are_not_counted(
     assert "(of very many)" in capsys.readouterr().out
 
 
+@pytest.mark.deep  # takes seconds
 def test_what_no_machine_can_realise_has_a_reason(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

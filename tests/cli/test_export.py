@@ -11,6 +11,7 @@ import pytest
 from tests.cli.commands import error, output
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize("form", ["sam", "json"])
 def test_export_and_back(form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / f"g.{form}"

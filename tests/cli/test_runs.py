@@ -144,6 +144,7 @@ def test_faults_are_told(path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "leave one out" in error(capsys, "runs", "list", "--follow", "--json")
 
 
+@pytest.mark.deep  # takes seconds
 def test_following(store: RunStore, path: Path) -> None:
     follower = subprocess.Popen(
         [sys.executable, "-m", "fuseloom", "runs", "list", "--follow", "--limit", "1"],

@@ -76,6 +76,7 @@ def test_both_engines_give_one_result(data: dict[str, object]) -> None:
         assert np.array_equal(runs[0].outputs[name].values, runs[1].outputs[name].values)
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize(
     ("schedule", "machine", "dense"),
     [

@@ -14,6 +14,7 @@ from fuseloom.program.formats import LevelFormat
 from fuseloom.results.method import Budget
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize("sized", [False, True])
 def test_presets_are_estimated_once_with_the_channels_that_all_have(sized: bool) -> None:
     model, data = load("attention", "random")
@@ -27,6 +28,7 @@ def test_presets_are_estimated_once_with_the_channels_that_all_have(sized: bool)
     assert not list(presets_of(method, {"wrong": "fuse Q..R"}, Budget()))
 
 
+@pytest.mark.deep  # takes seconds
 def test_presets_do_not_go_with_settings_that_hold_throughout() -> None:
     model, data = load("gcn", "karate")
     kept = Dataflow(model.program, data, base=Schedule.parse("strict on"))

@@ -98,6 +98,7 @@ def test_a_header_that_no_tokenizer_ends(tmp_path: Path) -> None:
         read_npz(tmp_path / "a.npz")
 
 
+@pytest.mark.deep  # takes seconds
 def test_what_unpacks_to_too_much_is_refused_before(tmp_path: Path) -> None:
     path = tmp_path / "bomb.npz"
     np.savez_compressed(path, A=np.zeros(FREE_ARRAYS // 8 + 1))

@@ -85,6 +85,7 @@ def test_many_random_programs(engine: str) -> None:
     assert 2 * fused >= cases
 
 
+@pytest.mark.deep  # takes seconds
 def test_a_wrong_result_would_be_seen() -> None:
     """Values that are off by one are told apart from right ones."""
     seen = 0

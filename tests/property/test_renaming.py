@@ -139,6 +139,7 @@ def test_names_of_indices_mean_nothing(caplog: pytest.LogCaptureFixture) -> None
     check(SEED, 120, 4, caplog)
 
 
+@pytest.mark.deep  # takes seconds
 def test_names_of_wide_indices_mean_nothing(caplog: pytest.LogCaptureFixture) -> None:
     check(SEED + 20_000, 40, 4, caplog, wide=True)
 

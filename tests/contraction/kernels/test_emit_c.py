@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from fuseloom.contraction.loopnest.parser import parse_nest
 from fuseloom.contraction.tree import ContractionTree
 from fuseloom.program import parse
@@ -19,6 +21,7 @@ def words(source: str) -> set[str]:
     return set(re.findall(r"[A-Za-z_]\w*", source)) - set(KNOWN.split())
 
 
+@pytest.mark.deep  # takes seconds
 def test_all_names_are_generated() -> None:
     text = "zebra: 3x4 csf\nsystem: 4 csf\nint[yak] = zebra[yak,goto] * system[goto]"
     tree = ContractionTree.of(parse(text))

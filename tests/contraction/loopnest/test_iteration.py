@@ -61,6 +61,7 @@ def simulated(tree: ContractionTree, order: list[str]) -> float:
     return program_record(run, run.check(), PAGE).flops
 
 
+@pytest.mark.deep  # takes seconds
 def test_the_machine_does_what_the_loops_say() -> None:
     compared = 0
     for seed in range(400):

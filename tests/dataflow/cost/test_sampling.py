@@ -109,6 +109,7 @@ def test_orders_share_samples() -> None:
     assert all(len(found) == 1 for found in by_index.values())
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize(
     "lanes", ["parallel i by 2", "parallel i by 5", "parallel i by 2; parallel j by 3"]
 )

@@ -112,6 +112,7 @@ def test_six_of_the_24_orders_of_two_products_are_rejected() -> None:
     assert len(rejected) == 6
 
 
+@pytest.mark.deep  # takes seconds
 def test_a_producer_ends_where_its_reader_goes_on() -> None:
     """The output of a producer is a prefix of its reader's nest, for every order that is built."""
     for program in (CHAIN, LOGITS, gcn().program):

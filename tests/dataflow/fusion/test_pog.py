@@ -248,6 +248,7 @@ def test_the_small_design_space_can_be_listed() -> None:
     assert len(set(tied.orders())) == tied.count()
 
 
+@pytest.mark.deep  # takes seconds
 def test_samples_are_uniform() -> None:
     """Each of the orders of an N-shaped poset turns up as often as the others."""
     edges = [("a", "c"), ("b", "c"), ("b", "d")]

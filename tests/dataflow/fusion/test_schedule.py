@@ -85,6 +85,7 @@ def test_printing_and_reading_back(schedule: Schedule) -> None:
     assert Schedule.parse(str(schedule)) == schedule
 
 
+@pytest.mark.deep  # takes seconds
 @given(SCHEDULES)
 def test_one_directive_a_line_reads_the_same(schedule: Schedule) -> None:
     lines = str(schedule).replace("; ", "  # one\n\t")

@@ -55,6 +55,7 @@ def drawn() -> list[FusedRegion]:
     return found
 
 
+@pytest.mark.deep  # takes seconds
 def test_without_refusals_all_orders_come_in_sequence() -> None:
     for region in (chain(), *drawn()):
         search = OrderSearch(region)

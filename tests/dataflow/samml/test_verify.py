@@ -38,6 +38,7 @@ def joined(kinds: tuple[StreamKind, ...], depths: tuple[int, ...], out: StreamKi
     return Graph("joined", (*sources, node, *sinks), tuple(streams))
 
 
+@pytest.mark.deep  # takes seconds
 def test_what_is_compiled_is_well_formed() -> None:
     verify(COPY)
     verify(joined((CRD, REF, CRD, VAL), (1, 1, 1, 1), REF))

@@ -71,6 +71,7 @@ def test_a_graph_without_scanners_has_no_share() -> None:
     assert InputStreams.of(BoundGraph(softmax(2, 2).graph)).share(np.zeros(99, np.int64)) == 0.0
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_share_of_the_input_grows_to_the_end(
     engine: str, monkeypatch: pytest.MonkeyPatch
@@ -158,6 +159,7 @@ def test_too_much_memory_for_channels(engine: str) -> None:
     assert "bound the channels" in str(caught.value.hint)
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize("engine", ENGINES)
 def test_too_much_memory_for_outputs(engine: str) -> None:
     """The channels are short; what is written counts as well."""
@@ -204,6 +206,7 @@ def test_no_sizes(text: str) -> None:
         size(text)
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize(
     ("option", "message"),
     [("--token-limit=100", "more than 100 tokens"), ("--memory-limit=1K", "needs more than 0 MiB")],

@@ -59,6 +59,7 @@ def test_at_least_one_change_is_looked_at_whatever_the_time() -> None:
     assert [s.kind for s in found] == [EditKind.CUT, EditKind.NODE]
 
 
+@pytest.mark.deep  # takes seconds
 def test_channels_with_more_room_are_a_change_of_the_machine() -> None:
     asked = explained(PARTIAL).asked
     assert not [s for s in suggestions(asked, seconds=0.1) if s.kind is EditKind.CHANNELS]

@@ -139,6 +139,7 @@ def test_meaning(name: str, seed: int) -> None:
     np.testing.assert_allclose(got, MEANINGS[name](*arguments), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize(
     ("orders", "regions"), [(True, 2), (False, 1)], ids=["as the file reads", "in any order"]
 )

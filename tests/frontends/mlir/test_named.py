@@ -196,6 +196,7 @@ def test_what_rounds_or_says_too_little_is_refused(line: str, message: str) -> N
     assert caught.value.hint
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 8])
 @pytest.mark.parametrize("start", ["1.0", "2.0", None])
 def test_a_product_of_all_elements(size: int, start: str | None) -> None:

@@ -6,12 +6,14 @@ import asyncio
 import json
 
 import panel as pn
+import pytest
 
 from fuseloom_workbench.base.page_backend import LocalBackend, backend_of
 from fuseloom_workbench.parts import LATER, PARTS
 from fuseloom_workbench.state.session import Session
 
 
+@pytest.mark.deep  # takes seconds
 def test_all_parts_are_of_one_design(session):
     backend = LocalBackend(session)
     backend.want(*PARTS, *LATER)

@@ -18,6 +18,7 @@ def test_the_chain_shows_regions_with_estimates(session):
     assert sum(r["share"] for r in view["regions"]) == pytest.approx(1)
 
 
+@pytest.mark.deep  # takes seconds
 def test_the_chain_shows_what_a_run_took(explained):
     regions = FusionChain(explained).view["regions"]
     assert [region["simulated"] for region in regions] == [

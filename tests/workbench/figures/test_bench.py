@@ -67,6 +67,7 @@ def test_one_configuration(told) -> None:
     assert any(n.wrong and "must stay outside" in n.text for n in until_done(line))
 
 
+@pytest.mark.deep  # takes seconds
 def test_of_several_estimates_in_line_the_last_counts(told) -> None:
     bench, line = told
     given = [Configuration("nested", "ikjl", (("density", x / 10),), "full") for x in range(1, 6)]

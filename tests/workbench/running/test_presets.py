@@ -28,6 +28,7 @@ def backend(session, monkeypatch):
     return backend
 
 
+@pytest.mark.deep  # takes seconds
 def test_every_preset_is_run_and_the_design_is_as_before(backend, session):
     session.move_boundary(4, 3)
     said = []
@@ -57,6 +58,7 @@ def test_what_takes_long_is_left_out_and_said(backend, session, monkeypatch):
     assert said[-1].endswith("; full would take long: Run asks first.")
 
 
+@pytest.mark.deep  # takes seconds
 @pytest.mark.parametrize("end", [(True, "the simulator stopped"), (False, "cancelled")])
 def test_the_first_that_fails_or_is_cancelled_is_the_last(backend, session, end):
     backend.ends["C+S"] = end

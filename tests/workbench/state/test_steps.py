@@ -29,6 +29,7 @@ def test_steps_are_called_after_what_was_changed(session):
     assert names(session)[-3:] == ["on default", "gcn, random", "sizes"]
 
 
+@pytest.mark.deep  # takes seconds
 def test_travel_goes_over_several_steps_at_once(session):
     for preset in ("full", "unfused", "C+S"):
         session.preset(preset)

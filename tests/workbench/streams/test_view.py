@@ -107,6 +107,7 @@ def test_whose_story_is_told(spmv):
     assert spmv.current.graph.nodes[whole.told_of(-1, -1)].label == "LS A.i", "it begins there"
 
 
+@pytest.mark.deep  # takes seconds
 def test_ports_of_the_memory_are_drawn_too(spmv):
     spmv.set_machine("hbm2")
     whole = shown(spmv)

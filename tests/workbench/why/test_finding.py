@@ -13,6 +13,7 @@ from fuseloom_workbench.why import finding
 from .answered import found, fused, looked
 
 
+@pytest.mark.deep  # takes seconds
 def test_what_is_found_of_the_full_fusion():
     made = found()
     assert [one.tensor for one in made.repeated] == ["T1", "T2", "T3", "H"]

@@ -27,6 +27,7 @@ def sums(piece):
     )
 
 
+@pytest.mark.deep  # takes seconds
 def test_the_answer_leads():
     told = view(fused(), found())
     assert told["answer"]["cause"] == "recomputed"

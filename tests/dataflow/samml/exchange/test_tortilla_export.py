@@ -87,6 +87,7 @@ def run_export(
     return run_bytes((folder / "op.bin").read_bytes(), folder, machine)
 
 
+@pytest.mark.deep  # takes seconds
 def test_exports_without_warnings_run_in_the_target(tmp_path: Path) -> None:
     """On the copied machine with all its quirks they give what ours gave."""
     print(f"seeds from {SEED}")

@@ -121,6 +121,7 @@ def test_a_recording_holds_no_more_than_its_tokens() -> None:
     agree(recording, counting(900), Machine.default())
 
 
+@pytest.mark.deep  # takes seconds
 def test_far_more_tokens_than_allowed_are_never_made() -> None:
     """A source runs ahead of its readers, but rests at the cycle where the run is looked at."""
     recording = record(counting(200_000), Machine.default(), RecordingLimits(tokens=100))
