@@ -35,6 +35,10 @@ _PATIENCE = 60
 _KEPT = 8_000
 
 
+MOST_LINES = 4
+"""Lines of a refusal: the error, and up to three notes on what was read before."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """The outcome of one command line.
@@ -77,7 +81,7 @@ class Outcome:
             found.append(f"held {self.memory >> 20} MiB")
         if self.status == 2 and not 10 <= len(self.message) <= MESSAGE:
             found.append(f"a message of {len(self.message)} characters")
-        if self.status == 2 and len(self.errors.splitlines()) > 3:
+        if self.status == 2 and len(self.errors.splitlines()) > MOST_LINES:
             found.append(f"{len(self.errors.splitlines())} lines")
         if any(not (c.isprintable() or c in "\n") for c in self.errors):
             found.append("characters that do not print")

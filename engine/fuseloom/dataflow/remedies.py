@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from fuseloom.dataflow.compilation import CompiledRegion
 from fuseloom.dataflow.fusion.directives import Fuse, Order, Parallel, Permute
+from fuseloom.dataflow.fusion.regions import partition
 from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.errors import FuseloomError
 from fuseloom.program.printer import declaration
@@ -89,6 +90,16 @@ def _tried(
         return build(program, schedule, statements, order)
     except FuseloomError:
         return None
+
+
+def _everywhere(refused: RefusedRegion, build: Build, program: Program, schedule: Schedule) -> bool:
+    """Return whether all regions can be built in a changed program, which may cut none."""
+    ends = _ends(refused.statements)
+    for span in partition(program, schedule):
+        order = refused.order if _ends(span.statements) == ends else None
+        if not _tried(build, program, schedule, span.statements, order):
+            return False
+    return True
 
 
 def _ends(statements: Sequence[Statement]) -> tuple[str, str]:
@@ -218,7 +229,7 @@ def _stored(refused: RefusedRegion, build: Build) -> Iterator[str]:
     for tensor, order in islice(others, MODE_ORDERS):
         other = replace(tensor, format=replace(tensor.format, mode_order=order))
         program = refused.program.with_tensor(other)
-        if _tried(build, program, refused.schedule, refused.statements, refused.order):
+        if _everywhere(refused, build, program, refused.schedule):
             yield f"declare '{declaration(other)}'"
 
 
@@ -229,5 +240,5 @@ def _dense_sums(refused: RefusedRegion, build: Build) -> Iterator[str]:
     if any(s.op.unites and len({frozenset(a.indices) for a in s.operands}) > 1
            for s in refused.statements):  # fmt: skip
         program = replace(refused.program, broadcast_add=BroadcastAdd.DENSE)
-        if _tried(build, program, refused.schedule, refused.statements, refused.order):
+        if _everywhere(refused, build, program, refused.schedule):
             yield "use 'option broadcast_add dense'"

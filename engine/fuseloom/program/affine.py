@@ -213,16 +213,16 @@ class AccessRewriter:
         indices: list[Identifier] = []
         bound: list[Identifier] = []
         relations: list[Read] = []
+        named: set[str] = set()
         for axis, position in enumerate(node.positions):
-            alone = isinstance(position, Identifier) and position.text not in {
-                x.text for x in indices
-            }
             if isinstance(position, Identifier):
-                if alone:
+                if position.text not in named:
+                    named.add(position.text)
                     indices.append(position)
                     continue
                 position = Position(((1, position),), 0, position.place)
             index = Identifier(_fresh_index(node.name, axis, used), position.place)
+            named.add(index.text)
             indices.append(index)
             bound.append(index)
             if known:

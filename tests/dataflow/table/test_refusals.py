@@ -1,5 +1,7 @@
 """Refusals: each names the fault, its place, the cause and the remedy."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -201,15 +203,20 @@ def test_a_deep_region_is_given_up_after_few_tries(monkeypatch: pytest.MonkeyPat
     """A layer of graph attention, read again under the filter of its own softmax."""
     tried = counted(monkeypatch)
     problem = refusal(ATTENTION, "fuse linear..elu")
-    assert problem.message == (
-        f"region linear..elu: none of the {len(tried)} kinds tried of 21,794,572,800 legal orders "
+    told = re.fullmatch(
+        r"region linear..elu: none of the (\d+) kinds tried of 21,794,572,800 legal orders "
         "can be built; the first fails with: matmul is used several times, under filters of which "
-        "none contains the others, and one level would have to serve them all"
+        "none contains the others, and one level would have to serve them all",
+        problem.message,
     )
-    assert len(tried) < 100
-    assert problem.hint == "cut the region after matmul"
-    compiled_program = compile_program(parse(ATTENTION), "fuse linear..matmul; fuse matmul_1..elu")
-    assert len(compiled_program.regions) == 2
+    assert told
+    assert int(told[1]) <= len(tried) < 300  # remedies are tried, too
+    assert int(told[1]) < 100
+    hint = problem.hint or ""
+    assert hint.startswith("cut the region after ")
+    cut = hint.partition(": ")[2].partition("; or")[0]
+    regions = compile_program(parse(ATTENTION), cut).regions
+    assert sum(len(r.region.statements) for r in regions) == len(parse(ATTENTION).live)
 
 
 @pytest.mark.parametrize(
