@@ -66,8 +66,18 @@ def carried_out(text: str, schedule: str, remedy: str) -> tuple[str, str]:
     return text, "; ".join(lines)
 
 
-@counts(small=10, deep=300)
+@counts(small=10, deep=60)
 def test_every_remedy_works(count: int) -> None:
+    search(count)
+
+
+@pytest.mark.fuzz
+def test_remedies_of_three_hundred_refusals_work() -> None:
+    search(300)
+
+
+def search(count: int) -> None:
+    """Carry out every remedy of so many refusals."""
     seen: Counter[str] = Counter()
     seed = SEED
     while seen["refused"] < count:
