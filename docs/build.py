@@ -41,6 +41,7 @@ HOLDS = {
     "fuseloom.dataflow.samml": "catalogue, lowering, passes,\nother tools' graphs",
     "fuseloom.dataflow.compilation": "regions with their\ntables and graphs",
     "fuseloom.dataflow.compiled_before": "regions that schedules\nhave in common",
+    "fuseloom.dataflow.remedies": "ways around a refusal,\neach tried",
     "fuseloom.dataflow.compiler": "program → graphs",
     "fuseloom.dataflow.sim": "golden models, compiled kernels, dram,\nevents, explain, conformance",
     "fuseloom.dataflow.cost": "the estimate",
