@@ -5,6 +5,7 @@ Every message names the thing at fault, the rule, and the way out.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 LONGEST = 500
@@ -69,11 +70,11 @@ class FuseloomError(Exception):
         source: str | None = None,
     ) -> None:
         self.message = shortened(printable(message), LONGEST * 3 // 5)
-        self.hint = None if hint is None else shortened(printable(hint), LONGEST)
+        self.hint = hint
         self.line = line
         self.column = column
         self.source = source
-        super().__init__(self._text())
+        super().__init__(message)
 
     @property
     def place(self) -> dict[str, str | int | None] | None:
@@ -83,16 +84,36 @@ class FuseloomError(Exception):
         column = None if self.line is None else self.column or 1
         return {"source": self.source, "line": self.line, "column": column}
 
+    @property
+    def hint(self) -> str | None:
+        """What to do about it; None if nothing is known."""
+        if self._find is not None:
+            self.hint = self._find()
+        return self._hint
+
+    @hint.setter
+    def hint(self, text: str | None) -> None:
+        self._find: Callable[[], str | None] | None = None
+        self._hint = None if text is None else shortened(printable(text), LONGEST)
+
+    def suggest(self, find: Callable[[], str | None]) -> None:
+        """Have the hint found when somebody reads it, in place of the one there is."""
+        self._find = find
+
     def locate(self, line: int, column: int, source: str | None) -> None:
         """Say where it is, if that is not known yet."""
         if self.place is None:
             self.line, self.column, self.source = line, column, source
-            self.args = (self._text(),)
 
-    def suggest(self, hint: str | None) -> None:
-        """Say what to do about it, in place of what has been said."""
-        self.hint = None if hint is None else shortened(printable(hint), LONGEST)
-        self.args = (self._text(),)
+    def __str__(self) -> str:
+        return self._text()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        _ = self.hint  # how it is found does not travel
+        return super().__reduce__()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: what is wrong, where, against which rule, and the way out."""

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 import re
 from collections import Counter
+from collections.abc import Sequence
 
 import pytest
 
+from fuseloom.dataflow import compiler
+from fuseloom.dataflow.compilation import CompiledRegion
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.remedies import RefusedRegion, remedies
 from fuseloom.errors import FuseloomError, LoweringError, OrderError, ProgramError
-from fuseloom.program import parse, print_program
+from fuseloom.program import Program, Statement, parse, print_program
 from tests.property.programs import Maker
 from tests.property.programs.nesting import NestedMaker
 from tests.tiers import counts
 
 SEED = 20_273_000
+PRODUCT = "A: 4x5 csr\nB: 5x3 csr\nT[i,j] = A[i,k] * B[k,j]"
 
 
 def drawn(seed: int) -> tuple[str, str] | None:
@@ -105,13 +110,41 @@ def search(count: int) -> None:
 
 
 def test_nothing_is_told_that_takes_too_long() -> None:
-    text = "A: 4x5 csr\nB: 5x3 csr\nT[i,j] = A[i,k] * B[k,j]"
-    program = parse(text)
+    program = parse(PRODUCT)
     schedule = Schedule.parse("order T: j,i,k")
     refused = RefusedRegion(program, schedule, program.live, None)
 
-    def never(*_: object) -> list[object]:
+    tried: list[str] = []
+
+    def never(
+        program: Program,
+        schedule: Schedule,
+        statements: Sequence[Statement],
+        order: tuple[str, ...] | None,
+    ) -> list[CompiledRegion]:
+        tried.append(str(schedule))
         raise LoweringError("no")
 
-    assert remedies(refused, never) is None  # type: ignore[arg-type]
-    assert remedies(refused, never, seconds=-1) is None  # type: ignore[arg-type]
+    assert remedies(refused, never) is None
+    assert tried
+    tried.clear()
+    assert remedies(refused, never, seconds=-1) is None
+    assert not tried
+
+
+def test_remedies_are_looked_for_when_somebody_reads_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[RefusedRegion] = []
+
+    def noted(refused: RefusedRegion, *_: object) -> str:
+        asked.append(refused)
+        return "try this"
+
+    monkeypatch.setattr(compiler, "remedies", noted)
+    with pytest.raises(OrderError) as caught:
+        compile_program(parse(PRODUCT), "order T..T: j,i,k")
+    assert not asked
+    assert str(caught.value).endswith("(hint: try this)")
+    assert caught.value.hint == "try this"
+    assert len(asked) == 1
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value)

@@ -217,9 +217,13 @@ def _fused(
     try:
         return fuse_kinds(program, schedule)
     except (OrderError, LoweringError) as problem:
-        refused = _without_order(program, schedule)
-        if refused is not None:
-            problem.suggest(remedies(refused, partial(_regions_of, build), problem.hint))
+        told = problem.hint
+
+        def hint() -> str | None:
+            refused = _without_order(program, schedule)
+            return told if refused is None else remedies(refused, partial(_regions_of, build), told)
+
+        problem.suggest(hint)
         raise
 
 
@@ -310,7 +314,8 @@ def _blamed(schedule: Schedule, region: FusedRegion, build: _Build) -> list[Comp
             return _compiled(schedule, region, build)
         except (OrderError, LoweringError) as problem:
             refused = RefusedRegion(region.program, schedule, region.statements, region.chosen)
-            problem.suggest(remedies(refused, partial(_regions_of, build), problem.hint))
+            tried = partial(_regions_of, build)
+            problem.suggest(partial(remedies, refused, tried, problem.hint))
             raise
 
 

@@ -122,7 +122,7 @@ def _wishes(refused: RefusedRegion) -> list[Order]:
 
 
 def _permuted(refused: RefusedRegion, build: Build) -> Iterator[str]:
-    """What the region reads and writes, stored in the order that the schedule names."""
+    """Inputs and outputs stored in the order that the schedule names."""
     program, schedule = refused.program, refused.schedule
     wishes = _wishes(refused)
     order = refused.order

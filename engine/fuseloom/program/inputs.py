@@ -84,7 +84,7 @@ def made_tensor(tensor: Tensor) -> StoredTensor:
 
 
 def as_stored(tensor: Tensor, given: Any) -> StoredTensor:
-    """What a user gives for a tensor, in its declared format.
+    """Store given data of a tensor in its declared format.
 
     Parameters
     ----------

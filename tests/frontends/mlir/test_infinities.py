@@ -28,21 +28,21 @@ def region(body: str, type_: str = T, inputs: int = 1, start: str | None = None)
     return generic([(type_, MAP)] * inputs, (T, MAP), "pp", body, before=before, start=start)
 
 
-I, J = np.indices(A.shape)  # noqa: E741
+ROW, COLUMN = np.indices(A.shape)
 WHERE = """%i = linalg.index 0 : index
 %j = linalg.index 1 : index
 %c = arith.cmpi ugt, %j, %i : index
 """
 POSITIVE = "%c = arith.cmpf ogt, %a, %zero : f32\n"
 BODIES: dict[str, Callable[[Any], Any]] = {
-    WHERE + "%y = arith.select %c, %lo, %a : f32": lambda a: np.where(J > I, -INF, a),
-    WHERE + "%y = arith.select %c, %a, %lo : f32": lambda a: np.where(J > I, a, -INF),
-    WHERE + "%y = arith.select %c, %zero, %lo : f32": lambda a: np.where(J > I, 0, -INF),
+    WHERE + "%y = arith.select %c, %lo, %a : f32": lambda a: np.where(COLUMN > ROW, -INF, a),
+    WHERE + "%y = arith.select %c, %a, %lo : f32": lambda a: np.where(COLUMN > ROW, a, -INF),
+    WHERE + "%y = arith.select %c, %zero, %lo : f32": lambda a: np.where(COLUMN > ROW, 0, -INF),
     WHERE + "%m = arith.select %c, %lo, %zero : f32\n%y = arith.addf %a, %m : f32": (
-        lambda a: np.where(J > I, -INF, a)
+        lambda a: np.where(COLUMN > ROW, -INF, a)
     ),
     WHERE + "%m = arith.select %c, %lo, %a : f32\n%y = math.exp %m : f32": (
-        lambda a: np.where(J > I, 0, np.exp(a))
+        lambda a: np.where(COLUMN > ROW, 0, np.exp(a))
     ),
     POSITIVE + "%y = arith.select %c, %a, %lo : f32": lambda a: np.where(a > 0, a, -INF),
     POSITIVE + "%y = arith.select %c, %hi, %a : f32": lambda a: np.where(a > 0, INF, a),

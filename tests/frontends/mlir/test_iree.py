@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from iree import compiler, runtime
 
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.errors import FuseloomError
 from fuseloom.frontends.mlir import from_mlir
 from tests.frontends.mlir.linalg_functions import FAMILIES, LinalgFunction, every_function
-
-compiler = pytest.importorskip("iree.compiler")
-runtime = pytest.importorskip("iree.runtime")
 
 BACKENDS: dict[str, tuple[str, list[str]]] = {
     # IREE's reference backend keeps i8 and i16 in 32 bits, with wrong quotients and shifts

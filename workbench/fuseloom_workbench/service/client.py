@@ -246,7 +246,7 @@ class Client:
         await self._ready_worker()  # one that is opened shows what it has
 
     def _first(self) -> Any:
-        """What every page begins with, as a browser keeps it."""
+        """The state with which every page begins, as a browser keeps it."""
         first = self.supervisor.first
         return None if first is None else json.loads(first["saved"])
 

@@ -87,7 +87,7 @@ def address(session: Session) -> str:
 
 
 def stays(session: Session) -> str:
-    """What an address does not carry, for who shares one; empty if it carries all of the design."""
+    """Name the parts of a design that an address leaves out; empty if it carries everything."""
     if not address(session):
         return "The program is too long for an address: Save writes the session to a file instead"
     names = [upload.tensor for upload in session.design.uploads]

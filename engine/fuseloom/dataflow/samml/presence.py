@@ -10,12 +10,10 @@ from __future__ import annotations
 
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph, Node, StreamKind
+from fuseloom.dataflow.samml.operands import required_operands
 from fuseloom.dataflow.samml.traits import Arithmetic, Role, Traversal
 from fuseloom.dataflow.table.monotone import TRUE, Formula, Implications, joined
 from fuseloom.errors import GraphError
-
-_SUMS = ("add", "sub", "max")
-"""Functions in which an empty operand counts as absent; of any other the result is empty."""
 
 
 def check_presence(graph: Graph) -> None:
@@ -37,7 +35,7 @@ def check_presence(graph: Graph) -> None:
 
 
 class _Presence:
-    """Where the tokens of streams are, as formulas of which scanned levels have a coordinate.
+    """The places of tokens, as formulas of the scanned levels that have a coordinate.
 
     Atoms are streams of scanned coordinates.  ``at`` says where a stream has coordinates,
     ``wanted`` at which of these it should have elements (absent: nothing is known), and
@@ -133,12 +131,9 @@ class _Presence:
         if out is None or a not in self.at or a not in self.wanted or b not in self.wanted:
             return
         self.at[out] = self.at[a]
-        needs = node.params.get("needs")
-        if needs is not None:
-            self.wanted[out] = self.wanted[a if needs == "a" else b]
-        else:
-            sums = node.params["fn"] in _SUMS
-            self.wanted[out] = joined(sums, (self.wanted[a], self.wanted[b]))
+        required = required_operands(node)
+        wanted = {"a": self.wanted[a], "b": self.wanted[b]}
+        self.wanted[out] = joined(not required, [wanted[x] for x in required or "ab"])
         if a in self.there or b in self.there:
             there = joined(False, (self.there.get(a, TRUE), self.there.get(b, TRUE)))
             self._set_there(out, there)

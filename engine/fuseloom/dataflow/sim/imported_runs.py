@@ -123,7 +123,7 @@ def has_large_tables(imported: ImportedGraph) -> bool:
 
 
 def _operands(imported: ImportedGraph, data: Mapping[str, Any]) -> dict[str, StoredTensor]:
-    """What is given for the operands of a graph, stored as its nodes read it, and what follows."""
+    """The operands of a graph as its nodes read them: given data, and selections that it makes."""
     found = {n: made_tensor(t) for n, t in imported.tensors.items() if t.made is not None}
     for name, given in data.items():
         if isinstance(given, StoredTensor):

@@ -112,7 +112,7 @@ def with_blocks(tensor: Tensor, given: Any, blocks: StoredBlocks) -> Any:
 
 
 def levels_stored(dims: Sequence[str], levels: Sequence[tuple[Term, bool]]) -> StoredBlocks | None:
-    """What the levels of an encoding store together; None if each element is for itself.
+    """Return the blocks that the levels of an encoding store; None if it stores single elements.
 
     Parameters
     ----------

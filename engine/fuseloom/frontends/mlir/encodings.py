@@ -247,7 +247,7 @@ class EncodingReader(MapReader):
         return _Level(tuple(found), whole, level, term)
 
     def _term(self, tokens: Sequence[Token]) -> Term | None:
-        """What a level holds; None where it is no expression of dimensions and numbers."""
+        """Read the expression of a level; None where it is none of dimensions and numbers."""
         return _Terms([token.text for token in tokens]).read()
 
     def _level(self, word: Token) -> LevelFormat:

@@ -354,7 +354,7 @@ class Body(ElementScope):
         raise refuse_meaning("this dimension is not known", "tensor.dim %tensor, %constant", place)
 
     def _entries(self, body: Entries, name: str, place: SourcePlace) -> Value:
-        """How many elements a tensor stores: a sum of ones."""
+        """Count the stored elements of a tensor, by a sum of ones."""
         value = self.typed(body.operand)
         if isinstance(value, Ignored):
             return value

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -26,7 +27,7 @@ from fuseloom.program.types import Access, Op
 
 
 class Assigning(Protocol):
-    """What adds inputs and statements."""
+    """A builder that adds inputs and statements to a program."""
 
     def constant(self, data: ConstantTensor) -> View: ...
 
@@ -55,6 +56,11 @@ def infinite_signs(data: ConstantTensor) -> tuple[float, ...]:
     return tuple(sign for sign in (1.0, -1.0) if (values == sign * np.inf).any())
 
 
+def _places(wanted: float, values: Array) -> Array:
+    """Return 1 where an element is the wanted one, and 0 elsewhere."""
+    return np.where(values == wanted, 1.0, 0.0)
+
+
 def with_infinities(builder: Assigning, data: ConstantTensor, signs: Sequence[float]) -> View:
     """A constant, by statements: its finite elements, and where it is infinite."""
     literal, element = data.literal, data.element
@@ -76,7 +82,7 @@ def with_infinities(builder: Assigning, data: ConstantTensor, signs: Sequence[fl
     for sign in signs:
         ones = part(
             f"{data.name}_places",
-            lambda x, sign=sign: np.where(x == sign * np.inf, 1.0, 0.0),  # type: ignore[misc]
+            partial(_places, sign * np.inf),
             data.format if splat else Format.compressed(data.rank),
         )
         zeros = builder.assign(

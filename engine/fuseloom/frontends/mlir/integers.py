@@ -252,7 +252,7 @@ def unsigned(op: str, node: Node, element: str | None, way_out: str) -> Node:
 
 
 def lowered_bits(node: Raw) -> Node | None:
-    """What :data:`WRAP` and :data:`UNSIGNED` are in a program; None for other trees.
+    """Return :data:`WRAP` or :data:`UNSIGNED` as arithmetic; None for other trees.
 
     Every step is exact: factors are powers of two.
     """
@@ -272,7 +272,7 @@ def lowered_bits(node: Raw) -> Node | None:
 
 
 def below(a: Node, b: Node, element: str | None) -> Node:
-    """Whether an integer is less than another one, both without a sign: exact for all bits."""
+    """Compare two unsigned integers (1 if the first is less), exactly for all bits."""
     less = compared("slt", a, b, True)
     if natural(a, element) and natural(b, element):
         return less
@@ -373,7 +373,7 @@ def shifted_bits(op: str, node: Node, places: Node, element: str | None) -> Node
 
 
 def last_bit(node: Node) -> Node:
-    """Whether a number is odd."""
+    """Return 1 for odd numbers, and 0 for even ones."""
     rest = sub(node, scaled(made(Op.FLOOR, scaled(node, 0.5)), 2.0))
     return compared("ne", rest, Num(0.0), True)
 

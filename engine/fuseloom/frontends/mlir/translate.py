@@ -337,7 +337,7 @@ class _Translator:
 
 
 def _broadcast_add(files: Sequence[File]) -> BroadcastAdd | None:
-    """How broadcast sums mean their rows, where the text says it."""
+    """Return the mode of broadcast sums that the text sets, if it does."""
     for key, word, place in [setting for file in files for setting in file.settings]:
         if key == SETTING:
             if word not in [value.value for value in BroadcastAdd]:

@@ -61,7 +61,7 @@ def components(tensor: Any) -> list[Any]:
 
 
 def geometry(tensor: Any) -> tuple[Any, ...]:
-    """What tells two tensors on one memory apart."""
+    """Return shape, type, layout and place, by which tensors on one memory differ."""
     return (
         tuple(tensor.shape),
         tensor.dtype,
@@ -80,7 +80,8 @@ def mutated(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]
         return []
     given = dict(zip((a.name for a in schema.arguments), args, strict=False)) | kwargs
     names = [a.name for a in schema.arguments if a.alias_info and a.alias_info.is_write]
-    return load_torch().utils._pytree.tree_leaves([given[name] for name in names])  # type: ignore[no-any-return]
+    leaves: list[Any] = load_torch().utils._pytree.tree_leaves([given[name] for name in names])
+    return leaves
 
 
 def value_form(func: Any) -> Any:
@@ -114,7 +115,7 @@ Call = tuple[Any, tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class ViewPart:
-    """How a view lies in the tensor that it is a view of.
+    """The part of a tensor that a view of it has.
 
     Attributes
     ----------
@@ -132,7 +133,7 @@ class ViewPart:
 
 
 def part_of(whole: Any, view: Any) -> ViewPart | None:
-    """How a view lies in a tensor; None if elements of it have no place of their own there."""
+    """Return the part of a tensor that a view has; None if elements share a place there."""
     aten = load_torch().ops.aten
     if view.dtype != whole.dtype:
         return None

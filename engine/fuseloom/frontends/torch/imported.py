@@ -186,7 +186,7 @@ class ImportedModule(Shows, html="fuseloom.frontends.torch.display:imported_html
         return max(found, key=lambda a: (not a.ok, a.error), default=Agreement(0.0, tolerance))
 
     def _cancelled(self, output: ImportedOutput, want: Array) -> float:
-        """What rounding may change in an output that is near 0, relative to its magnitude.
+        """Bound the relative rounding error of an output that is near 0.
 
         Twice the bound of the program: the module's own sums have another order.
         """

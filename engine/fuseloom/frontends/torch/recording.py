@@ -446,7 +446,7 @@ def _shaped(torch: Any, tensor: Any) -> Any:
 
 
 def _value_type(torch: Any, node: Any, val: Any) -> Any:
-    """What a node gives: as ``val``, in the type that the operation itself gives it."""
+    """Return ``val`` in the type that the operation of a node gives."""
     given = torch.fx.node.map_arg((node.args, node.kwargs), lambda n: n.meta["val"])
     try:
         return torch.empty(val.shape, dtype=node.target(*given[0], **given[1]).dtype, device="meta")

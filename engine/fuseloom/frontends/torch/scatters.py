@@ -74,7 +74,7 @@ class Targets:
         return Value(name, tuple(sizes[x] for x in out), axes, Support.ZERO)
 
     def hits(self, env: Mapping[str, Any]) -> Any:
-        """How many come to each place of the result."""
+        """Count the elements that come to each place of the result."""
         held, shape = env[self.index.name], tuple(self.m.builder.node.meta["val"].shape)
         ones = self.m.torch.ones(tuple(held.shape), dtype=self.m.torch.float64)
         zeros = self.m.torch.zeros(shape, dtype=self.m.torch.float64)
@@ -341,9 +341,7 @@ def index_put(
     kept(m.env)
     dims = [d - first if first <= d < last else None for d in range(len(shape))]
     stays = stays.picked(dims, [n if first <= d < last else 1 for d, n in enumerate(shape)])
-    if m.number(x) == 0:
-        return moved
-    return b.add(b.mul(m.value(x), stays, "stays"), moved)
+    return kept_and(m, x, stays, moved)
 
 
 def _repeats(held: Sequence[Any]) -> bool:

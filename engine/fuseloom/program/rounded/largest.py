@@ -12,11 +12,11 @@ from fuseloom.program.storage import StoredTensor
 from fuseloom.program.types import Program
 
 BYTES, PRODUCTS = 2.0**29, 1e9
-"""What an evaluation may take: half a gibibyte, and some seconds."""
+"""The budget of an evaluation: half a gibibyte, and some seconds."""
 
 
 def largest_bound(program: Program, data: Mapping[str, StoredTensor], output: str) -> float:
-    """What rounding every operation to float32 may change in an element of a result, at most.
+    """Return the largest error that rounding to float32 may cause in an element of a result.
 
     It is 0 where no finite bound is known, or finding it takes too much.
 
