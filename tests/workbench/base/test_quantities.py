@@ -50,3 +50,25 @@ def test_durations_are_rough(seconds, text):
 )
 def test_figures_carry_their_units(text, wanted):
     assert text == wanted
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (152, "", "152 "),
+        (1.0, "cycles", "1 cycle"),
+        (12_345.6, "cycles", "12,346 cycles"),
+        (float("nan"), "cycles", "unknown cycles"),
+        (6.18e67, "cycles", "6.18e+67 cycles"),
+        (10**16, "bytes", "10,000,000,000,000,000 bytes"),
+    ],
+)
+def test_counts(value: float, unit: str, text: str) -> None:
+    assert count(value, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(999, "999 cycles"), (1.234e6, "1.23 M cycles"), (6e67, "6e+67 cycles")]
+)
+def test_short_counts(value: float, text: str) -> None:
+    assert short(value, "cycles") == text

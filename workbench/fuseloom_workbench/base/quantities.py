@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from fuseloom.wording import MANY, counted
+from fuseloom.wording import MANY, agreeing, counted, grouped
 
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 
@@ -13,7 +13,8 @@ def count(value: float, unit: str) -> str:
     """A count with thousands separators, e.g. ``12,345 cycles`` or ``1 cycle``."""
     if not math.isfinite(value):
         return f"unknown {unit}"
-    return counted(value, unit.removesuffix("s"), unit)
+    text = grouped(value)
+    return f"{text} {agreeing(text, unit.removesuffix('s'), unit)}"
 
 
 def short(value: float, unit: str) -> str:
