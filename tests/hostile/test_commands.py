@@ -16,8 +16,6 @@ from tests.hostile.ward import MESSAGE, PREFIX, ROOT, Outcome, run
 
 SEED = 15
 LEAST = 300
-USUAL = 8
-"""One in so many is tried in the first tier, all of them in the deep one."""
 WARDS = 2
 """Processes that inputs are shared out to."""
 Answered = list[tuple[Input, Outcome]]
@@ -30,7 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def answered(folder: Path) -> Answered:
-    return answers(written(folder, SEED)[::USUAL], folder)
+    return answers(written(folder, SEED), folder)
 
 
 def answers(inputs: list[Input], folder: Path) -> Answered:
@@ -43,22 +41,12 @@ def answers(inputs: list[Input], folder: Path) -> Answered:
 
 
 def test_every_input_is_answered_in_one_clear_message(answered: Answered) -> None:
-    faultless(answered)
-
-
-@pytest.mark.deep
-def test_so_is_every_other_one(folder: Path) -> None:
-    faultless(answers(written(folder, SEED), folder))
-
-
-def faultless(answered: Answered) -> None:
     faults = [f"{given.name}: {', '.join(o.faults)}" for given, o in answered if o.faults]
     assert not faults, f"seed {SEED}, {len(faults)} of {len(answered)}:\n" + "\n".join(faults)
 
 
 def test_there_are_many_and_most_are_refused(answered: Answered) -> None:
-    assert len(answered) >= LEAST / USUAL
-    assert len({given.name for given, _ in answered}) >= LEAST / USUAL
+    assert len({given.name for given, _ in answered}) >= LEAST
     by_status = Counter(outcome.status for _, outcome in answered)
     assert by_status[2] > 0.8 * len(answered)
 

@@ -158,3 +158,19 @@ def test_explicit_sum_says_where() -> None:
 def test_fresh_names_avoid_taken_ones() -> None:
     out = lines("T_1[i] = b[i]\nT[i] = b[i] + b[i] + T_1[i]")
     assert out[1:] == ["T_2[i] = b[i] + b[i]", "T[i] = T_2[i] + T_1[i]"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("b[j] + c[j] * A[i,j]", "A[i,j] * c[j] + b[j]"),
+        ("b[j] + tanh(c[j] * A[i,j])", "tanh(A[i,j] * c[j]) + b[j]"),
+        ("c[j] + (b[j] + A[i,j]) * c[j]", "c[j] * (A[i,j] + b[j]) + c[j]"),
+        ("b[j] - A[i,j] * B[j,i] * c[j]", "b[j] - c[j] * (B[j,i] * A[i,j])"),
+    ],
+)
+def test_sums_are_formed_in_one_order_whichever_factor_comes_first(one: str, other: str) -> None:
+    for expression in (one, other):
+        text = f"A: 4x5 csr\nB: 5x4 csr\nb: 5 dense\nc: 5 dense\nT = sum[i,j]({expression})"
+        total = parse(text).statements[-1]
+        assert max((o.indices for o in total.operands), key=len) == ("i", "j")

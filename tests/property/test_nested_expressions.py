@@ -51,16 +51,21 @@ def run(seed: int, seen: Counter[str]) -> None:
         where = f"seed {seed}, engine {engine}: {text}\n# {schedule}"
         assert result.ok, f"{where}\n{result}"
         for name in program.outputs:
-            compare(done.outputs[name], *expected[name], f"{where}\n{name}")
+            compare(done.outputs[name], *expected[name], f"{where}\n{name}", not maker.near_step)
         seen[engine] += 1
 
 
-def compare(stored: StoredTensor, values: np.ndarray, present: np.ndarray, where: str) -> None:
-    """Compare a result with the elements it should have."""
+def compare(
+    stored: StoredTensor, values: np.ndarray, present: np.ndarray, where: str, exactly: bool
+) -> None:
+    """Compare a result with the elements it should have, and with their values if ``exactly``."""
     pattern = stored.pattern()
     assert np.array_equal(pattern, present), f"{where}: {pattern} should be {present}"
     found = stored.to_dense()[present]
-    assert np.allclose(found, values[present], rtol=1e-3, atol=1e-3), f"{where}: {found}"
+    with np.errstate(over="ignore"):  # what a float32 cannot hold is infinite
+        expected = values[present].astype(np.float32)
+    close = np.allclose(found, expected, rtol=1e-3, atol=1e-3)
+    assert close or not exactly, f"{where}: {found}"
 
 
 def search(first: int, count: int) -> None:

@@ -21,6 +21,7 @@ from fuseloom.program.syntax import (
     SourcePlace,
     StatementSyntax,
     Unary,
+    canonical_order,
 )
 from fuseloom.program.types import Access, Op, Statement
 
@@ -100,19 +101,22 @@ class _Splitter:
         needed: Iterable[str] = (),
         bound: frozenset[str] = frozenset(),
         kept: tuple[str, ...] | None = None,
+        order: tuple[str, ...] = (),
     ) -> PlacedAccess:
         """Emit what computes ``node``; without a target into a fresh intermediate.
 
         ``bound`` holds the indices an explicit ``sum[...]`` around ``node`` reduces, ``kept`` those
-        that it leaves.
+        that it leaves.  ``order`` is that of the indices of the sum that reads ``node``, where the
+        sum reduces some.
         """
         if target is not None:
             needed = target.access.indices
         if kept is None:
             kept = tuple(x for x in node.free if x in set(needed) and x not in bound)
             if _adds(node):
-                last = len(self.rank)
-                kept = tuple(sorted(kept, key=lambda x: self.rank.get(x, last)))
+                kept = self._ranked(kept, node)
+            elif order:
+                kept = tuple(sorted(kept, key=order.index))
         wanted = frozenset(kept) | bound
         constant: float | None = None
         match node:
@@ -138,9 +142,11 @@ class _Splitter:
                     self._refuse_omitted(inner, wanted, around)
             case Binary(op=op, left=left, right=right, word=word):
                 around = word or inside
+                reduces = op.unites and not set(node.free) <= set(kept)
+                order = canonical_order(node) if reduces else ()
                 operands = [
-                    self.operand(left, wanted.union(right.free), around),
-                    self.operand(right, wanted.union(left.free), around),
+                    self.operand(left, wanted.union(right.free), around, order=order),
+                    self.operand(right, wanted.union(left.free), around, order=order),
                 ]
                 if around is not None:
                     self._refuse_unshared(node, operands, wanted, around)
@@ -210,8 +216,20 @@ class _Splitter:
         self.statements.append(PlacedStatement(statement, (target, *operands)))
         return target
 
+    def _ranked(self, kept: tuple[str, ...], node: Expression) -> tuple[str, ...]:
+        """Indices of a sum in the order of the result, then in one that its operands agree on."""
+        lacking = [x for x in kept if x not in self.rank]
+        if len(lacking) > 1:
+            lacking.sort(key=canonical_order(node).index)
+        return (*sorted(self.rank.keys() & set(kept), key=self.rank.__getitem__), *lacking)
+
     def operand(
-        self, node: Expression, needed: Iterable[str], inside: str | None, reduce: bool = False
+        self,
+        node: Expression,
+        needed: Iterable[str],
+        inside: str | None,
+        reduce: bool = False,
+        order: tuple[str, ...] = (),
     ) -> PlacedAccess:
         """The access that holds ``node``: itself, or an intermediate.
 
@@ -221,7 +239,7 @@ class _Splitter:
             read = _placed(node)
             if not reduce or set(node.free) <= set(needed):
                 return read
-        return self.assign(node, None, inside, needed)
+        return self.assign(node, None, inside, needed, order=order)
 
     def _fresh(self, indices: tuple[str, ...], place: SourcePlace) -> PlacedAccess:
         while True:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from fuseloom.program.types import Op, summation_order
+from fuseloom.program.walks import postorder
 
 SourcePlace: TypeAlias = tuple[int, int]
 """1-based line and column."""
@@ -182,6 +183,23 @@ def parts(expression: Expression) -> tuple[Expression, ...]:
             return operands
         case _:
             return ()
+
+
+def canonical_order(expression: Expression) -> tuple[str, ...]:
+    """Return the free indices in an order that no exchange of operands changes.
+
+    It is that of :func:`~fuseloom.program.types.summation_order` at each operation; of operands
+    with as many indices the one whose indices come first in the alphabet leads.
+    """
+    orders: dict[int, tuple[str, ...]] = {}
+    for node in postorder([expression], parts):
+        below = [orders[id(part)] for part in parts(node)]
+        if len(below) > 1:
+            order = summation_order(sorted(below, key=lambda o: (-len(o), o)))
+        else:
+            order = below[0] if below else node.free
+        orders[id(node)] = tuple(x for x in order if x in node.free)
+    return orders[id(expression)]
 
 
 def walk(expression: Expression) -> Iterator[Expression]:

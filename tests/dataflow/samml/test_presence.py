@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from fuseloom.dataflow.compiler import compile_program
@@ -47,3 +48,36 @@ def test_a_graph_that_uses_it_all_the_same_is_refused() -> None:
     graph = woven(tidy(plain.name, nodes, plain.streams))
     with pytest.raises(GraphError, match="looked up in front of a"):
         verify(graph)
+
+
+GATED = {
+    "a dense row beside other rows": """
+    A: 2x3x4 [dense, compressed, dense]
+    b: 2x4 dense
+    C: 2x3x4 csf
+    T[i,j,k] = A[i,j,k] + b[i,k]
+    R[i,j,k] = T[i,j,k] - C[i,j,k]
+    """,
+    "a vector for the rows of another": """
+    A: 2x3 dcsr
+    b: 2 dense
+    c: 3 compressed
+    S[j,i] = c[j] * b[i]
+    s[i] = b[i] * b[i]
+    M[i,j] = max(c[j], A[i,j])
+    T[i,j] = s[i] * M[i,j]
+    R[i,j] = S[j,i] + T[i,j]
+    """,
+}
+
+
+@pytest.mark.parametrize("name", GATED)
+def test_rows_that_a_sum_has_not_need_no_element(name: str) -> None:
+    program = parse(GATED[name])
+    compilation = compile_program(program, f"fuse {program.statements[0].out.tensor}..R")
+    rng = np.random.default_rng(1)
+    data = {
+        t: rng.integers(1, 9, program.tensor(t).shape) * (rng.random(program.tensor(t).shape) < 0.6)
+        for t in program.inputs
+    }
+    assert simulate(compilation, data).check().ok

@@ -64,6 +64,12 @@ class NestedMaker:
     ----------
     rng : random.Random
         Draws sizes, formats and expressions.
+
+    Attributes
+    ----------
+    near_step : bool
+        Whether, in the last meaning, a value lay so near a step of its function that a float32
+        may be on the other side.
     """
 
     def __init__(self, rng: random.Random) -> None:
@@ -72,6 +78,7 @@ class NestedMaker:
         self.tensors: dict[str, tuple[str, ...]] = {}
         self.declarations: list[str] = []
         self.statements: list[tuple[str, tuple[str, ...], Nested]] = []
+        self.near_step = False
         for _ in range(rng.randint(2, 4)):
             self._input()
 
@@ -129,6 +136,7 @@ class NestedMaker:
     def meaning(self, data: Mapping[str, Elements]) -> dict[str, Elements]:
         """Every result, from the elements of the inputs with axes as declared."""
         known = dict(data)
+        self.near_step = False
         with np.errstate(all="ignore"):
             for name, out, made in self.statements:
                 axes = (*out, *(x for x in self.sizes if x not in out))
@@ -150,6 +158,9 @@ class NestedMaker:
         parts = [self._evaluate(o, axes, known) for o in node.operands]
         if node.symbol in FUNCTIONS:
             ((values, present),) = parts
+            if node.symbol == "floor":
+                apart = np.abs(values - np.round(values))[present]
+                self.near_step |= bool(np.any((apart > 0) & (apart < 1e-4)))
             return np.where(present, FUNCTIONS[node.symbol](values), 0.0), present
         if len(parts) == 1:
             return self._folded(node, axes, *parts[0])

@@ -133,7 +133,7 @@ async def _ranking_and_drawing(server):
     visitor = await _page(server)
     text = "fuse T1..Y; parallel i by 24"
     await visitor.tell("schedule", {"kind": "apply", "text": text})
-    await visitor.until(lambda: visitor.cuts == () and visitor.data("GraphView").get("busy"))
+    await visitor.until(lambda: visitor.cuts == ())
 
 
 async def _compiling(server):

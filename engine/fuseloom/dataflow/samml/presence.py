@@ -40,6 +40,7 @@ class _Presence:
     Atoms are streams of scanned coordinates.  ``at`` says where a stream has coordinates,
     ``wanted`` at which of these it should have elements (absent: nothing is known), and
     ``there`` where the looked-up elements are that they are computed of (absent: everywhere).
+    ``rows`` says which fibers of a stream of coordinates are entered (absent: all).
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -47,6 +48,7 @@ class _Presence:
         self.at: dict[int, Formula] = {}
         self.wanted: dict[int, Formula] = {}
         self.there: dict[int, Formula] = {}
+        self.rows: dict[int, Formula] = {}
         self.found: set[int] = set()
         self.implications = Implications()
 
@@ -87,10 +89,9 @@ class _Presence:
             self.at[stream] = self.at[at]
         if like is None:
             return
-        if like in self.wanted:
-            self.wanted[stream] = self.wanted[like]
-        if like in self.there:
-            self.there[stream] = self.there[like]
+        for known in (self.wanted, self.there, self.rows):
+            if like in known:
+                known[stream] = known[like]
         if like in self.found:
             self.found.add(stream)
 
@@ -99,6 +100,8 @@ class _Presence:
         if parent not in self.at or parent not in self.wanted:
             return
         terms = [self.at[parent], self.wanted[parent], self.there.get(parent, TRUE)]
+        if node.outputs[0] is not None:
+            self.rows[node.outputs[0]] = joined(False, terms)
         if primitive(node.op).traversal is Traversal.STORED_FIBER:
             terms.append(-1 - node.id if node.outputs[0] is None else node.outputs[0])
         at = joined(False, terms)
@@ -110,14 +113,19 @@ class _Presence:
         pairs = list(zip(node.inputs[::2], node.inputs[1::2], strict=True))
         if any(crd not in self.at for crd, _ in pairs):
             return
-        at = joined(some, [self.at[crd] for crd, _ in pairs])
+        rows = [self.rows.get(crd, TRUE) for crd, _ in pairs]
+        gate = joined(True, rows[: int(node.params["gate"] or len(rows))]) if some else TRUE
+        at = joined(False, [joined(some, [self.at[crd] for crd, _ in pairs]), gate])
         for s in node.outputs:
             if s is not None:
                 self.at[s] = at
+        if node.outputs[0] is not None:
+            self.rows[node.outputs[0]] = gate if some else joined(False, rows)
         for s, (crd, payload) in zip(node.outputs[1:], pairs, strict=True):
             if s is None or payload not in self.wanted:
                 continue
-            brought, there = self.at[crd], self.there.get(payload, TRUE)
+            brought = joined(False, [self.at[crd], gate])
+            there = self.there.get(payload, TRUE)
             if payload in self.found:
                 self.found.add(s)
                 self.wanted[s] = self.wanted[payload]

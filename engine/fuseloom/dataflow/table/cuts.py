@@ -26,6 +26,7 @@ from fuseloom.dataflow.table.joins import (
     Tree,
     ambiguous_atoms,
     atoms,
+    differently_guarded,
     implies,
 )
 from fuseloom.errors import LoweringError
@@ -162,7 +163,8 @@ def _ambiguous_sharing(joins: Joins, always: Always | None = None) -> frozenset[
     above = _containing(shared)
     sources: dict[int, Placed] = {}
     for prefix in _prefixes(joins):
-        for atom in ambiguous_atoms(joins.tree(prefix), always):
+        tree = joins.tree(prefix)
+        for atom in (*ambiguous_atoms(tree, always), *differently_guarded(tree, joins.full)):
             source = atom.consumer if isinstance(atom, ScanAtom) else atom.placed
             sources[id(source)] = source
     return frozenset(id(p.view) for source in sources for p in above.get(source, ()))

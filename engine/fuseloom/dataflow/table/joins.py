@@ -103,6 +103,22 @@ class Combine:
         """The cached results of :func:`presence`, which is called again and again."""
         return {}
 
+    @cached_property
+    def gated(self) -> bool:
+        """Whether a union somewhere in the tree has a gate."""
+        return bool(self.gate) or any(
+            isinstance(c, Combine) and c.gated
+            for c in (x.child if isinstance(x, Shift) else x for x in self.children)
+        )
+
+    @cached_property
+    def gates(self) -> frozenset[Tree]:
+        """The subtrees of which one must have elements in a fiber, or the union has none."""
+        gates: set[Tree] = set()
+        for child in self.children[: self.gate]:
+            gates |= child.gates if isinstance(child, Combine) and child.gate else {child}
+        return frozenset(gates)
+
 
 @dataclass(frozen=True)
 class Shift:
@@ -222,7 +238,8 @@ class Joins:
         """The operand of a sparse broadcast that decides where the sum has elements.
 
         An operand that lacks the innermost index is repeated over it, so its being there does
-        not make an element.
+        not make an element.  Nor does that of one that lacks an index further out, where a level
+        has rows of other operations, too, and the operand with all indices fills its own.
         """
         op = placed.view.statement.op
         if not op.joins_by_union or self.program.broadcast_add is BroadcastAdd.DENSE:
@@ -231,7 +248,29 @@ class Joins:
             return None
         innermost = max(placed.view.local, key=self.rank.__getitem__)
         having = [k for k, v in enumerate(placed.operands) if innermost in v.indices]
-        return having[0] if len(having) < len(placed.operands) else None
+        if len(having) < len(placed.operands):
+            return having[0]
+        tree = self.tree(self.prefix(placed, innermost))
+        return None if tree == self.jin(placed, innermost) else self._filled(placed)
+
+    def _filled(self, placed: Placed) -> int | None:
+        """The operand with all indices that has every element of each row that it has."""
+        local = set(placed.view.local)
+        lacking = {x for x in local if any(x not in v.indices for v in placed.operands)}
+        inside = max((self.rank[x] for x in lacking), default=len(self.rank))
+        inner = [x for x in local if self.rank[x] > inside]
+        for k, operand in enumerate(placed.operands):
+            trees = [self.jout(operand, placed, x) for x in inner if x in operand.indices]
+            if local <= set(operand.indices) and all(map(self._dense, trees)):
+                return k if inner else None
+        return None
+
+    def _dense(self, tree: Tree) -> bool:
+        """Return whether a tree is a dense level, which has all of each row that is entered."""
+        if not isinstance(tree, ScanAtom) or tree.leaf.leaf.shifts:
+            return False
+        stored = sorted(tree.leaf.indices, key=self.rank.__getitem__)
+        return self.formats(tree.leaf)[stored.index(tree.index)] is LevelFormat.DENSE
 
     def always(self, atom: Atom) -> bool:
         """Return whether an atom has every coordinate: a dense range, or a dense outermost level.
@@ -244,6 +283,16 @@ class Joins:
             return False  # only among the coordinates of its own operand of a concat
         outermost = min(atom.leaf.indices, key=self.rank.__getitem__)
         return atom.index == outermost and self.formats(atom.leaf)[0] is LevelFormat.DENSE
+
+    def full(self, tree: Tree) -> bool:
+        """Return whether a tree has every coordinate in every fiber, as far as is known.
+
+        A leaf whose levels are all dense has, wherever it is entered.
+        """
+        if not isinstance(tree, ScanAtom):
+            return isinstance(tree, DenseAtom)
+        dense = all(level is LevelFormat.DENSE for level in self.formats(tree.leaf))
+        return dense and not tree.leaf.leaf.shifts
 
     def formats(self, leaf: PlacedLeaf) -> tuple[LevelFormat, ...]:
         """Level formats of a leaf, in the mode order in which it is traversed."""
@@ -345,11 +394,11 @@ def presence(tree: Tree, atom: Atom) -> Tree | None:
 
 
 def _presence(tree: Combine, atom: Atom) -> Tree | None:
-    found = [(k, p) for k, c in enumerate(tree.children) if (p := presence(c, atom)) is not None]
-    if not found:
+    places = _places(tree, atom)
+    if not places:
         return None
     k = carrier(tree, atom)
-    mine = dict(found)[k]
+    mine = dict(places)[k]
     if tree.union:
         return mine
     return combine(False, [mine, *(c for j, c in enumerate(tree.children) if j != k)])
@@ -360,18 +409,35 @@ def carrier(tree: Combine, atom: Atom, always: Callable[[Atom], bool] | None = N
 
     What ``always`` knows is asked only where the children alone leave it open.
     """
-    found = [(k, p) for k, c in enumerate(tree.children) if (p := presence(c, atom)) is not None]
+    places = _places(tree, atom)
     for known in (None, always) if always else (None,):
-        for k, mine in found:
-            if all(implies(other, mine, known) for _, other in found):
-                return k
-    return found[0][0]
+        if (best := _most_often(tree, places, known)) is not None:
+            return best
+    return places[0][0]
+
+
+def _places(tree: Combine, atom: Atom) -> list[tuple[int, Tree]]:
+    """The children that carry an atom's payload, and when each of them has it."""
+    return [(k, p) for k, c in enumerate(tree.children) if (p := presence(c, atom)) is not None]
+
+
+def _most_often(
+    tree: Combine, places: list[tuple[int, Tree]], always: Callable[[Atom], bool] | None
+) -> int | None:
+    """The child that has a payload wherever another has it, among the tree's coordinates."""
+    for k, mine in places:
+        others = [p for j, p in places if j != k and p != mine]
+        if not tree.union:
+            others = [combine(False, [p, *tree.children]) for p in others]
+        if all(implies(other, mine, always) for other in others):
+            return k
+    return None
 
 
 def ambiguous_atoms(
     tree: Tree, always: Callable[[Atom], bool] | None = None
 ) -> tuple[ScanAtom | AccAtom, ...]:
-    """Atoms that several subtrees of a union carry, none of them always when another does."""
+    """Atoms that several subtrees carry, none of them wherever another does."""
     if isinstance(tree, Shift):
         return ambiguous_atoms(tree.child, always)
     if not isinstance(tree, Combine):
@@ -398,11 +464,57 @@ def _ambiguous(
     always: Callable[[Atom], bool] | None = None,
 ) -> tuple[ScanAtom | AccAtom, ...]:
     bad = [a for child in tree.children for a in inside(child)]
-    carried = Counter(a for c in tree.children for a in atoms(c)) if tree.union else {}
+    carried = Counter(a for c in tree.children for a in atoms(c))
     for atom, times in carried.items():
         if times == 1 or isinstance(atom, DenseAtom):
             continue
-        found = [p for c in tree.children if (p := presence(c, atom)) is not None]
-        if not any(all(implies(other, mine, always) for other in found) for mine in found):
+        if _most_often(tree, _places(tree, atom), always) is None:
             bad.append(atom)
     return tuple(dict.fromkeys(bad))
+
+
+Guards = frozenset[frozenset[Tree]]
+"""Sets of subtrees; of each set one must have elements in the fiber at hand."""
+
+
+def differently_guarded(tree: Tree, full: Callable[[Tree], bool]) -> tuple[ScanAtom | AccAtom, ...]:
+    """Atoms that one subtree carries in fewer fibers than another, as gates ask for.
+
+    The payload of such an atom would be there for every reader where it is for one of them.
+    ``full`` tells which subtrees have elements in every fiber, so that a gate of them is none.
+    """
+    looked: dict[int, tuple[dict[Atom, Guards], Guards]] = {}
+    differing: dict[Atom, None] = {}
+
+    def look(tree: Tree) -> tuple[dict[Atom, Guards], Guards]:
+        """The guards of each atom, and those that hold wherever the tree has a coordinate."""
+        if isinstance(tree, Shift):
+            return look(tree.child)
+        if not isinstance(tree, Combine):
+            return {tree: frozenset()}, frozenset()
+        if id(tree) not in looked:
+            looked[id(tree)] = inside(tree)
+        return looked[id(tree)]
+
+    def inside(tree: Combine) -> tuple[dict[Atom, Guards], Guards]:
+        own: Guards = frozenset()
+        if tree.gate and not any(map(full, tree.gates)):
+            own = frozenset((tree.gates,))
+        below = [look(child) for child in tree.children]
+        always = [required for _, required in below]
+        if tree.union:
+            holds = own | frozenset.intersection(*always)
+        else:
+            holds = frozenset[frozenset[Tree]]().union(*always)
+        merged: dict[Atom, Guards] = {}
+        for k, (guards, _) in enumerate(below):
+            more = own if k >= tree.gate else frozenset()
+            for atom, found in guards.items():
+                found = found | more | (frozenset() if tree.union else holds)
+                if merged.setdefault(atom, found) != found and not isinstance(atom, DenseAtom):
+                    differing[atom] = None
+        return merged, holds
+
+    if isinstance(tree, Combine) and tree.gated:
+        look(tree)
+    return tuple(atom for atom in differing if not isinstance(atom, DenseAtom))

@@ -217,13 +217,34 @@ def _positions(tensor: Any) -> Any:
     return torch.arange(count).as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
 
 
-def _placed(whole: Any, view: Any) -> ViewPart | None:
+def places_in(whole: Any, view: Any) -> Any:
+    """Return where the elements of a view lie among those of a tensor on the same memory.
+
+    Returns
+    -------
+    Tensor of int64, optional
+        For each element of the view, in order, its place among those of ``whole``, in order; None
+        if one of them is no element of ``whole``, or their types differ.
+    """
     torch = load_torch()
+    if view.dtype != whole.dtype or storage_of(view) != storage_of(whole):
+        return None
     there, own = _positions(whole).reshape(-1), _positions(view).reshape(-1)
-    if torch.equal(there, own):
-        return ViewPart(back=(torch.ops.aten.reshape.default, (list(whole.shape),)))
+    if not own.numel():
+        return own
+    if not there.numel():
+        return None
     place = torch.full((int(max(there.max(), own.max())) + 1,), -1)
     place[there] = torch.arange(there.numel())
     places = place[own]
-    twice = places.unique().numel() != places.numel()
-    return None if bool((places < 0).any()) or twice else ViewPart(places=places)
+    return None if bool((places < 0).any()) else places
+
+
+def _placed(whole: Any, view: Any) -> ViewPart | None:
+    torch = load_torch()
+    places = places_in(whole, view)
+    if places is None:
+        return None
+    if torch.equal(places, torch.arange(whole.numel())):
+        return ViewPart(back=(torch.ops.aten.reshape.default, (list(whole.shape),)))
+    return None if places.unique().numel() != places.numel() else ViewPart(places=places)

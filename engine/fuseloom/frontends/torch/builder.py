@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -89,6 +90,15 @@ class TorchBuilder:
         self._full = full
         self._taken: set[str] = set(RESERVED)
         self._constants: dict[float, str] = {}
+
+    def state(self) -> dict[str, Any]:
+        """What has been collected so far, for :meth:`restore`."""
+        collections = (dict, list, set)
+        return {n: copy(v) if isinstance(v, collections) else v for n, v in vars(self).items()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Forget what was collected after a :meth:`state`."""
+        vars(self).update(state)
 
     # Names and inputs.
 

@@ -155,9 +155,23 @@ class Importer(IntegerBounds):
                 return
             self.check_whole(node, name)
         translated = name in self.handlers or name in views.VIEWS
-        if node.name in self.settled and not (translated and name not in BEFOREHAND):
+        if node.name not in self.settled:
+            self._translate(node, name)
+        elif not translated or name in BEFOREHAND or not self._translates(node, name):
             self._compute(node)
-            return
+
+    def _translates(self, node: Any, name: str) -> bool:
+        """Translate a node that may be computed beforehand instead; False if that is refused."""
+        values, before = dict(self.values), self.builder.state()
+        try:
+            self._translate(node, name)
+        except ProgramError:
+            self.values = values
+            self.builder.restore(before)
+            return False
+        return True
+
+    def _translate(self, node: Any, name: str) -> None:
         since = len(self.builder.statements)
         result = self._translated(node, name)
         wanted = getattr(node.meta.get("val"), "shape", None)

@@ -25,6 +25,7 @@ from fuseloom.frontends.torch.aliases import (
     geometry,
     mutated,
     part_of,
+    places_in,
     storage_of,
     value_form,
 )
@@ -235,6 +236,8 @@ class _Recorder:
         written = [] if marking else mutated(func, args, kwargs)
         if written and torch.Tag.inplace_view in func.tags:
             return self._turned(func, args, kwargs)
+        if name == "as_strided" and not (args[0].is_contiguous() and not args[0].storage_offset()):
+            return self._strided(func, args, kwargs)
         operands = [t for t in pytree.tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)]
         for t in written:
             self.node_of(t)  # it is known from here on
@@ -249,8 +252,6 @@ class _Recorder:
             raise _refused(
                 node, f"{func} writes to a tensor, and no operation gives what it writes"
             )
-        if name == "as_strided" and not (args[0].is_contiguous() and not args[0].storage_offset()):
-            raise _refused(node, "as_strided of a view")
         result = func(*args, **kwargs)
         if name in EMPTY:
             result.zero_()  # what lies there differs from call to call
@@ -324,6 +325,28 @@ class _Recorder:
             return made if place is None else self._piece(made, place, val)
 
         tracked.parent, tracked.again = self.known[whole._cdata], again
+
+    def _strided(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """Carry out ``as_strided`` of a view: its elements are selected by their places."""
+        aten, result = self.torch.ops.aten, func(*args, **kwargs)
+        node, val = self.node_of(args[0]), _shaped(self.torch, result)
+        whole: Tracked | None = self.known[args[0]._cdata]
+        while whole is not None and (places := places_in(whole.tensor, result)) is None:
+            whole = whole.parent
+        if whole is None:
+            raise _refused(node, "as_strided reads memory beside the tensor that it is given")
+        count, size = places.numel(), whole.tensor.numel()
+
+        def again(whole: Tracked = whole) -> Any:
+            held = self._now(whole)
+            flat = self._call(aten.reshape.default, (held, [size]), val.new_empty(size))
+            at = self._constant(places)
+            taken = self._call(aten.index_select.default, (flat, 0, at), val.new_empty(count))
+            return self._call(aten.reshape.default, (taken, list(val.shape)), val)
+
+        tracked = self._track(result, again())
+        tracked.parent, tracked.again = whole, again
+        return result
 
     def _turned(self, func: Any, args: Any, kwargs: Any) -> Any:
         """Carry out what gives a tensor object another shape or order, on the same memory."""
