@@ -7,6 +7,8 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
 import fuseloom
 import fuseloom_workbench
 from fuseloom import interpreter
@@ -66,6 +68,7 @@ def starting_modules() -> list[str]:
     return names
 
 
+@pytest.mark.deep  # takes seconds
 def test_every_python_process_is_started_with_that_command() -> None:
     names = starting_modules()
     assert "fuseloom/cli/serve.py" in names

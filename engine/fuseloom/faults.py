@@ -14,7 +14,6 @@ import logging
 import os
 import platform
 import sys
-import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
@@ -25,6 +24,7 @@ from types import MappingProxyType
 
 import platformdirs
 
+from fuseloom.atomic_files import PRIVATE, replacing
 from fuseloom.errors import shortened
 
 VARIABLE = "FUSELOOM_REPORTS"
@@ -148,16 +148,8 @@ def _saved(content: Mapping[str, object]) -> Path | None:
         path = place / name
         if path.exists():
             return path
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=place, suffix=".part", delete=False
-        ) as file:
-            try:
-                file.write(text + "\n")
-                file.flush()
-            except OSError:
-                Path(file.name).unlink(missing_ok=True)
-                raise
-        Path(file.name).replace(path)
+        with replacing(path, PRIVATE) as file:
+            file.write(f"{text}\n".encode())
         _prune(place)
     except OSError:
         return None

@@ -40,6 +40,7 @@ def test_the_running_example(capsys: pytest.CaptureFixture[str]) -> None:
     assert sum(s["first"] for s in made["solutions"]) == 1
 
 
+@pytest.mark.deep  # takes seconds
 def test_what_is_asked_holds_of_every_fused_nest(capsys: pytest.CaptureFixture[str]) -> None:
     made = document(
         capsys, *EXAMPLE, "--bound", "2", "--pin", "outermost r", "--bytes", "300", "--measure", "0"

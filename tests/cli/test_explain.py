@@ -28,6 +28,7 @@ def test_explained_for_people(engine: str, capsys: pytest.CaptureFixture[str]) -
     assert "fullest channels:\n" in printed
 
 
+@pytest.mark.deep  # takes seconds
 def test_explained_as_data(capsys: pytest.CaptureFixture[str]) -> None:
     (program,) = json.loads(output(capsys, *KARATE, "--explain", "--json"))["regions"]
     (imported,) = json.loads(output(capsys, *IMPORTED, "--explain", "--json"))["regions"]

@@ -19,6 +19,7 @@ from tests.cli.commands import output
 FULL = ("explore", "--model", "gcn", "--preset", "full")
 
 
+@pytest.mark.deep  # takes seconds
 def test_orders_are_ranked(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(FULL) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -172,6 +172,7 @@ def test_following(store: RunStore, path: Path) -> None:
 # Keeping runs ----------------------------------------------------------------------------------
 
 
+@pytest.mark.deep  # takes seconds
 def test_a_run_that_is_kept_is_not_done_again(
     path: Path, program: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -123,6 +123,7 @@ def test_without_time_the_first_order_stays_and_that_is_told() -> None:
     assert found.compilation.regions[0].order == compiled.regions[0].order
 
 
+@pytest.mark.deep  # takes seconds
 def test_the_same_is_ranked_however_fast_the_computer_is() -> None:
     """The cost of ranking is counted, not timed; a cached earlier ranking does not lower it."""
     model, data = load("gpt3", "random")

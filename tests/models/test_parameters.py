@@ -131,7 +131,7 @@ def test_errors(model: str, data: str | None, options: dict[str, Any], message: 
         ("gcn", {"hidden": 65_536, "classes": 65_536}),
         ("graphsage", {"features": 2**31 - 1}),
         ("autoencoder", {"inputs": 2**31 - 1, "hidden": 65_536}),
-        ("gpt3", {"width": 8_192, "heads": 1, "layers": 96}),
+        ("gpt3", {"width": 8_192, "heads": 1, "layers": 8}),
         ("attention", {"sequence": 16_384, "features": 65_536}),
     ],
 )

@@ -78,7 +78,7 @@ def search(first: int, wanted: int) -> Counter[str]:
     return seen
 
 
-@counts(small=100, deep=1000)
+@counts(small=50, deep=1000)
 def test_random_programs(count: int) -> None:
     seen = search(SEED, count)
     for what in ("whole", "inner", "outermost", "nothing"):

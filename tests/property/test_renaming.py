@@ -135,6 +135,7 @@ def check_orders(first: int, wanted: int, caplog: pytest.LogCaptureFixture) -> N
     assert 0 < seen["refused"] < seen["orders"] / 4
 
 
+@pytest.mark.deep  # takes seconds
 def test_names_of_indices_mean_nothing(caplog: pytest.LogCaptureFixture) -> None:
     check(SEED, 120, 4, caplog)
 

@@ -154,10 +154,12 @@ def promised(first: int, wanted: int) -> Counter[str]:
     return seen
 
 
+@pytest.mark.deep  # takes seconds
 def test_every_cycle_is_attributed() -> None:
     attributed(SEED, 12)
 
 
+@pytest.mark.deep  # takes seconds
 def test_changes_keep_their_bounds() -> None:
     seen = promised(SEED, 15)
     assert seen["join"] or seen["cut"]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from fuseloom.atomic_files import replacing
 from fuseloom.display.markup import Markup, tag
 from fuseloom.display.style import shown, style
 
@@ -75,15 +74,8 @@ class Drawing:
         OSError
             If it cannot be written.
         """
-        target = Path(path)
-        handle, name = tempfile.mkstemp(dir=target.parent, suffix=".svg")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(self.svg)
-            os.replace(name, target)
-        except BaseException:
-            os.unlink(name)
-            raise
+        with replacing(Path(path)) as file:
+            file.write(self.svg.encode())
 
 
 def beside(*drawings: Drawing, gap: float = 24.0) -> Drawing:

@@ -7,13 +7,13 @@ before it is read.  What is written is there whole or not at all.
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from fuseloom.atomic_files import replacing
 from fuseloom.errors import DataError, FuseloomError
 from fuseloom.wording import counted
 
@@ -124,16 +124,10 @@ def written(path: Path) -> Iterator[IO[bytes]]:
     """
     if exists(path) and not is_file(path):
         raise DataError(f"cannot write {path}: it is no file", hint="name a regular file")
-    beside = path.with_name(f".fuseloom-{secrets.token_hex(8)}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with open(beside, "xb") as file:
-                yield file
-            os.replace(beside, path)
-        except BaseException:
-            beside.unlink(missing_ok=True)
-            raise
+        with replacing(path) as file:
+            yield file
     except (OSError, ValueError) as problem:
         reason = problem.strerror if isinstance(problem, OSError) else problem
         raise DataError(f"cannot write {path}: {reason}") from None

@@ -33,6 +33,7 @@ def test_a_gcn_on_the_karate_club(preset: str) -> None:
         assert mine.cycles == near(theirs.cycles, 0.10)
 
 
+@pytest.mark.deep  # takes seconds
 def test_fusion_is_ranked_as_simulated() -> None:
     """Fusing a layer saves the traffic between kernels; fusing both recomputes the hidden one."""
     ranked = ["partial", "unfused", "full"]

@@ -157,6 +157,7 @@ def brute_force(pog: PartialOrderGraph) -> list[tuple[str, ...]]:
     ]
 
 
+@pytest.mark.deep  # takes seconds
 @given(posets())
 def test_orders_and_their_number_equal_brute_force(pog: PartialOrderGraph) -> None:
     """``permutations`` is lexicographic by position, as the orders should be."""

@@ -98,6 +98,7 @@ def test_a_search_that_gives_up_is_not_exhausted() -> None:
     assert not search.exhausted
 
 
+@pytest.mark.deep  # takes seconds
 def test_the_reason_that_a_result_does_not_lie_where_it_is_used_holds_for_all_its_orders() -> None:
     refused = 0
     for region in drawn():

@@ -31,6 +31,7 @@ for order in range(3, 8):
 """
 
 
+@pytest.mark.deep  # takes seconds
 def test_accumulators_of_every_order_look_at_nothing() -> None:
     """The traits of accumulators of any order follow from the one entry that makes them all."""
     done = subprocess.run(
@@ -161,6 +162,7 @@ def modules() -> Iterator[tuple[str, ast.Module]]:
                 yield where, ast.parse(path.read_text(encoding="utf-8"))
 
 
+@pytest.mark.deep  # takes seconds
 def test_nothing_else_switches_on_a_primitives_name() -> None:
     trees = dict(modules())
     assert len(trees) > 150

@@ -29,6 +29,7 @@ def test_the_chain_shows_what_a_run_took(explained):
     )
 
 
+@pytest.mark.deep  # takes seconds
 def test_boxes_show_their_cycles_of_the_critical_path(explained):
     view = FusionChain(explained).view
     run = explained.record.run

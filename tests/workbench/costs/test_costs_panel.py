@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from fuseloom_workbench.costs import export
 from fuseloom_workbench.costs.costs_panel import CostsPanel
 from fuseloom_workbench.state.shared import SharedRun, StoredRuns
@@ -11,6 +13,7 @@ from fuseloom_workbench.state.shared import SharedRun, StoredRuns
 from ..outcomes import outcome
 
 
+@pytest.mark.deep  # takes seconds
 def test_a_click_goes_to_a_run_of_ones_own_or_of_others(session):
     panel = CostsPanel(session)
     session.finish(session.built, outcome(200, session=session))

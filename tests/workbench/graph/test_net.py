@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from fuseloom_workbench.graph.folding import GroupLevel
 from fuseloom_workbench.graph.net import MEMORY, MISSING, NEW, compared, drawn_of
 from fuseloom_workbench.state.session import Session
@@ -15,6 +17,7 @@ def test_a_region_has_its_nodes_and_streams_in_kernels(session):
     assert {g.name for g in drawn.net.groups.values()} == {"A·X", "·W1", "+b1", "relu"}
 
 
+@pytest.mark.deep  # takes seconds
 def test_all_regions_are_joined_by_tensors_in_memory():
     session = Session("gpt3")
     drawn = drawn_of(session.built, 1, whole=True)

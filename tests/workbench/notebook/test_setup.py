@@ -18,6 +18,7 @@ def test_names_are_there_and_others_are_not():
         _ = fuseloom_workbench.notebook.nosuch
 
 
+@pytest.mark.deep  # takes seconds
 def test_drawing_needs_no_panel():
     program = (
         "import sys; from fuseloom_workbench.notebook import fiber_tree, streams, check;"

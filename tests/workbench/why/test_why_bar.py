@@ -30,6 +30,7 @@ def test_it_shows_the_answer_and_applies_a_change():
     assert [r.name for r in session.regions] == ["T1..Y"]
 
 
+@pytest.mark.deep  # takes seconds
 def test_nonsense_is_not_carried_out():
     session = fused()
     bar = bar_of(session)

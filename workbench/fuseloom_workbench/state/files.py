@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import platformdirs
 
+from fuseloom.atomic_files import replacing
 from fuseloom.errors import DataError
 from fuseloom.frontends.files import CoordinateTensor
 from fuseloom.models import Loaded
@@ -85,10 +86,8 @@ def put(tensor: CoordinateTensor) -> str:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             make_room(coords.nbytes + values.nbytes)
-            held = path.with_suffix(f".{os.getpid()}")
-            with held.open("wb") as file:
+            with replacing(path) as file:
                 np.savez(file, coords=coords, values=values, shape=shape)
-            held.replace(path)
         except OSError as problem:
             raise DataError(f"the file cannot be kept: {problem.strerror}") from None
     return key

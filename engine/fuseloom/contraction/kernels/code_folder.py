@@ -56,17 +56,6 @@ def _others_write(found: os.stat_result) -> str:
     return ""
 
 
-def put(path: Path, body: bytes) -> None:
-    number, name = tempfile.mkstemp(prefix=path.stem, suffix=".part", dir=path.parent)
-    try:
-        with os.fdopen(number, "wb") as file:
-            file.write(body)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
 def keep_used(path: Path) -> None:
     """Say that a file is in use, and remove those that were not for the longest time."""
     try:

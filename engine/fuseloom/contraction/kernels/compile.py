@@ -25,13 +25,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fuseloom.atomic_files import PRIVATE, replacing
 from fuseloom.contraction.kernels.code_folder import (
     ENVIRONMENT,
     cache_folder,
     is_whole,
     keep_used,
     mark,
-    put,
 )
 from fuseloom.contraction.kernels.emit_c import emit_c
 from fuseloom.contraction.kernels.emit_numba import emit_numba
@@ -301,7 +301,8 @@ def _by_numba(routines: Sequence[Routine], said: str) -> CompiledRoutines:
             # Machine code lies beside the text, and counts only if that did not change since.
             reused = path.is_file() and not path.is_symlink() and path.read_bytes() == body
             if not reused:
-                put(path, body)
+                with replacing(path, PRIVATE) as file:
+                    file.write(body)
             keep_used(path)
         except OSError as error:
             raise LoweringError(

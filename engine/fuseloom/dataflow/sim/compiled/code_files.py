@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import tempfile
 from pathlib import Path
 
+from fuseloom.atomic_files import PRIVATE, replacing
 from fuseloom.errors import SimulationError
 
 _HEAD = b"fuseloom kernel 1\n"
@@ -125,14 +125,8 @@ class CodeFile:
         OSError
             If it cannot be written.
         """
-        number, name = tempfile.mkstemp(prefix=self.path.stem, dir=self.path.parent)
-        try:
-            with os.fdopen(number, "wb") as file:
-                file.write(self._head(body) + body)
-            os.replace(name, self.path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        with replacing(self.path, PRIVATE) as file:
+            file.write(self._head(body) + body)
 
     def _head(self, body: bytes) -> bytes:
         return _HEAD + _DIGEST(self._name + b"\n" + body).digest()

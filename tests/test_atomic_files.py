@@ -1,0 +1,40 @@
+"""What takes the place of a file is there whole or not at all."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from fuseloom.atomic_files import PRIVATE, replacing
+
+
+def test_a_file_is_replaced_when_it_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "numbers"
+    path.write_bytes(b"1 2 3")
+    with replacing(path) as file:
+        file.write(b"4 5")
+        assert path.read_bytes() == b"1 2 3"
+    assert path.read_bytes() == b"4 5"
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def test_what_was_there_stays_when_writing_fails(tmp_path: Path) -> None:
+    path = tmp_path / "numbers"
+    path.write_bytes(b"1 2 3")
+    with pytest.raises(TypeError), replacing(path) as file:
+        file.writelines([b"4", None])  # type: ignore[list-item]
+    assert path.read_bytes() == b"1 2 3"
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def test_a_private_file_is_for_its_owner_alone(tmp_path: Path) -> None:
+    with replacing(tmp_path / "code", PRIVATE) as file:
+        file.write(b"code")
+    assert stat.S_IMODE((tmp_path / "code").stat().st_mode) == PRIVATE
+
+
+def test_a_folder_that_is_not_there_is_an_error_of_the_system(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError), replacing(tmp_path / "none" / "file"):
+        pass
