@@ -28,6 +28,7 @@ HOLDS = {
     "fuseloom.faults": "reports of\ninternal errors",
     "fuseloom.interpreter": "how Python\nprocesses start",
     "fuseloom.terminal": "the width of tables",
+    "fuseloom.arguments": "types of arguments",
     "fuseloom.atomic_files": "files whole\nor not at all",
     "fuseloom.wording": "counted nouns,\nclosest names",
     "fuseloom.errors": "what a user is told",

@@ -244,6 +244,7 @@ ACROSS = {
     "frontends/torch/test_transformers.py": "whole modules of another package",
     "frontends/torch/test_families.py": "whole modules as people write them",
     "frontends/torch/test_operations.py": "operations, compared with PyTorch",
+    "frontends/torch/test_wild_calls.py": "arguments of every kind",
     "models/test_blocked.py": "models in blocks",
     "models/test_the_four_models.py": "the four models of the paper",
     "program/test_extremes.py": "maxima and minima of several operands, from text to run",

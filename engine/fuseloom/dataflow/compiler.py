@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TypeAlias
 
 from fuseloom import faults
+from fuseloom.arguments import check_arguments
 from fuseloom.dataflow.compilation import Compilation, CompiledRegion, finished
 from fuseloom.dataflow.compiled_before import CompiledBefore
 from fuseloom.dataflow.fusion.directives import (
@@ -141,6 +142,7 @@ def _built(
         ) from fault
 
 
+@check_arguments
 def compile_program(
     program: Program,
     schedule: Schedule | str | None = None,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from fuseloom.arguments import check_arguments
 from fuseloom.dataflow.compilation import Compilation, CompiledRegion
 from fuseloom.dataflow.compiler import compile_region
 from fuseloom.dataflow.cost import EstimateMode
@@ -215,6 +216,7 @@ class BestOrders:
         return f"not all orders of {', '.join(self.cut_short)} were ranked"
 
 
+@check_arguments
 def best_orders(
     compilation: Compilation,
     data: Mapping[str, Any],

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from fuseloom.arguments import check_arguments
 from fuseloom.dataflow.compilation import Compilation, CompiledRegion
 from fuseloom.dataflow.compiler import compile_region
 from fuseloom.dataflow.cost import Estimate, EstimateMode, estimate
@@ -130,6 +131,7 @@ class WhatIf:
         )
 
 
+@check_arguments
 def what_if(
     compilation: Compilation,
     data: Mapping[str, Any],
@@ -192,6 +194,7 @@ def what_if(
     return WhatIf(base, tuple(variants))
 
 
+@check_arguments
 def capacity_pareto(
     compilation: Compilation,
     data: Mapping[str, Any],

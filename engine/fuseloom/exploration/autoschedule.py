@@ -11,6 +11,7 @@ from math import inf
 from typing import Any
 
 from fuseloom import faults
+from fuseloom.arguments import check_arguments
 from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.fusion.schedule import Schedule
@@ -164,6 +165,7 @@ class Autoscheduled(Shows, html="fuseloom.exploration.display:autoscheduled_html
         }
 
 
+@check_arguments
 def autoschedule(
     program: Program,
     data: Mapping[str, Any],

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from fuseloom.arguments import check_arguments
 from fuseloom.errors import ProgramError
 from fuseloom.frontends.files import GraphData, read_graph
 from fuseloom.models.autoencoder import autoencoder
@@ -187,6 +188,7 @@ def load_model(model: str, **options: Any) -> Model:
     return MODELS[model](**arguments(model, checked(model, options)))
 
 
+@check_arguments
 def load(
     model: str = "gcn",
     data: str | None = None,

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
+from fuseloom.arguments import check_arguments
 from fuseloom.errors import FuseloomError, ParseError, ProgramError
 from fuseloom.program.affine import AccessRewriter
 from fuseloom.program.completeness import check_everywhere, complete_tensors
@@ -39,6 +40,7 @@ DEFAULT_NAME = "unnamed"
 _OPTIONS = ("broadcast_add",)
 
 
+@check_arguments
 def parse(text: str, source: str | None = None) -> Program:
     """Read program text.
 

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from fuseloom.arguments import check_arguments
 from fuseloom.program.inputs import check_data
 from fuseloom.program.late import LazyModule
 from fuseloom.program.sparse_reference import (
@@ -70,6 +71,7 @@ JOINED: Mapping[Op, Callable[[Floats, Floats], Floats]] = {
 }
 
 
+@check_arguments
 def evaluate(program: Program, data: Mapping[str, Any]) -> Evaluated:
     """Every tensor of a program.
 

@@ -115,7 +115,7 @@ class StoredTensor:
         DataError
             Wrong shape, not numeric, not finite, or too large.
         """
-        given = np.asarray(array)
+        given = _array(tensor, array)
         if given.shape != tensor.shape:
             raise DataError(
                 f"tensor {tensor.name} has shape {shape_text(tensor.shape)}, "
@@ -159,9 +159,9 @@ class StoredTensor:
             Coordinates out of range or given twice, or any rule of :meth:`verify`.
         """
         check_format(tensor)
-        given = np.asarray(values)
+        given = _array(tensor, values)
         data = np.atleast_1d(given.astype(np.float32) if computed else as_float32(tensor, given))
-        points = np.asarray(coords)
+        points = _array(tensor, coords)
         if points.size == 0:
             points = np.zeros((len(data), tensor.rank), dtype=np.int64)
         if points.shape != (len(data), tensor.rank):
@@ -375,6 +375,17 @@ def _level(size: int, *arrays: Ints) -> Level:
             return SingletonLevel(crd)
         case _:
             return DenseLevel(size)
+
+
+def _array(tensor: Tensor, given: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Data as an array, of whatever kind its elements are."""
+    try:
+        return np.asarray(given)
+    except ValueError as problem:  # rows of several lengths
+        raise DataError(
+            f"the data of tensor {tensor.name} are no array: {problem}",
+            hint=f"give an array of shape {shape_text(tensor.shape)}",
+        ) from None
 
 
 def _full(tensor: Tensor, array: npt.NDArray[np.float32]) -> StoredTensor:

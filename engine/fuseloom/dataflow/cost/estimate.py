@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from fuseloom.arguments import check_arguments
 from fuseloom.dataflow.compilation import Compilation, CompiledRegion
 from fuseloom.dataflow.cost.context import EstimateContext, ExecutedGraph
 from fuseloom.dataflow.cost.exact.execution import Execution
@@ -40,6 +41,7 @@ __all__ = [
 ]
 
 
+@check_arguments
 def estimate(
     compilation: Compilation,
     data: Mapping[str, Any],

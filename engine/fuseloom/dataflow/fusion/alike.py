@@ -53,7 +53,11 @@ class Kinds:
         self._settings = tuple(s for s in schedule.settings if isinstance(s, _LOCAL))
         place = {s.out.tensor: k for k, s in enumerate(program.live)}
         self._place = place
-        self._soft = [(place[f.first], place[f.last]) for f in schedule.fusions if f.where_possible]
+        self._soft = [
+            (place[f.first], place[f.last])
+            for f in schedule.fusions
+            if f.where_possible and {f.first, f.last} <= place.keys()
+        ]
         self._tensors: dict[Hashable, int] = like._tensors if like else {}
         self._known: dict[tuple[str, bool], int] = {}
 

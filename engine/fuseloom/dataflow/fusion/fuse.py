@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
+from fuseloom.arguments import check_arguments
 from fuseloom.dataflow.fusion.alike import Kinds
 from fuseloom.dataflow.fusion.directives import (
     Locate,
@@ -37,6 +38,7 @@ MAX_CUTS_TRIED = 64
 _T = TypeVar("_T")
 
 
+@check_arguments
 def fuse(
     program: Program,
     schedule: Schedule | None = None,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import graphviz
 
+from fuseloom.arguments import check_arguments
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph, Node, Stream, StreamKind
 from fuseloom.dataflow.samml.traits import Role
@@ -21,6 +22,7 @@ STYLES: Mapping[StreamKind, Mapping[str, str]] = {
 MAX_LABEL = 26
 
 
+@check_arguments
 def to_dot(
     graph: Graph, *, rankdir: str = "LR", labels: bool = False, clusters: bool = False
 ) -> graphviz.Digraph:

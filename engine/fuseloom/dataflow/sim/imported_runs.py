@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
+from fuseloom.arguments import check_arguments
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.exchange.record import ImportedGraph
 from fuseloom.dataflow.sim.binding import bind
@@ -137,6 +138,7 @@ def _operands(imported: ImportedGraph, data: Mapping[str, Any]) -> dict[str, Sto
     return found
 
 
+@check_arguments
 def run_imported(
     imported: ImportedGraph,
     data: Mapping[str, Any],

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from fuseloom.arguments import check_fields
 from fuseloom.dataflow.samml.block_timing import BlockTiming
 from fuseloom.dataflow.samml.graph import Stream
 from fuseloom.dataflow.samml.primitive import WORD
@@ -201,6 +202,7 @@ class Machine:
             raise SimulationError(
                 f"{owner}: clock_hz is {clock!r}", hint=f"cycles per second, at most {MAX_CLOCK:g}"
             )
+        check_fields(self)
 
     @property
     def has_searchers(self) -> bool:

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from fuseloom.arguments import check_fields
 from fuseloom.errors import SimulationError
 from fuseloom.wording import counted
 
@@ -27,6 +28,9 @@ ACTIVITIES = ("busy", "stall_input", "stall_output", "stall_memory", "idle")
 
 LOG_LIMIT = 1 << 21
 """Records of a log, 40 bytes each, unless told otherwise."""
+
+MOST_BINS = 1 << 16
+MOST_RECORDS = 1 << 28
 
 
 @dataclass(frozen=True)
@@ -69,11 +73,14 @@ class Observe:
     events: Path | None = None
 
     def __post_init__(self) -> None:
-        if self.bins < 2 or self.bins % 2:
-            raise SimulationError(f"{counted(self.bins, 'bin')}", hint="an even number, at least 2")
-        if self.log_limit < 1:
+        check_fields(self)
+        if not 2 <= self.bins <= MOST_BINS or self.bins % 2:
             raise SimulationError(
-                f"a log of {counted(self.log_limit, 'record')}", hint="at least 1"
+                f"{counted(self.bins, 'bin')}", hint=f"an even number from 2 to {MOST_BINS:,}"
+            )
+        if not 1 <= self.log_limit <= MOST_RECORDS:
+            raise SimulationError(
+                f"a log of {counted(self.log_limit, 'record')}", hint=f"1 to {MOST_RECORDS:,}"
             )
 
     def part(self, number: int) -> Observe:

@@ -9,6 +9,7 @@ from functools import cached_property
 from math import isfinite
 from typing import Any
 
+from fuseloom.arguments import check_arguments
 from fuseloom.dataflow.compilation import Compilation, CompiledRegion
 from fuseloom.dataflow.fusion.repair import traffic
 from fuseloom.dataflow.sim.binding import bind
@@ -199,6 +200,7 @@ class Run:
         return (*regions, *reshapes)
 
 
+@check_arguments
 def simulate(
     compilation: Compilation,
     data: Mapping[str, Any],

@@ -16,6 +16,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from fuseloom.arguments import check_fields
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.traits import Stored, Traversal
 from fuseloom.dataflow.sim.bound import BoundGraph
@@ -68,6 +69,7 @@ class Limits:
     cycles: int | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.tokens is not None and self.tokens < 1:
             raise SimulationError(
                 f"a limit of {counted(self.tokens, 'token')}",

@@ -25,6 +25,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from fuseloom.arguments import check_fields
 from fuseloom.dataflow.sim.machine import PRESETS, Machine
 from fuseloom.dataflow.what_if import with_size
 from fuseloom.errors import DataError
@@ -120,6 +121,7 @@ class Base:
     capacity: str | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.capacity is not None:
             _check_capacity(self.capacity)
         _check_word("order", self.order, ORDERS)
@@ -155,11 +157,12 @@ class Space:
     """
 
     base: Base = field(default_factory=Base)
-    axes: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    axes: Mapping[str, Any] = field(default_factory=dict)
     schedules: Mapping[str, str] = field(default_factory=dict)
     machines: Mapping[str, Machine] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not isinstance(self.axes, Mapping):
             raise DataError("axes are given as values by name")
         found = {str(name): self._values(str(name), given) for name, given in self.axes.items()}

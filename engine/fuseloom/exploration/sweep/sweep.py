@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from fuseloom.arguments import check_arguments
 from fuseloom.dataflow.sim.reports import Limits
 from fuseloom.errors import DataError, FuseloomError
 from fuseloom.exploration.executors import (
@@ -61,8 +62,9 @@ class Status:
 Told = Callable[[Status], bool | None]
 
 
+@check_arguments
 def explore(
-    space: Space | Mapping[str, Sequence[Any]],
+    space: Space | Mapping[str, Any],
     *,
     simulate: bool | int = False,
     estimated: bool = True,

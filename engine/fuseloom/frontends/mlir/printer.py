@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
+from fuseloom.arguments import check_arguments
 from fuseloom.errors import ProgramError
 from fuseloom.frontends.mlir.print_statements import StatementPrinter, float_text
 from fuseloom.frontends.mlir.syntax import WHERE
@@ -14,6 +15,7 @@ from fuseloom.program.storage import StoredTensor
 from fuseloom.program.types import BroadcastAdd, Program, Statement
 
 
+@runtime_checkable
 class ScheduleLike(Protocol):
     """The parts of a schedule that MLIR can express; ``fl.Schedule`` is one."""
 
@@ -25,6 +27,7 @@ class ScheduleLike(Protocol):
     def settings(self) -> Sequence[Any]: ...
 
 
+@check_arguments
 def to_mlir(
     program: Program,
     schedule: ScheduleLike | None = None,

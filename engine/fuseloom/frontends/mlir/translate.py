@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from fuseloom.arguments import check_arguments
 from fuseloom.errors import FuseloomError
 from fuseloom.frontends.mlir.builder import MlirBuilder
 from fuseloom.frontends.mlir.expressions import refuse_meaning
@@ -41,6 +42,7 @@ MAX_CALLS = MAX_NESTING // 2
 """Functions that may stand inside each other."""
 
 
+@check_arguments
 def from_mlir(
     text: str,
     source: str | None = None,

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fuseloom.arguments import ArgumentError, check_arguments, kind_of
 from fuseloom.errors import DataError, ProgramError
 from fuseloom.frontends.torch import (
     activations,
@@ -82,6 +83,7 @@ HANDLERS = {
 }
 
 
+@check_arguments
 def from_torch(
     module: Any,
     example_inputs: Any,
@@ -134,6 +136,13 @@ def from_torch(
     torch = load_torch()
     inputs = (example_inputs,) if isinstance(example_inputs, torch.Tensor) else example_inputs
     inputs = tuple(inputs)
+    if not isinstance(module, torch.nn.Module):
+        raise ArgumentError(
+            f"from_torch takes a torch.nn.Module as module, not {kind_of(module)}",
+            hint="a function becomes one as the forward of a subclass",
+        )
+    if any(isinstance(t, torch.Tensor) and t.is_meta for t in flattened(inputs)):
+        raise DataError("an example input is a meta tensor, which has no values")
     with evaluating(module):
         capture = trace(module, inputs)
     annotations = dict(formats or {})

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from fuseloom.arguments import check_arguments
 from fuseloom.dataflow.samml.exchange.dotfile import parse_dot
 from fuseloom.dataflow.samml.exchange.graph_file import graph_from_json, graph_to_json
 from fuseloom.dataflow.samml.exchange.record import (
@@ -32,6 +33,7 @@ from fuseloom.dataflow.samml.exchange.tortilla_export import TortillaExport, exp
 from fuseloom.dataflow.samml.exchange.tortilla_import import TortillaImport, import_tortilla
 
 
+@check_arguments
 def import_sam_text(
     text: str, shapes: Mapping[str, tuple[int, ...]], source: str | None = None
 ) -> ImportedGraph:

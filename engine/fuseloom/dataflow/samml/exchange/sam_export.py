@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from fuseloom.arguments import check_arguments
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.exchange.graph_file import declaration
 from fuseloom.dataflow.samml.exchange.levels import (
@@ -49,6 +50,7 @@ class SamExport:
     notes: tuple[ExportNote, ...]
 
 
+@check_arguments
 def export_sam(graph: Graph, tensors: Mapping[str, Tensor], *, strict: bool = False) -> SamExport:
     """Write a graph in the dialect.
 

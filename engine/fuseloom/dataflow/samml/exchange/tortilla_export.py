@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from fuseloom.arguments import check_arguments
 from fuseloom.dataflow.samml.exchange.legalise import Legaliser
 from fuseloom.dataflow.samml.exchange.levels import dense_levels, index_names, tensors_of
 from fuseloom.dataflow.samml.exchange.record import ExportNote, Severity
@@ -65,6 +66,7 @@ class TortillaExport:
                 save_tensor(folder, key, resolve_view(data, key))
 
 
+@check_arguments
 def export_tortilla(graph: Graph, tensors: Mapping[str, Tensor]) -> TortillaExport:
     """Write a graph for the Comal simulator.
 

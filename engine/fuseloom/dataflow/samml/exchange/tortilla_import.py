@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from google.protobuf.message import DecodeError
 
+from fuseloom.arguments import check_arguments
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.exchange.levels import origin
 from fuseloom.dataflow.samml.exchange.record import ImportedGraph
@@ -34,6 +35,7 @@ class TortillaImport:
     files: Mapping[str, str]
 
 
+@check_arguments
 def import_tortilla(data: bytes, folder: TensorFolder, block: int | None = None) -> TortillaImport:
     """Read a serialised ``ComalGraph``.
 
