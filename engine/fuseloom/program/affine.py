@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 
 from fuseloom.errors import ProgramError
 from fuseloom.program.formats import Format, LevelFormat
+from fuseloom.program.primes import unused
 from fuseloom.program.relations import Relation, bounds, check_relation
 from fuseloom.program.syntax import (
     Binary,
@@ -324,10 +325,7 @@ def _indices(expression: Expression) -> set[str]:
 
 def _fresh_index(tensor: str, axis: int, used: set[str]) -> str:
     """A name for the index that runs over a dimension."""
-    base = f"{tensor[:20].lower()}{axis}"
-    name = base
-    while name in used:
-        name += "'"
+    name = unused(f"{tensor[:20].lower()}{axis}", used)
     used.add(name)
     return name
 

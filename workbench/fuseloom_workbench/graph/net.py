@@ -16,6 +16,7 @@ from fuseloom.dataflow.samml.display import TOKENS
 from fuseloom.dataflow.samml.graph import Node, Stream
 from fuseloom.dataflow.samml.primitive import Family
 from fuseloom.dataflow.why.spots import spots
+from fuseloom.program.primes import bare
 from fuseloom.program.types import Statement
 from fuseloom_workbench.graph.drawing import is_copy
 from fuseloom_workbench.graph.folding import FoldableGraph, Group, GroupEdge, GroupLevel, Item
@@ -130,7 +131,7 @@ def faces_of(region: CompiledRegion, number: int) -> Iterator[Face]:
 
 def _tensor(node: Node) -> str:
     named = node.params.get("tensor")
-    return str(named) if named is not None else node.origin.partition(".")[0].rstrip("'")
+    return str(named) if named is not None else bare(node.origin.partition(".")[0])
 
 
 def _detail(node: Node) -> str:

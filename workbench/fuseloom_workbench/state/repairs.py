@@ -13,6 +13,7 @@ from fuseloom.dataflow.fusion.directives import Permute, Span
 from fuseloom.dataflow.fusion.pog import EdgeOrigin
 from fuseloom.dataflow.fusion.repair import traffic
 from fuseloom.errors import FuseloomError
+from fuseloom.program.primes import bare
 from fuseloom.wording import agreeing
 from fuseloom_workbench.base.quantities import short
 from fuseloom_workbench.state.design import BuiltDesign, Design, build, with_order
@@ -61,7 +62,7 @@ def of_order(built: BuiltDesign, region: int, wanted: Sequence[str]) -> tuple[Wa
     program = built.program
     told = []
     for name, order in again.items():
-        tensor = program.tensor(name.rstrip("'"))
+        tensor = program.tensor(bare(name))
         often = "once" if tensor.name in program.inputs else "each run"
         price = short(traffic(tensor, _elements(built, tensor.name)), "B")
         told.append(f"store {name} also as ({', '.join(order)}): {price} {often}")

@@ -23,6 +23,7 @@ from fuseloom.dataflow.fusion.directives import (
 from fuseloom.dataflow.fusion.regions import RegionSpan
 from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.program.dense_levels import written_levels
+from fuseloom.program.primes import bare, primes
 from fuseloom.program.types import Program
 
 _LOCAL = (Locate, LocateLevel, Parallel, Permute, Repeat)
@@ -75,7 +76,7 @@ class Kinds:
             s
             for s in self._settings
             if s.region in (None, ends)
-            and (not isinstance(s, LocateLevel | Permute) or s.view.rstrip("'") in names)
+            and (not isinstance(s, LocateLevel | Permute) or bare(s.view) in names)
         )
 
     def key(self, span: RegionSpan) -> Hashable:
@@ -114,9 +115,7 @@ class Kinds:
                 (
                     type(s),
                     *(
-                        (known(value.rstrip("'")), value.count("'"))
-                        if field.name == "view"
-                        else value
+                        (known(bare(value)), primes(value)) if field.name == "view" else value
                         for field in fields(s)
                         if field.compare and field.name != "region"
                         for value in (getattr(s, field.name),)

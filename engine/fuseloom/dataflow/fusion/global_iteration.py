@@ -13,6 +13,7 @@ from dataclasses import replace
 from fuseloom.dataflow.fusion.directives import Span, Store
 from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.errors import ScheduleError
+from fuseloom.program.primes import unused
 from fuseloom.program.types import Access, Op, Program, Statement
 
 
@@ -99,9 +100,7 @@ def _renamed(inner: Statement, access: Access, taken: set[str]) -> list[Access]:
     """The factors of an operand in the indices of its reader; its own reductions are fresh."""
     rename = dict(zip(inner.out.indices, access.indices, strict=True))
     for x in inner.reduced:
-        fresh = x
-        while fresh in taken:
-            fresh += "'"
+        fresh = unused(x, taken)
         taken.add(fresh)
         rename[x] = fresh
     return [Access(a.tensor, tuple(rename[x] for x in a.indices)) for a in inner.operands]

@@ -14,6 +14,7 @@ from fuseloom.dataflow.fusion.carried import carriers
 from fuseloom.dataflow.fusion.sharing import shareable
 from fuseloom.dataflow.fusion.views import Instance, Leaf, Reduction, Shifts, View, walk
 from fuseloom.errors import LoweringError
+from fuseloom.program.primes import unused
 from fuseloom.program.types import Program, Statement
 from fuseloom.program.walks import Steps, unwound
 from fuseloom.wording import counted
@@ -93,10 +94,7 @@ class _ViewBuilder:
 
     def _name(self, index: str) -> str:
         """The name, with as few primes as make it new to the region."""
-        base = index.rstrip("'")
-        while index in self.extents:
-            index = base + "'" * (len(index) - len(base) + 1)
-        return index
+        return unused(index, self.extents)
 
     def _reused(self, key: _Key) -> View | None:
         """A view of another output's tree, if what it is computed over means nothing here."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from fuseloom.program.primes import unused
 from fuseloom.program.types import Statement
 from fuseloom.program.walks import postorder
 
@@ -92,9 +93,7 @@ def view_names(roots: tuple[Instance, ...]) -> dict[str, View]:
     names: dict[str, View] = {}
     last: dict[str, str] = {}  # per tensor the name of its latest view
     for view in walk(*roots):
-        name = last.get(view.tensor, view.tensor)
-        while name in names:
-            name += "'"
+        name = unused(last.get(view.tensor, view.tensor), names)
         last[view.tensor] = name
         names[name] = view
     return names

@@ -24,6 +24,7 @@ from fuseloom.dataflow.space.instances import StatementInstances
 from fuseloom.dataflow.space.lower_bounds import RecomputationBound
 from fuseloom.errors import FuseloomError, LoweringError, OrderError
 from fuseloom.program.formats import LevelFormat
+from fuseloom.program.primes import bare
 from fuseloom.program.types import Program, Statement
 from fuseloom.results.method import Budget, Refusal
 
@@ -197,8 +198,8 @@ class RegionCandidates:
         }
 
         def view(name: str) -> str:
-            bare = name.rstrip("'")
-            return names.get(bare, bare) + name[len(bare) :]
+            stem = bare(name)
+            return names.get(stem, stem) + name[len(stem) :]
 
         options = replace(
             candidate.options,

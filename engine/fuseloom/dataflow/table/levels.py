@@ -34,6 +34,7 @@ from fuseloom.dataflow.table.joins import (
 from fuseloom.dataflow.table.table import CellChoices
 from fuseloom.errors import LoweringError
 from fuseloom.program.formats import LevelFormat
+from fuseloom.program.primes import unused
 
 Prefix = tuple[str, ...]
 
@@ -86,9 +87,7 @@ class LevelMaker:
                 name = f"D_{index}"
             case JoinOf(union=union):
                 name = f"{'U' if union else 'I'}_{index}"
-        while name in self.levels:
-            name += "'"
-        return name
+        return unused(name, self.levels)
 
     # Resolution -------------------------------------------------------------------------------
 

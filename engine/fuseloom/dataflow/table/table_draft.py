@@ -19,6 +19,7 @@ from fuseloom.dataflow.table.cells import (
     Shifted,
     coordinates,
 )
+from fuseloom.program.primes import unused
 
 
 class TableContext:
@@ -35,15 +36,12 @@ class TableContext:
         self._taken: set[str] = set()
 
     def column_name(self, tensor: str) -> str:
-        while tensor in self._taken:
-            tensor += "'"
-        self._taken.add(tensor)
-        return tensor
+        name = unused(tensor, self._taken)
+        self._taken.add(name)
+        return name
 
     def accumulator_name(self, stem: str) -> str:
-        while stem in self.accumulators:
-            stem += "'"
-        return stem
+        return unused(stem, self.accumulators)
 
     def step(self, phase: str, title: str, changes: list[tuple[str, str, Cell]]) -> None:
         if changes:

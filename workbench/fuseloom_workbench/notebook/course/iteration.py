@@ -16,6 +16,7 @@ from fuseloom.dataflow.sim.program_runs import Run, simulate
 from fuseloom.dataflow.sim.steps.rows import tokens_of
 from fuseloom.models import karate
 from fuseloom.program import Program, StoredTensor, parse
+from fuseloom.program.primes import bare
 from fuseloom_workbench.notebook.course.orders import CHAIN, club
 from fuseloom_workbench.notebook.exercises import Exercise, cells, number, schedule
 
@@ -47,7 +48,7 @@ def compiled(scheme: str) -> Compilation:
 def products(scheme: str, result: str = "D") -> int:
     """Count the multiplications of the small run, in all nodes that compute a tensor."""
     rows = tokens_of(compiled(scheme), DATA)
-    made = [tokens for name, tokens in rows.items() if name.rstrip("'") == f"val * {result}"]
+    made = [tokens for name, tokens in rows.items() if bare(name) == f"val * {result}"]
     return sum(isinstance(token, np.floating) for tokens in made for token in tokens)
 
 

@@ -12,6 +12,7 @@ from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.steps.recording import Recording
 from fuseloom.dataflow.sim.steps.regions import record_region
 from fuseloom.dataflow.sim.tokens import Token
+from fuseloom.program.primes import unused
 
 
 def tokens_of(
@@ -61,7 +62,5 @@ def rows_of(recording: Recording) -> dict[str, tuple[Token, ...]]:
             if stream is None:
                 continue
             name = f"{graph.streams[stream].kind.value} {node.label or entry.short}"
-            while name in found:
-                name += "'"
-            found[name] = recording.streams[stream].tokens
+            found[unused(name, found)] = recording.streams[stream].tokens
     return found

@@ -1,0 +1,50 @@
+"""Names that tell uses of one thing apart: ``A`` is the first, then ``A'``, ``A''``, ``A'3``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container
+
+_MOST = 2
+"""As many primes are written; more are told by their number."""
+_PRIMES = re.compile(r"'+\d*$")
+
+
+def bare(name: str) -> str:
+    """Return a name without its primes.
+
+    >>> bare("A"), bare("A''"), bare("A'12")
+    ('A', 'A', 'A')
+    """
+    return _PRIMES.sub("", name)
+
+
+def primes(name: str) -> int:
+    """Return how many primes a name stands for.
+
+    >>> primes("A"), primes("A''"), primes("A'12")
+    (0, 2, 12)
+    """
+    written = name[len(bare(name)) :]
+    return int(written.lstrip("'") or written.count("'"))
+
+
+def primed(name: str, count: int) -> str:
+    """Return a name without primes with as many as told.
+
+    >>> [primed("A", count) for count in range(5)]
+    ['A', "A'", "A''", "A'3", "A'4"]
+    """
+    return name + ("'" * count if count <= _MOST else f"'{count}")
+
+
+def unused(name: str, taken: Container[str]) -> str:
+    """Return a name with as few more primes as make it new.
+
+    >>> unused("A", {"A", "A'"}), unused("A'", {"A'"}), unused("A", ())
+    ("A''", "A''", 'A')
+    """
+    stem, count = bare(name), primes(name)
+    while (found := primed(stem, count)) in taken:
+        count += 1
+    return found
