@@ -40,6 +40,14 @@ GAIN = 0.001
 """Share of the cycles that a search must save."""
 NODE = 3e3
 """Elements that take as long as building and estimating a node takes besides."""
+CELL = 50.0
+"""Elements that take as long as building a cell of a table takes."""
+
+
+def building(compiled: CompiledRegion) -> float:
+    """Return how many elements take as long as building and estimating a region like this one."""
+    table = compiled.table
+    return NODE * len(compiled.graph.nodes) + CELL * len(table.columns) * len(table.rows)
 
 
 def searchable(compiled: CompiledRegion) -> Iterator[tuple[str, str]]:
@@ -102,7 +110,7 @@ def _better(
             continue
         if left <= 0:
             break
-        left -= NODE * len(compiled.graph.nodes)
+        left -= building(compiled)
         try:
             made = estimate_region(_with(compiled, chosen | {level}), context)
         except FuseloomError:

@@ -19,7 +19,7 @@ from fuseloom.dataflow.cost.numbers import RegionEstimate
 from fuseloom.dataflow.fusion.classes import NestClass, nest_classes
 from fuseloom.dataflow.fusion.pog import count_text, orders_text
 from fuseloom.dataflow.fusion.region import FusedRegion
-from fuseloom.dataflow.look_ups import NODE, LookUps, with_look_ups
+from fuseloom.dataflow.look_ups import LookUps, building, with_look_ups
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.stores import with_dense_levels
 from fuseloom.display import bar, shown, table, tag
@@ -333,7 +333,7 @@ def _cheapest(
         if left <= 0:
             whole = False
             break
-        left -= NODE * len(compiled.graph.nodes)
+        left -= building(compiled)
         try:
             made = estimate_region(compile_region(compiled.region, nests.order), context)
         except FuseloomError:

@@ -10,6 +10,8 @@ from fuseloom.dataflow.fusion.region import FusedRegion
 from fuseloom.dataflow.fusion.views import Cut
 from fuseloom.dataflow.table.cells import (
     MAX_ACCUMULATOR_ORDER,
+    PASSED,
+    REPEATED_BELOW,
     VALUE_ROW,
     AccIn,
     Accumulated,
@@ -195,7 +197,7 @@ class _TreeBuilder:
         parent: Reference = Root()
         for row in self.rank:
             if row not in reader.nest:
-                repeats.append((name, row, Cell(CellKind.PASS, "pass")))
+                repeats.append((name, row, PASSED))
             elif row in leaf.indices:
                 at = [leaf.indices[m] for m in stored].index(row)
                 dense = formats[at] is LevelFormat.DENSE
@@ -209,7 +211,7 @@ class _TreeBuilder:
                 repeats.append((name, row, self._cell(CellKind.REPEAT, repeat, parent)))
                 parent = At(name, row)
             else:
-                repeats.append((name, row, Cell(CellKind.VALUE_REPEAT, "(RepV)")))
+                repeats.append((name, row, REPEATED_BELOW))
         load = Load(parent, key, self.tiles.load(leaf))
         scans.append((name, VALUE_ROW, self._cell(CellKind.VALUE, load, parent)))
         repeated = self._repeats_references(name, reader)
@@ -259,9 +261,9 @@ class _TreeBuilder:
                 cell = Cell(CellKind.REFERENCE, level, None, self._member(level))
                 rows.append((name, row, cell))
             elif reader and row in reader.nest and self._inside(placed, row):
-                rows.append((name, row, Cell(CellKind.VALUE_REPEAT, "(RepV)")))
+                rows.append((name, row, REPEATED_BELOW))
             else:
-                rows.append((name, row, Cell(CellKind.PASS, "pass")))
+                rows.append((name, row, PASSED))
         if not isinstance(placed.view, Cut):
             cell = self._cell(CellKind.COMPUTE, self._compute(placed))
             rows.append((name, VALUE_ROW, cell))

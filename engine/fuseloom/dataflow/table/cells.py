@@ -363,6 +363,10 @@ class Cell:
     target: str = ""
 
 
+PASSED = Cell(CellKind.PASS, "pass")
+REPEATED_BELOW = Cell(CellKind.VALUE_REPEAT, "(RepV)")
+
+
 @dataclass(frozen=True)
 class ConstructionStep:
     """One step of the construction: the cells it fills or replaces."""

@@ -128,9 +128,9 @@ class FusionTable(Shows, html="fuseloom.dataflow.table.display:table_html"):
         LoweringError
             Naming the cell and what it refers to.
         """
-        names = {column.name for column in self.columns}
+        names, rows = {column.name for column in self.columns}, {*self.rows}
         for (column, row), cell in self.cells.items():
-            if column not in names or row not in self.rows:
+            if column not in names or row not in rows:
                 raise LoweringError(f"cell {column}.{row} is outside the table")
             if cell.target and tuple(cell.target.rsplit(".", 1)) not in self.cells:
                 raise LoweringError(f"cell {column}.{row} refers to {cell.target}, which is empty")

@@ -33,6 +33,8 @@ class TableContext:
         self.levels: dict[str, Level] = {}
         self.accumulators: dict[str, Accumulator] = {}
         self.steps: dict[str, list[ConstructionStep]] = {phase: [] for phase in self.PHASES}
+        self.cells: dict[tuple[str, str], Cell] = {}
+        """By column and row, as they are before levels are merged."""
         self._taken: set[str] = set()
 
     def column_name(self, tensor: str) -> str:
@@ -46,20 +48,16 @@ class TableContext:
     def step(self, phase: str, title: str, changes: list[tuple[str, str, Cell]]) -> None:
         if changes:
             self.steps[phase].append(ConstructionStep(phase, title, tuple(changes)))
+            if phase != "merge":
+                self.cells.update(((column, row), cell) for column, row, cell in changes)
 
 
 def merge(draft: TableContext, number: int) -> None:
     """Put projections of output ``number``'s joined levels in their members' places."""
-    cells = {
-        (column, row): cell
-        for phase in ("leaves", "repeats", "compute", "reduce")
-        for step in draft.steps[phase]
-        for column, row, cell in step.changes
-    }
     for level in draft.levels.values():
         if level.root == number and not isinstance(level.tree, ScanIn | AccIn):
             changes: list[tuple[str, str, Cell]] = []
-            _members(draft, level, level.tree, changes, cells, set())
+            _members(draft, level, level.tree, changes, set())
             once = {(column, row): cell for column, row, cell in changes}
             changes = [(column, row, cell) for (column, row), cell in once.items()]
             draft.step("merge", f"merge {level.name}", changes)
@@ -70,7 +68,6 @@ def _members(
     level: Level,
     tree: LevelTree,
     changes: list[tuple[str, str, Cell]],
-    cells: dict[tuple[str, str], Cell],
     seen: set[int],
 ) -> None:
     """Rewrite the cells whose streams take part in a level; shared parts are ``seen`` once."""
@@ -81,22 +78,22 @@ def _members(
     match tree:
         case JoinOf(children=children):
             for child in children:
-                _members(draft, level, child, changes, cells, seen)
+                _members(draft, level, child, changes, seen)
         case Shifted(child=child):
-            _members(draft, level, child, changes, cells, seen)
+            _members(draft, level, child, changes, seen)
         case LocatedLevel(child=child, columns=columns):
-            _members(draft, level, child, changes, cells, seen)
+            _members(draft, level, child, changes, seen)
             inside = bool(joined) and tree is not level.tree
             crd = _driver(child, level.index) if inside else level.name
             for column in columns:
-                old = cells[column, level.index]
+                old = draft.cells[column, level.index]
                 assert isinstance(old.expression, Scan)
                 text = f"Locate({old.expression.parent},{coordinates(crd)})"
                 text += joined if inside else ""
                 cell = Cell(CellKind.LOCATE, text, old.expression, old.target)
                 changes.append((column, level.index, cell))
         case SearchIn(column=column, wanted=wanted):
-            old = cells[column, level.index]
+            old = draft.cells[column, level.index]
             assert isinstance(old.expression, Scan)
             crd = coordinates(_driver(wanted, level.index))
             text = f"Search({old.expression.parent},{crd}){joined}"
@@ -104,13 +101,13 @@ def _members(
                 (column, level.index, Cell(CellKind.SEARCH, text, old.expression, old.target))
             )
         case ScanIn(column=column) if joined:
-            old = cells[column, level.index]
+            old = draft.cells[column, level.index]
             cell = Cell(CellKind.JOIN, old.text + joined, old.expression, old.target)
             changes.append((column, level.index, cell))
         case AccIn(accumulator=name) if joined:
             accumulator = draft.accumulators[name]
             column = accumulator.column
-            old = cells[column, level.index]
+            old = draft.cells[column, level.index]
             payload = " (val)" if tree.index == accumulator.indices[-1] else ""
             cell = Cell(CellKind.JOIN, f"{old.text}{joined}{payload}", None, old.target)
             changes.append((column, level.index, cell))
