@@ -48,9 +48,10 @@ def test_an_empty_bag() -> None:
     table, starts = normal(5, 3), torch.tensor([0, 2, 2])
     for mode in ("sum", "mean"):
         agrees(lambda w, s, m=mode: F.embedding_bag(w, table, s, mode=m), (WORDS, starts))
-    largest = Module(lambda w, s: F.embedding_bag(w, table, s, mode="max"))
+    agrees(lambda w, s: F.embedding_bag(w, table, s, mode="max"), (WORDS, starts))  # beforehand
+    largest = Module(lambda w, s, t: F.embedding_bag(w, t, s, mode="max"))
     with pytest.raises(ProgramError, match=r"an empty bag.*a row"):
-        fl.from_torch(largest, (WORDS, starts))
-    made = fl.from_torch(largest, (WORDS, STARTS))
+        fl.from_torch(largest, (WORDS, starts, table))
+    made = fl.from_torch(largest, (WORDS, STARTS, table))
     with pytest.raises(DataError, match=r"bags of 0 to 4 rows.*import the module again"):
-        made.bind(WORDS, starts)
+        made.bind(WORDS, starts, table)

@@ -220,7 +220,7 @@ def test_a_closed_tab_leaves_no_process_and_no_zombie(server):
 
 
 @pytest.mark.parametrize(
-    ("runs", "shared"), [(60, 15), pytest.param(10_000, 1_000, marks=pytest.mark.deep)]
+    ("runs", "shared"), [(60, 15), pytest.param(3_000, 300, marks=pytest.mark.deep)]
 )
 def test_writers_and_readers_of_one_store_do_not_disturb_each_other(runs, shared):
     outcome = together(runs, 2, shared)

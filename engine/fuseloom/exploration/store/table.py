@@ -237,6 +237,12 @@ def _cells(columns: Mapping[str, list[str]], count: int) -> list[dict[str, Any]]
             f"no table of runs: the column {odd[0][:40]!r} is missing or unknown",
             hint=f"columns: {', '.join(COLUMNS)}",
         )
+    if short := next((name for name in COLUMNS if len(columns[name]) != count), None):
+        raise DataError(
+            f"no table of runs: its column {short} has {counted(len(columns[short]), 'cell')} of "
+            f"{count:,}",
+            hint="export the runs again",
+        )
     return [
         {name: _cell(name, columns[name][k], f"run {k + 1}.{name}") for name in COLUMNS}
         for k in range(count)
