@@ -198,7 +198,8 @@ class Machine:
                     f"{owner}: {what} is {size!r}", hint=f"an integer from 1 to {most:,}"
                 )
         clock: object = self.clock_hz
-        if not isinstance(clock, int | float) or not 0 < clock <= MAX_CLOCK:
+        real = isinstance(clock, int | float) and not isinstance(clock, bool)
+        if not real or not 0 < self.clock_hz <= MAX_CLOCK:
             raise SimulationError(
                 f"{owner}: clock_hz is {clock!r}", hint=f"cycles per second, at most {MAX_CLOCK:g}"
             )
