@@ -511,7 +511,7 @@ def differently_guarded(tree: Tree, full: Callable[[Tree], bool]) -> tuple[ScanA
             more = own if k >= tree.gate else frozenset()
             for atom, found in guards.items():
                 found = found | more | (frozenset() if tree.union else holds)
-                if merged.setdefault(atom, found) != found and not isinstance(atom, DenseAtom):
+                if merged.setdefault(atom, found) != found:
                     differing[atom] = None
         return merged, holds
 
