@@ -87,6 +87,13 @@ def test_errors(options: dict[str, Any], message: str) -> None:
         autoschedule(model.program, tensors, **options)
 
 
+def test_why_nothing_fits_on_chip_does_not_name_what_was_looked_at_before() -> None:
+    model, tensors = load("gcn", "karate")
+    with pytest.raises(FuseloomError, match="on-chip") as caught:
+        autoschedule(model.program, tensors, on_chip=0.0, time_limit=0.5)
+    assert "same graph" not in caught.value.message
+
+
 def test_programs_of_thousands_of_statements_are_refused() -> None:
     lines = [f"T{k + 1}[i] = relu(T{k}[i])" for k in range(2_001)]
     program = fl.parse("\n".join(["T0: 2 dense", *lines]))

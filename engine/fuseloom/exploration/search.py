@@ -42,7 +42,17 @@ from fuseloom.errors import CancelledError, FuseloomError, SimulationError
 from fuseloom.exploration.certificate import Certificate, Tally
 from fuseloom.exploration.found import Best, ExaminedSpan, Sight, Watcher
 from fuseloom.exploration.shortest import shortest
-from fuseloom.results.method import Budget, Cost, Deferred, Floats, Method, Part, Refusal, name_of
+from fuseloom.results.method import (
+    SAME_GRAPH,
+    Budget,
+    Cost,
+    Deferred,
+    Floats,
+    Method,
+    Part,
+    Refusal,
+    name_of,
+)
 from fuseloom.results.order_ideals import Units
 
 SOME = 8
@@ -393,7 +403,8 @@ class Search:
         if not self._best and self.beat == inf:
             if self._cancelled:
                 raise CancelledError("the search was cancelled before it had a schedule")
-            reasons = "; ".join(f"{rule}: {text}" for rule, text in self.tally.reasons.items())
+            told = {r: text for r, text in self.tally.reasons.items() if r != SAME_GRAPH}
+            reasons = "; ".join(f"{rule}: {text}" for rule, text in told.items())
             raise FuseloomError(
                 "no schedule was found" + (f" ({reasons})" if reasons else ""),
                 hint="a larger budget, or more time",

@@ -102,6 +102,10 @@ class Part:
     choice: Any = field(default=None, repr=False)
 
 
+SAME_GRAPH = "same graph"
+"""The rule by which a candidate is left out that others are, too: nothing is lost by that."""
+
+
 @dataclass(frozen=True)
 class Refusal:
     """A candidate that there is not, and why.

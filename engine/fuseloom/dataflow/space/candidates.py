@@ -26,7 +26,7 @@ from fuseloom.errors import FuseloomError, LoweringError, OrderError
 from fuseloom.program.formats import LevelFormat
 from fuseloom.program.primes import bare
 from fuseloom.program.types import Program, Statement
-from fuseloom.results.method import Budget, Refusal
+from fuseloom.results.method import SAME_GRAPH, Budget, Refusal
 
 MOST_LEVELS = 3
 """Levels of which every choice to look up or scan is a candidate; of more, the best found."""
@@ -344,7 +344,7 @@ class RegionCandidates:
             if isinstance(found, Refusal):
                 yield found
             elif found.graph in seen:
-                yield Refusal("same graph", f"another order of {region.name} gives it")
+                yield Refusal(SAME_GRAPH, f"another order of {region.name} gives it")
             else:
                 seen.add(found.graph)
                 yield RegionCandidate.of(found, copies)
