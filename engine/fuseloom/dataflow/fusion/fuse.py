@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Hashable, Iterator
 from dataclasses import replace
 from typing import TypeVar
@@ -262,11 +263,18 @@ class _Fuser:
     def _longest(self, span: RegionSpan) -> tuple[RegionSpan, RegionSpan] | None:
         """The span cut after as many statements as have an order together."""
         names = [s.out.tensor for s in span.statements[:-1]]
-        for name in _thinned(names[::-1], MAX_CUTS_TRIED):
-            parts = span.cut(self.program, name)
-            if parts is not None and self._has_order(parts[0]):
-                return parts
-        return None
+        cuts = (span.cut(self.program, name) for name in _thinned(names[::-1], MAX_CUTS_TRIED))
+        tried = [parts for parts in cuts if parts is not None]
+        # The fewer statements, the fewer views, so that most of the large ones need no look.
+        first = bisect_left(tried, True, key=lambda parts: self._has_few_views(parts[0]))
+        return next((parts for parts in tried[first:] if self._has_order(parts[0])), None)
+
+    def _has_few_views(self, span: RegionSpan) -> bool:
+        try:
+            self._best(span)
+        except TooManyViewsError:
+            return False
+        return True
 
     def _has_order(self, span: RegionSpan) -> bool:
         try:

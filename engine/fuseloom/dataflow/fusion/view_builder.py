@@ -69,6 +69,7 @@ class _ViewBuilder:
         self.carriers = carriers(statements)
         self.shown: dict[tuple[int, int], str] = {}  # a carrier and how many times over: its name
         self.extents: dict[str, int] = {}
+        self.latest: dict[str, str] = {}  # by an index of the program, its latest name
         self.taken: set[str] = set()  # names that mean something in the tree being built
         self.tree = 0  # number of the output whose tree is being built
         self.memo: dict[_Key, View] = {}
@@ -94,7 +95,8 @@ class _ViewBuilder:
 
     def _name(self, index: str) -> str:
         """The name, with as few primes as make it new to the region."""
-        return unused(index, self.extents)
+        self.latest[index] = name = unused(self.latest.get(index, index), self.extents)
+        return name
 
     def _reused(self, key: _Key) -> View | None:
         """A view of another output's tree, if what it is computed over means nothing here."""
