@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fuseloom.atomic_files import PRIVATE, replacing
+from fuseloom.atomic_files import replacing
 
 
 def test_a_file_is_replaced_when_it_is_whole(tmp_path: Path) -> None:
@@ -30,9 +30,9 @@ def test_what_was_there_stays_when_writing_fails(tmp_path: Path) -> None:
 
 
 def test_a_private_file_is_for_its_owner_alone(tmp_path: Path) -> None:
-    with replacing(tmp_path / "code", PRIVATE) as file:
+    with replacing(tmp_path / "code", private=True) as file:
         file.write(b"code")
-    assert stat.S_IMODE((tmp_path / "code").stat().st_mode) == PRIVATE
+    assert stat.S_IMODE((tmp_path / "code").stat().st_mode) == 0o600
 
 
 def test_a_folder_that_is_not_there_is_an_error_of_the_system(tmp_path: Path) -> None:

@@ -9,18 +9,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-PRIVATE = 0o600
-"""The mode of a file that only its owner may read and write."""
-
 
 @contextmanager
-def replacing(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
+def replacing(path: Path, private: bool = False) -> Iterator[IO[bytes]]:
     """Give a new file to write to, which takes the place of ``path`` once it is whole.
 
     Parameters
     ----------
-    mode : int
-        Permissions of the file, of which the process's mask takes some away.
+    private : bool
+        Only its owner may read and write it, whatever the process's mask allows.
 
     Raises
     ------
@@ -28,9 +25,8 @@ def replacing(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
         If it cannot be written; what was there stays.
     """
     beside = path.with_name(f".fuseloom-{secrets.token_hex(8)}")
-    number = os.open(
-        beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode
-    )
+    new = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    number = os.open(beside, new, 0o600 if private else 0o666)
     try:
         with os.fdopen(number, "wb") as file:
             yield file

@@ -24,7 +24,7 @@ from types import MappingProxyType
 
 import platformdirs
 
-from fuseloom.atomic_files import PRIVATE, replacing
+from fuseloom.atomic_files import replacing
 from fuseloom.errors import shortened
 
 VARIABLE = "FUSELOOM_REPORTS"
@@ -148,7 +148,7 @@ def _saved(content: Mapping[str, object]) -> Path | None:
         path = place / name
         if path.exists():
             return path
-        with replacing(path, PRIVATE) as file:
+        with replacing(path, private=True) as file:
             file.write(f"{text}\n".encode())
         _prune(place)
     except OSError:

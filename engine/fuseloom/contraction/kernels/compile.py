@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fuseloom.atomic_files import PRIVATE, replacing
+from fuseloom.atomic_files import replacing
 from fuseloom.contraction.kernels.code_folder import (
     ENVIRONMENT,
     cache_folder,
@@ -301,7 +301,7 @@ def _by_numba(routines: Sequence[Routine], said: str) -> CompiledRoutines:
             # Machine code lies beside the text, and counts only if that did not change since.
             reused = path.is_file() and not path.is_symlink() and path.read_bytes() == body
             if not reused:
-                with replacing(path, PRIVATE) as file:
+                with replacing(path, private=True) as file:
                     file.write(body)
             keep_used(path)
         except OSError as error:

@@ -11,7 +11,7 @@ import os
 import stat
 from pathlib import Path
 
-from fuseloom.atomic_files import PRIVATE, replacing
+from fuseloom.atomic_files import replacing
 from fuseloom.errors import SimulationError
 
 _HEAD = b"fuseloom kernel 1\n"
@@ -125,7 +125,7 @@ class CodeFile:
         OSError
             If it cannot be written.
         """
-        with replacing(self.path, PRIVATE) as file:
+        with replacing(self.path, private=True) as file:
             file.write(self._head(body) + body)
 
     def _head(self, body: bytes) -> bytes:
