@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from fuseloom.dataflow.sim.compiled import cache
+from fuseloom.dataflow.sim.compiled import cache, kernels
 from fuseloom.dataflow.sim.compiled.code_files import SUFFIX, CodeFile
 from fuseloom.errors import SimulationError
 
@@ -114,7 +114,7 @@ def test_kernels_are_kept_in_their_versions_directory_or_nowhere(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Any other folder could hold the code of an older version of a helper."""
-    root = cache.KERNELS["root"]
+    root = kernels.KERNELS["root"]
     (tmp_path / "file").write_text("no directory can be made below this")
     monkeypatch.setenv(cache.ENVIRONMENT, str(tmp_path / "file"))
     homeless = cache.CompiledKernel(root.name, root.function, root.slots, root.setup)
@@ -130,7 +130,7 @@ def test_a_full_disk_costs_a_warning_and_no_more(
     """Neither here nor in the processes that compile beforehand can anything be kept."""
     monkeypatch.setenv(cache.ENVIRONMENT, str(tmp_path))
     monkeypatch.setattr(cache, "SAID", [])
-    root = cache.KERNELS["root"]
+    root = kernels.KERNELS["root"]
     kernel = cache.CompiledKernel(root.name, root.function, root.slots, root.setup)
 
     def full(*_: object) -> None:
@@ -151,7 +151,7 @@ def test_a_full_disk_costs_a_warning_and_no_more(
 
 def fresh(name: str) -> cache.CompiledKernel:
     """A kernel as another process finds it."""
-    root = cache.KERNELS[name]
+    root = kernels.KERNELS[name]
     return cache.CompiledKernel(root.name, root.function, root.slots, root.setup)
 
 
