@@ -1,9 +1,10 @@
-"""What takes the place of a file is there whole or not at all."""
+"""A file is replaced as a whole, or what was there before stays."""
 
 from __future__ import annotations
 
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,8 +24,9 @@ def test_a_file_is_replaced_when_it_is_whole(tmp_path: Path) -> None:
 def test_what_was_there_stays_when_writing_fails(tmp_path: Path) -> None:
     path = tmp_path / "numbers"
     path.write_bytes(b"1 2 3")
+    parts: list[Any] = [b"4", None]
     with pytest.raises(TypeError), replacing(path) as file:
-        file.writelines([b"4", None])  # type: ignore[list-item]
+        file.writelines(parts)
     assert path.read_bytes() == b"1 2 3"
     assert [*tmp_path.iterdir()] == [path]
 

@@ -103,7 +103,7 @@ _WAYS = {
     ("Compilation", "str"): "fuseloom.compile makes one of what fuseloom.parse gives",
     ("Graph", "Compilation"): "each of its regions has a graph",
 }
-"""How to get what is wanted of what was given, by the names of their types."""
+"""Hints: how to make an object of the first type out of one of the second."""
 
 _WORDS: Mapping[Any, str] = {
     str: "text", float: "a number", int: "an integer", bool: "True or False", bytes: "bytes",
@@ -130,10 +130,10 @@ def kind_of(value: object) -> str:
     """
     if isinstance(value, str):
         return f"the text {value[:40]!r}"
+    if isinstance(value, int) and abs(value) >= 10**30:
+        return "a huge integer"
     if value is None or isinstance(value, bool | int | float):
-        return (
-            repr(value) if not isinstance(value, int) or abs(value) < 10**30 else "a huge integer"
-        )
+        return repr(value)
     return f"{'an' if type(value).__name__[:1] in 'aeiouAEIO' else 'a'} {type(value).__name__}"
 
 

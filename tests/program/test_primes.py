@@ -21,6 +21,15 @@ def test_a_name_that_somebody_wrote_is_not_taken_again() -> None:
     assert unused("k''", {"k''", "k'3"}) == "k'4"
 
 
+def test_a_name_that_somebody_wrote_stays() -> None:
+    """Primes, and a number behind one, are allowed in names of a program's own."""
+    for name in ("k'''", "k'1", "k'02"):
+        assert unused(name, ()) == name
+        program = fl.parse(f"A: 3x4 csr\nb: 4 dense\ny[i] = A[i,{name}] * b[{name}]")
+        compilation = fl.compile(program, f"order y: i,{name}")
+        assert compilation.regions[0].order == ("i", name)
+
+
 def test_many_reductions_of_one_index_stay_short() -> None:
     """A chain of products, all fused: each has a reduced index of its own."""
     lines = [f"T{n}[i,j] = T{n - 1}[i,k] * A[k,j]" for n in range(1, 9)]

@@ -145,11 +145,11 @@ def data_for(given: Any, rng: random.Random) -> Any:
     found = given if isinstance(given, fl.Program) else getattr(given, "program", None)
     if not isinstance(found, fl.Program) or rng.random() < 0.03:
         return rng.choice(OTHERS)
-    data = {name: array(found.tensor(name).shape, rng) for name in found.inputs}
+    data: dict[Any, Any] = {name: array(found.tensor(name).shape, rng) for name in found.inputs}
     if rng.random() < 0.05 and data:
         data.pop(rng.choice([*data]))
     if rng.random() < 0.05:
-        data[rng.choice(("Z", "", 3, None))] = 1.0  # type: ignore[index]
+        data[rng.choice(("Z", "", 3, None))] = 1.0
     if rng.random() < 0.03:
         return [*data.items()]
     return data
@@ -330,7 +330,7 @@ def test_every_public_call_is_walked() -> None:
 
 
 def problem(seed: int, seen: Counter[str]) -> str | None:
-    """What a random call raised that is no error of the project's own, if it did."""
+    """Make a random call; describe the exception if it is not one of the project's own."""
     rng = random.Random(seed)
     name = rng.choice([*CALLS])
     try:

@@ -41,10 +41,13 @@ def primed(name: str, count: int) -> str:
 def unused(name: str, taken: Container[str]) -> str:
     """Return a name with as few more primes as make it new.
 
-    >>> unused("A", {"A", "A'"}), unused("A'", {"A'"}), unused("A", ())
-    ("A''", "A''", 'A')
+    A name that is new stays as it was written.
+
+    >>> unused("A", {"A", "A'"}), unused("A'", {"A'"}), unused("A'''", ())
+    ("A''", "A''", "A'''")
     """
     stem, count = bare(name), primes(name)
-    while (found := primed(stem, count)) in taken:
+    while name in taken:
         count += 1
-    return found
+        name = primed(stem, count)
+    return name

@@ -15,7 +15,7 @@ REFUSED = {
 ALIKE = frozenset(
     {"Mistral", "Qwen2", "Qwen3", "Gemma", "Apertus", "StableLM", "OLMo", "BigBird, block sparse"}
 )
-"""Models built as Llama or as BigBird are, whose presets those are run under."""
+"""Models built like Llama or full BigBird, which run under every preset; these run unfused."""
 
 
 @pytest.mark.parametrize("name", [n for n in HUGGING_FACE if n not in REFUSED])

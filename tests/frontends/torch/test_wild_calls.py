@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import warnings
+from typing import Any
 
 import pytest
 import torch
@@ -27,7 +28,7 @@ INPUTS = (
 FORMATS = ({}, {"input": "csr"}, {"0.weight": "dcsr"}, {"nothing": "csr"}, {"input": "cs"}, {3: 4})
 
 
-def wild(rng: random.Random) -> object:
+def wild(rng: random.Random) -> Any:
     return rng.choice(OTHERS if rng.random() < 0.5 else NUMBERS)
 
 
@@ -38,7 +39,7 @@ def test_random_calls(part: int) -> None:
         module = rng.choice(MODULES) if rng.random() < 0.9 else wild(rng)
         given = rng.choice(INPUTS) if rng.random() < 0.9 else wild(rng)
         inputs = given if isinstance(given, (tuple, list, dict)) else (given,)
-        options: dict[str, object] = {}
+        options: dict[str, Any] = {}
         if rng.random() < 0.4:
             options["formats"] = rng.choice(FORMATS) if rng.random() < 0.8 else wild(rng)
         if rng.random() < 0.3:
@@ -48,7 +49,7 @@ def test_random_calls(part: int) -> None:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                fl.from_torch(module, inputs, **options).check()  # type: ignore[arg-type]
+                fl.from_torch(module, inputs, **options).check()
         except fl.FuseloomError:
             continue
         except Exception as raised:

@@ -105,7 +105,7 @@ class Combine:
 
     @cached_property
     def gated(self) -> bool:
-        """Whether a union somewhere in the tree has a gate."""
+        """True if the tree is or contains a union with a gate (:attr:`gate`)."""
         return bool(self.gate) or any(
             isinstance(c, Combine) and c.gated
             for c in (x.child if isinstance(x, Shift) else x for x in self.children)

@@ -92,12 +92,12 @@ class TorchBuilder:
         self._constants: dict[float, str] = {}
 
     def state(self) -> dict[str, Any]:
-        """What has been collected so far, for :meth:`restore`."""
+        """Return a copy of the statements, inputs and names so far, for :meth:`restore`."""
         collections = (dict, list, set)
         return {n: copy(v) if isinstance(v, collections) else v for n, v in vars(self).items()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Forget what was collected after a :meth:`state`."""
+        """Take back the statements, inputs and names that were added after :meth:`state`."""
         vars(self).update(state)
 
     # Names and inputs.
