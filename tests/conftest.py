@@ -39,8 +39,8 @@ WAITING = (
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One worker more than there are cores: some wait while the others compute."""
-    return (os.cpu_count() or 1) + 1
+    """One worker more than there are cores, and two in the deep tier, where more of them wait."""
+    return (os.cpu_count() or 1) + (1 if config.option.markexpr == FIRST else 2)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -59,6 +59,13 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.flaky(reruns=1))
 
 
+def _covered(item: pytest.Item) -> bool:
+    """Return whether it has few random cases, and only the deep tier, which has more, runs it."""
+    known = getattr(item, "callspec", None)
+    few = known is not None and "small" in known.id.split("-") and "count" in known.params
+    return few and deep_path(item.path.relative_to(TESTS).as_posix()) is not None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Spread the files of tests that wait among those of tests that compute.
@@ -67,6 +74,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     while another waits, and none is left with the longest files at the end.
     """
     config.stash[COLLECTED] = [*items]
+    if twice := [item for item in items if _covered(item)]:
+        config.hook.pytest_deselected(items=twice)
+        items[:] = [item for item in items if item not in set(twice)]
     files: dict[Path, list[pytest.Item]] = {}
     for item in items:
         files.setdefault(item.path, []).append(item)

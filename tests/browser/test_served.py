@@ -165,7 +165,6 @@ def test_a_page_notices_that_its_server_is_gone_and_goes_on(browser):
     page.context.close()
 
 
-@pytest.mark.parametrize("viewport", VIEWPORTS)
 def test_a_run_that_another_process_keeps_appears_and_is_taken_over(page, tmp_path, monkeypatch):
     monkeypatch.setenv("FUSELOOM_RUNS", str(tmp_path / "runs.sqlite"))
     with Server("--keep-runs") as server:

@@ -150,7 +150,7 @@ def test_all_parts_show_one_design_after_many_quick_sequences(server):
     async def several():
         async with asyncio.TaskGroup() as group:
             for seed in range(2, 6):
-                group.create_task(sequences(server, 12, seed))
+                group.create_task(sequences(server, 6, seed))
 
     asyncio.run(several())
     assert not server.faults()
