@@ -91,7 +91,10 @@ def test_a_newer_request_ends_one_that_takes_long(page):
 def test_a_killed_session_worker_is_replaced(page):
     page.ask("move_boundary", 4, 3)
     page.simulate()
-    os.kill(page.client.pid, signal.SIGKILL)
+    pid = page.client.pid
+    os.kill(pid, signal.SIGKILL)
+    # An edit that reaches a process while it dies is told as one that ended with it.
+    until(lambda: pid not in {p.pid for p in workers()}, "the process is dead")
     page.ask("add_boundary", 6)
     assert page.part("chain")["units"][0]["region"] == 0
     assert page.regions == ["T1..T3", "H..T6", "T7..Y"]

@@ -14,7 +14,9 @@ from typing import Any
 
 from fuseloom.arguments import check_arguments
 from fuseloom.dataflow.compilation import Compilation, CompiledRegion
+from fuseloom.dataflow.cost.contention import on_windows, waiting
 from fuseloom.dataflow.cost.context import EstimateContext, ExecutedGraph
+from fuseloom.dataflow.cost.exact.channels import rooms_of
 from fuseloom.dataflow.cost.exact.execution import Execution
 from fuseloom.dataflow.cost.exact.fiber_levels import Profile
 from fuseloom.dataflow.cost.exact.timing import Timed, timed
@@ -28,6 +30,7 @@ from fuseloom.dataflow.cost.on_chip import OnChip, channel_bytes, held_bytes
 from fuseloom.dataflow.fusion.repair import traffic
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.work import node_bytes, node_flops
+from fuseloom.dataflow.sim.dram import Dram
 from fuseloom.dataflow.sim.machine import Machine
 
 __all__ = [
@@ -109,8 +112,8 @@ def _estimated(region: CompiledRegion, context: EstimateContext) -> RegionEstima
     elif found is None or not context.expects(region.graph):
         nodes, cycles = from_metadata(region, context)  # notes what it is expected to write
     if found is not None:
-        when = timed(found.executed, context.machine, samples=found.samples)
-        nodes, cycles = _numbers(found.executed, when), when.cycles
+        when, cycles = _timed(region, context, found)
+        nodes = _numbers(found.executed, when)
     copied = sum(
         traffic(region.region.program.tensor(name), context.elements(name))
         for name in region.copies
@@ -138,6 +141,29 @@ def _estimated(region: CompiledRegion, context: EstimateContext) -> RegionEstima
         low,
         high,
     )
+
+
+def _timed(
+    region: CompiledRegion, context: EstimateContext, found: ExecutedGraph
+) -> tuple[Timed, float]:
+    """When the nodes of a region are done, and the cycles of all of it.
+
+    Of a region that was executed on samples, windows tell how much longer it takes where channels
+    are full, and how long it waits for a memory.
+    """
+    machine, executed = context.machine, found.executed
+    sampled = found.mode is not EstimateMode.EXACT
+    limited = isinstance(machine.memory, Dram) or bool(rooms_of(executed, machine))
+    when = timed(executed, machine, samples=found.samples, full=not sampled)
+    windows = on_windows(region, context, found, when) if sampled and limited else None
+    cycles = when.cycles
+    if windows is not None:
+        free = timed(windows, machine, full=False).cycles
+        cycles *= timed(windows, machine).cycles / max(free, 1.0)
+    elif sampled and limited:
+        when = timed(executed, machine, samples=found.samples)
+        cycles = when.cycles
+    return when, cycles + (waiting(found, windows, when, context) or 0.0)
 
 
 def _bound(found: ExecutedGraph, machine: Machine) -> float:

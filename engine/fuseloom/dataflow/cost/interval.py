@@ -21,8 +21,12 @@ MODEL = 0.02
 """The relative error of the cycles if all counts are right."""
 CYCLES = 10.0
 """And in cycles, which only counts where there are few."""
-WAITING = 0.65
-"""The relative increase of the cycles if tokens wait for room in channels, or for a memory."""
+WAITING = 0.15, 0.65
+"""The relative decrease and increase of the cycles if tokens wait for room in channels."""
+CONTENTION = 0.25, 0.5
+"""The same if they wait for a memory."""
+BOTH = 0.3, 1.75
+"""The same if they wait for both, one because of the other, which is not modelled."""
 INSIDE = 0.12
 """The relative error of the cycles if an inner index is sampled, too."""
 STATISTICS = 4.0
@@ -49,14 +53,17 @@ def interval(
     """
     if found is None or when is None:
         return cycles / STATISTICS, cycles * STATISTICS
-    bounded = machine.channel_capacity is not None or machine.memory is not None
+    bounded = machine.channel_capacity is not None
     bounded |= any(stream.capacity is not None for stream in found.executed.graph.streams)
-    high = cycles * (1.0 + (WAITING if bounded else MODEL)) + CYCLES
+    less, more = MODEL, MODEL
+    if bounded or machine.memory is not None:
+        less, more = WAITING if machine.memory is None else BOTH if bounded else CONTENTION
+    high = cycles * (1.0 + more) + CYCLES
     if found.mode is EstimateMode.EXACT:
         return least if least is not None else 0.0, high
     inside = any(s.fiber_tree.weights is not None for s in found.executed.streams.values())
     off = DEVIATIONS * _deviation(found, when) + (INSIDE * cycles if inside else 0.0)
-    return max(cycles * (1.0 - MODEL) - CYCLES - off, 0.0), high + off
+    return max(cycles * (1.0 - less) - CYCLES - off, 0.0), high + off
 
 
 def _deviation(found: ExecutedGraph, when: Timed) -> float:

@@ -149,14 +149,39 @@ class SampledIndices:
         TooLargeError
             If that is more than there may be.
         """
-        graph, context = self.graph, self.context
         outer, inner = {x: self.sample(x, size) for x in self.outer}, {}
         if inside is not None and self.inner is not None:
             inner = {self.inner: self.sample(self.inner, inside)}
+        made, taken = self._executed_on(outer, inner, elements)
+        return (made, outer), taken
+
+    def on_windows(self, part: float, count: int, elements: float) -> Execution:
+        """One execution out of those on windows of each outermost index, all that is in them.
+
+        Parameters
+        ----------
+        part : float
+            Of all coordinates.
+        count : int
+            How many windows there are.
+
+        Raises
+        ------
+        TooLargeError
+            If that makes more elements than it may.
+        """
+        windows = {x: Sample.of_windows(self.extents[x], part, count) for x in self.outer}
+        return self._executed_on(windows, {}, elements)[0]
+
+    def _executed_on(
+        self, outer: Mapping[str, Sample], inner: Mapping[str, Sample], elements: float
+    ) -> tuple[Execution, float]:
+        """One execution out of those along each outermost index, and the elements it took."""
+        graph, context = self.graph, self.context
         if not outer:
             budget = ElementBudget(elements)
             made = execute(graph, context.patterns, context.memo, budget, inner)
-            return (made, outer), budget.made
+            return made, budget.made
         along: dict[str, Execution] = {}
         most = 0.0
         for x, sample in outer.items():
@@ -172,4 +197,4 @@ class SampledIndices:
         for node in graph.nodes:
             index = working_index(graph, node, any_of.nodes[node.id])
             nodes[node.id] = (along[index] if index else any_of).nodes[node.id]
-        return (Execution(graph, streams, nodes), outer), most
+        return Execution(graph, streams, nodes), most

@@ -34,7 +34,7 @@ WRITE = "mem_write"
 """The ports that are put in here."""
 _ALIGNMENT = 4096
 """Bytes: arrays begin at pages."""
-_OUTPUT = 1 << 26
+OUTPUT_BYTES = 1 << 26
 """Bytes kept free for an output array, whose size is not known before the run."""
 
 
@@ -217,7 +217,7 @@ def with_ports(bound: BoundGraph, machine: Machine) -> BoundGraph:
         writes = primitive(node.op).memory.writes
         if not writes:
             continue
-        bases = [layout.place((node.id, array.value), _OUTPUT) for array in writes]
+        bases = [layout.place((node.id, array.value), OUTPUT_BYTES) for array in writes]
         params = {"base": bases[0], "size": WORD * elements_per_value(node)}
         if Stored.SEGMENTS in writes:
             params["segments"] = bases[writes.index(Stored.SEGMENTS)]

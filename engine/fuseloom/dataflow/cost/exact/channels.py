@@ -4,18 +4,38 @@ from __future__ import annotations
 
 from fuseloom.dataflow.cost.exact.execution import Execution
 from fuseloom.dataflow.samml.catalogue import primitive
-from fuseloom.dataflow.samml.graph import Node
+from fuseloom.dataflow.samml.graph import Graph, Node
+from fuseloom.dataflow.sim.dram import Queues
 from fuseloom.dataflow.sim.machine import Machine
 
 
 def rooms_of(execution: Execution, machine: Machine) -> dict[int, int]:
-    """The room of every channel through which more tokens pass than it holds, by stream."""
+    """The room of every channel through which more tokens pass than it holds, by stream.
+
+    A port of the memory in it has room of its own.
+    """
     rooms = {}
+    slots = _slots(execution.graph, machine)
     for stream in execution.graph.streams:
         room = machine.capacity_of(stream)
+        if room is not None:
+            room += slots.get(stream.id, 0)
         if room is not None and execution.streams[stream.id].tokens.total > room:
             rooms[stream.id] = room
     return rooms
+
+
+def _slots(graph: Graph, machine: Machine) -> dict[int, int]:
+    """The tokens that read ports hold, by the stream that they are put into."""
+    found: dict[int, int] = {}
+    if machine.memory is None or isinstance(machine.memory, Queues):
+        return found
+    for node in graph.nodes:
+        for read in primitive(node.op).memory.reads:
+            for stream in node.outputs if read.behind else node.inputs[:1]:
+                if stream is not None:
+                    found[stream] = found.get(stream, 0) + machine.port_slots
+    return found
 
 
 def reading_latency(node: Node, machine: Machine) -> int:

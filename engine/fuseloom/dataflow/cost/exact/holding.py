@@ -106,7 +106,8 @@ class PendingWork:
             self.work[k],
             [0.0] * self.axis.size,
             [0.0] * self.axis.size,
-            float(value_latency(node, self.machine) + reading_latency(node, self.machine)),
+            float(value_latency(node, self.machine)),
+            float(reading_latency(node, self.machine)),
             0.0 if rule.free_stops and not flat else 1.0,
             primitive(node.op).role is Role.COPY,
             rule.rows and folds,
@@ -183,6 +184,10 @@ class _NodeAtWork:
         Cycles of its own.
     first, last : list
         When the first and the last token come from elsewhere.
+    latency : float
+        Cycles from a token to what it puts.
+    reading : float
+        And those of a memory, whose ports keep the tokens meanwhile.
     closing : float
         Cycles that the last token takes.
     rows : bool
@@ -205,6 +210,7 @@ class _NodeAtWork:
     first: list[float]
     last: list[float]
     latency: float
+    reading: float
     closing: float
     copies: bool
     rows: bool
@@ -248,7 +254,7 @@ class _NodeAtWork:
             if channel.share > 0.0:
                 reader = channel.reader
                 when = 1.0 + reader.foreseen - (1.0 - channel.share) * reader.pace[place]
-            soonest = max(soonest, when)
+            soonest = max(soonest, when - self.reading)
         self.foreseen = soonest
 
     def step(self, place: int) -> None:
@@ -291,9 +297,9 @@ class _NodeAtWork:
     def _held(self, channel: _PlaceChannel, place: int, begun: float, end: float) -> float:
         """When a channel lets a place be done."""
         if channel.share <= 0.0:
-            return channel.taken
+            return channel.taken - self.reading
         reader, pace = channel.reader, channel.reader.pace[place]
-        soonest = reader.foreseen - (1.0 - channel.share) * pace
+        soonest = reader.foreseen - (1.0 - channel.share) * pace - self.reading
         if self.flushes is None:
             return 1.0 + max(soonest, begun + self.latency + channel.share * pace)
         fibers = self.fibers[place]  # the last of them is put from now on
@@ -304,10 +310,11 @@ class _NodeAtWork:
         if self.copies:
             first, last = begun + 1.0, end + 1.0
         else:
-            last = max(took + self.latency - 1.0, end)
-            first = begun + self.latency
+            latency = self.latency + self.reading
+            last = max(took + latency - 1.0, end)
+            first = begun + latency
             if self.flushes is not None and self.flushes[place] <= 1.0:
-                first = took + self.latency - 1.0
+                first = took + latency - 1.0
         for channel in self.outputs:
             channel.first, channel.last = min(first, last), last
 

@@ -133,6 +133,19 @@ class Patterns:
             self._levels[key] = self._view(key)
         return self._levels[key][level]
 
+    def words(self, key: str, level: int) -> tuple[int, int]:
+        """The lengths of a level's segments and coordinates.
+
+        Raises
+        ------
+        UnknownError
+            If nobody has said what the tensor holds.
+        """
+        found = self._level(key, level)
+        if isinstance(found, FullLevel):
+            return found.fibers + 1, found.n
+        return len(found[0]), len(found[1])
+
     def full(self, key: str, level: int) -> int:
         """Return the size of each fiber of a level if all levels down to it are full; else 0."""
         if (key, level) not in self._full:

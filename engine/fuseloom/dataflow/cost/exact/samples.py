@@ -117,6 +117,16 @@ class Sample:
         weights, met = _calibrated(coords, 1.0 / chance[coords], measures, share[coords])
         return cls(coords, weights, n, met)
 
+    @classmethod
+    def of_windows(cls, extent: int, part: float, count: int) -> Sample:
+        """All coordinates in some windows, evenly apart, which together are this part of all."""
+        if part >= 1.0:
+            return cls(np.arange(extent), np.ones(extent), extent, np.zeros((0, extent)))
+        size = max(round(extent * part / count), 1)
+        starts = ((np.arange(count) + 0.5) * extent / count - size / 2.0).astype(np.int64)
+        coords = np.unique(np.clip(starts[:, None] + np.arange(size), 0, extent - 1))
+        return cls(coords, np.ones(len(coords)), extent, np.zeros((0, len(coords))))
+
     def deviation(self, work: Floats) -> float:
         """The standard deviation of the total of some work, as far as no measure explains it.
 

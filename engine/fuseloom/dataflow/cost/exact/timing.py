@@ -51,12 +51,15 @@ class Timed:
         Node id to the cycles of its own work.
     axes : mapping
         The outermost indices, by name.
+    steps : mapping
+        Node id to when it is at work on each coordinate of its outermost index, if it has one.
     """
 
     cycles: float
     ends: Mapping[int, float]
     work: Mapping[int, float]
     axes: Mapping[str, Axis] = field(repr=False)
+    steps: Mapping[int, Stepping] = field(repr=False)
 
     def total(self, profile: Profile, index: str | None) -> float:
         """A quantity over all coordinates of its outermost index, those not executed included."""
@@ -69,6 +72,7 @@ def timed(
     *,
     bound: bool = False,
     samples: Mapping[str, Sample] = NO_SAMPLES,
+    full: bool = True,
 ) -> Timed:
     """When a graph is done.
 
@@ -80,12 +84,14 @@ def timed(
         A lower bound: everything starts as early as it may.
     samples : mapping
         Of an outermost index the coordinates that were executed, if not all were.
+    full : bool
+        Whether channels with a bound can be full.
     """
     machine = machine or Machine()
     axes = axes_of(execution, samples)
     work = _works(execution, machine, axes)
     when, arrivals = _passed(execution, machine, axes, work, bound, {})
-    rooms = {} if bound else rooms_of(execution, machine)
+    rooms = rooms_of(execution, machine) if full and not bound else {}
     if not rooms:
         return when
     slower = _in_flight(execution, machine, axes, work, rooms)
@@ -167,6 +173,7 @@ def _passed(
     ends: dict[int, float] = {}
     finals: dict[int, float] = {}
     totals: dict[int, float] = {}
+    steps: dict[int, Stepping] = {}
     for k in graph.topological():
         node = graph.nodes[k]
         made = execution.nodes[k]
@@ -236,6 +243,7 @@ def _passed(
                 done = step.done
                 if k in until:
                     step = replace(step, end=np.maximum(start_at + work, last))
+                steps[k] = step
                 for s in outputs:
                     carried = execution.streams[s]
                     index = graph.streams[s].indices[0] if carried.fiber_tree.depth else name
@@ -245,7 +253,7 @@ def _passed(
                     arrivals[s] = p.delayed(end) if k in until and index == name else p
         finals[k] = max(done, before)
         ends[k] = finals[k] + made.final * pace.interval
-    return Timed(max(ends.values(), default=0.0), ends, totals, axes), arrivals
+    return Timed(max(ends.values(), default=0.0), ends, totals, axes, steps), arrivals
 
 
 def _copied(first: Floats, last: Floats, here: Bools) -> tuple[Floats, Floats]:

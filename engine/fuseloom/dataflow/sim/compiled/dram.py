@@ -1,7 +1,7 @@
 """The functions of the memory as machine code, for kernels and drivers to call.
 
-They are the very functions of :mod:`fuseloom.dataflow.sim.dram.controller` and the modules below
-it, bound to compiled helpers instead of each other.  Nothing is compiled before a caller is.
+They are the very functions of :mod:`fuseloom.dataflow.sim.dram.replay` and the modules below it,
+bound to compiled helpers instead of each other.  Nothing is compiled before a caller is.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 from fuseloom.dataflow.sim.compiled.inlining import inline
 from fuseloom.dataflow.sim.compiled.layout import pointer
 from fuseloom.dataflow.sim.dram import admission, candidates, controller, lists, scheduler
+from fuseloom.dataflow.sim.dram import replay as replaying
 
 
 def _compile(*modules: ModuleType) -> dict[str, Any]:
@@ -32,7 +33,7 @@ def _compile(*modules: ModuleType) -> dict[str, Any]:
     return names
 
 
-_FUNCTIONS = _compile(lists, candidates, admission, scheduler, controller)
+_FUNCTIONS = _compile(lists, candidates, admission, scheduler, controller, replaying)
 
 push: Any = _FUNCTIONS["push"]
 advance: Any = _FUNCTIONS["advance"]
@@ -40,3 +41,4 @@ answer_tag: Any = _FUNCTIONS["answer_tag"]
 answer_time: Any = _FUNCTIONS["answer_time"]
 min_latency: Any = _FUNCTIONS["min_latency"]
 earliest: Any = _FUNCTIONS["earliest"]
+replay: Any = _FUNCTIONS["replay"]
