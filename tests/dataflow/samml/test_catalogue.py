@@ -54,7 +54,8 @@ def test_everything_that_is_registered_by_name_is_there() -> None:
     stalled = {e.memory.stalled for e in CATALOGUE.values()} - {None}
     assert IMPLEMENTATIONS.keys() == CATALOGUE.keys() | stalled
     kernels = set().union(*(entry.kernels.names for entry in CATALOGUE.values()))
-    assert KERNELS.keys() == kernels | stalled | {"scheduler", "observed_scheduler", "memory"}
+    others = {"scheduler", "observed_scheduler", "memory", "memory_replay"}
+    assert KERNELS.keys() == kernels | stalled | others
     assert RULES.keys() == {name for name, entry in CATALOGUE.items() if entry.estimated}
 
 

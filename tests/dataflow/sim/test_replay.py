@@ -22,6 +22,6 @@ def test_both_forms_agree(memory: Config, monkeypatch: pytest.MonkeyPatch) -> No
     machine = Machine.default()
     monkeypatch.setattr(running, "FEW", 0)
     compiled = running.replayed(machine, memory, made, 3, 360)
-    monkeypatch.setattr(running, "_kernels", lambda: None)
+    monkeypatch.setattr(running, "compiled_kernels", lambda: None)
     assert running.replayed(machine, memory, made, 3, 360).tolist() == compiled.tolist()
     assert compiled.max() >= 400

@@ -16,7 +16,7 @@ from dataclasses import replace
 from fuseloom.dataflow.compilation import CompiledRegion
 from fuseloom.dataflow.cost.context import EstimateContext, ExecutedGraph
 from fuseloom.dataflow.cost.exact.execution import Execution, TooLargeError
-from fuseloom.dataflow.cost.exact.requests import MemoryRequests, Port, ports_of
+from fuseloom.dataflow.cost.exact.requests import MemoryRequests, AccessPort, ports_of
 from fuseloom.dataflow.cost.exact.timing import Timed, timed
 from fuseloom.dataflow.cost.mode import EstimateMode
 from fuseloom.dataflow.cost.sampling import SampledIndices
@@ -84,7 +84,7 @@ def waiting(
     tokens = sum(port.tree.n for port in ports)
     if whole and tokens <= TOKENS:
         return _waited(requests, ports, 0.0, 1.0)
-    axes: dict[int, list[Port]] = {}
+    axes: dict[int, list[AccessPort]] = {}
     for port in ports:
         axes.setdefault(requests.axis_of(port), []).append(port)
     part = min(TOKENS / max(tokens, 1), 1.0)
@@ -101,7 +101,7 @@ def waiting(
     return waited * every / max(tokens, 1)
 
 
-def _in_windows(requests: MemoryRequests, ports: Sequence[Port], part: float) -> float:
+def _in_windows(requests: MemoryRequests, ports: Sequence[AccessPort], part: float) -> float:
     """The cycles that ports on one axis wait, from windows which are a part of its coordinates.
 
     Raises
@@ -122,7 +122,9 @@ def _in_windows(requests: MemoryRequests, ports: Sequence[Port], part: float) ->
     return waited * tokens / max(seen, 1)
 
 
-def _waited(requests: MemoryRequests, ports: Sequence[Port], low: float, high: float) -> float:
+def _waited(
+    requests: MemoryRequests, ports: Sequence[AccessPort], low: float, high: float
+) -> float:
     """The cycles that ports wait in a window."""
     machine = requests.machine
     memory = machine.memory
@@ -139,7 +141,7 @@ def _waited(requests: MemoryRequests, ports: Sequence[Port], low: float, high: f
     return float(max(most - least, 0))
 
 
-def _last_of(ports: Sequence[Port], low: float, high: float) -> list[int]:
+def _last_of(ports: Sequence[AccessPort], low: float, high: float) -> list[int]:
     """The ports whose last tokens end a window.
 
     What is written last waits for more to be written, which there is but in the last window.

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fuseloom.dataflow.sim.dram import Config, build
-from fuseloom.dataflow.sim.dram.replay import FREE, HEADER, PORT, replay
+from fuseloom.dataflow.sim.dram.replay import FREE, HEADER, PORT, replay_requests
 from fuseloom.dataflow.sim.machine import Machine
 
 FEW = 2_000
@@ -32,10 +32,10 @@ def replayed(
         How many there are.
     """
     model = build(memory, machine.clock_hz, ports, machine.outstanding)
-    kernels = _kernels()
+    kernels = compiled_kernels()
     if kernels is None or (requests <= FEW and not kernels.KERNELS["memory_replay"].ready):
         state: Any = trace.tolist()
-        replay(model.tolist(), state)
+        replay_requests(model.tolist(), state)
         return _free(np.array(state), ports)
     fields = import_module("fuseloom.dataflow.sim.compiled.layout").SimulationState._fields
     table = np.zeros(len(fields), dtype=np.int64)
@@ -50,7 +50,7 @@ def _free(trace: npt.NDArray[np.int64], ports: int) -> npt.NDArray[np.int64]:
     return trace[HEADER : HEADER + ports * PORT].reshape(-1, PORT)[:, FREE]
 
 
-def _kernels() -> ModuleType | None:
+def compiled_kernels() -> ModuleType | None:
     """The kernels, if this installation can import them; the first import costs a second."""
     try:
         return import_module("fuseloom.dataflow.sim.compiled.kernels")

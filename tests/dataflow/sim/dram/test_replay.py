@@ -34,7 +34,7 @@ def trace(
 
 def replayed(made: list[int], ports: int, outstanding: int = 64) -> int:
     model = build(Ideal(LATENCY), 1e9, ports, outstanding)
-    return int(replay.replay(model.tolist(), made))
+    return int(replay.replay_requests(model.tolist(), made))
 
 
 def test_a_request_takes_the_latency() -> None:

@@ -39,7 +39,7 @@ AXIS = float(1 << 24)
 
 
 @dataclass(frozen=True, eq=False)
-class Port:
+class AccessPort:
     """A port of the memory.
 
     Attributes
@@ -80,7 +80,7 @@ class Port:
         return self.contents.fiber_tree
 
 
-def ports_of(execution: Execution, patterns: Patterns) -> tuple[Port, ...]:
+def ports_of(execution: Execution, patterns: Patterns) -> tuple[AccessPort, ...]:
     """The ports of a graph, those that read first, each with its array's address."""
     graph, layout = execution.graph, AddressLayout()
     readers: dict[int, list[int]] = {}
@@ -98,7 +98,7 @@ def _reads(
     layout: AddressLayout,
     readers: Mapping[int, Sequence[int]],
     patterns: Patterns,
-) -> list[Port]:
+) -> list[AccessPort]:
     found = []
     word = WORD * elements_per_value(node)
     for read in primitive(node.op).memory.reads:
@@ -118,7 +118,9 @@ def _reads(
             size = read.words * word
             index = _outermost_index(execution, node.id, read.behind)
             found.append(
-                Port(node.id, read.behind, False, maker, takers, contents, index, base, word, size)
+                AccessPort(
+                    node.id, read.behind, False, maker, takers, contents, index, base, word, size
+                )
             )
     return found
 
@@ -140,7 +142,7 @@ def _highest(contents: StreamContents) -> int:
     return -1 if contents.given is None else int(contents.given.max(initial=-1))
 
 
-def _writes(execution: Execution, node: Node, layout: AddressLayout) -> list[Port]:
+def _writes(execution: Execution, node: Node, layout: AddressLayout) -> list[AccessPort]:
     word = WORD * elements_per_value(node)
     found = []
     for array in primitive(node.op).memory.writes:
@@ -150,7 +152,9 @@ def _writes(execution: Execution, node: Node, layout: AddressLayout) -> list[Por
         maker, ends = execution.graph.producer[stream], array is Stored.SEGMENTS
         contents = execution.streams[stream]
         index = _outermost_index(execution, node.id, behind=False)
-        found.append(Port(node.id, False, True, maker, (), contents, index, base, size, size, ends))
+        found.append(
+            AccessPort(node.id, False, True, maker, (), contents, index, base, size, size, ends)
+        )
     return found
 
 
@@ -174,13 +178,13 @@ class MemoryRequests:
         When it is done where the memory gives every word at once, of these coordinates alone.
     machine : Machine
         With a DRAM or an ideal memory.
-    ports : tuple of Port
+    ports : tuple of AccessPort
     """
 
     execution: Execution
     when: Timed
     machine: Machine
-    ports: tuple[Port, ...]
+    ports: tuple[AccessPort, ...]
 
     @cached_property
     def _ancestors(self) -> dict[int, set[int]]:
@@ -212,11 +216,11 @@ class MemoryRequests:
             found[k] = axis, phase, late
         return found
 
-    def axis_of(self, port: Port) -> int:
+    def axis_of(self, port: AccessPort) -> int:
         """How many folds of outermost indices lie in front of a port."""
         return self._folds[port.maker][0]
 
-    def leaves(self, port: Port, low: float, high: float) -> tuple[int, int]:
+    def leaves(self, port: AccessPort, low: float, high: float) -> tuple[int, int]:
         """The tokens of a port whose outermost coordinates lie in this part of all, from 0 to 1."""
         tree = port.tree
         if tree.top is None:
@@ -226,8 +230,8 @@ class MemoryRequests:
         return int(ends[round(low * n)]), int(ends[round(high * n)])
 
     def trace(
-        self, ports: Sequence[Port], low: float = 0.0, high: float = 1.0
-    ) -> tuple[Ints, Sequence[Port], int]:
+        self, ports: Sequence[AccessPort], low: float = 0.0, high: float = 1.0
+    ) -> tuple[Ints, Sequence[AccessPort], int]:
         """A trace for a replay, the ports that it has, and how many requests.
 
         Parameters
@@ -276,7 +280,7 @@ class MemoryRequests:
         parts = (header, heads.ravel(), pairs.ravel(), table.ravel())
         return np.concatenate(parts), ports, count
 
-    def _before(self, port: Port, node: int, behind: bool) -> bool:
+    def _before(self, port: AccessPort, node: int, behind: bool) -> bool:
         """Return whether a port's answers come before what passes in front of a node, or behind."""
         if port.write:
             return False
@@ -284,7 +288,7 @@ class MemoryRequests:
             port.node == node and behind and not port.behind
         )
 
-    def _requests(self, port: Port, start: float, stop: float) -> npt.NDArray[Any]:
+    def _requests(self, port: AccessPort, start: float, stop: float) -> npt.NDArray[Any]:
         """The requests of some tokens of a port, in order.
 
         If they are not all, the first token comes at once: nothing runs so far ahead that its
@@ -334,7 +338,7 @@ class MemoryRequests:
             rows["freed"][some] = np.maximum(freed - (0.0 if whole else taken[0]), 0.0)
         return rows
 
-    def _references(self, port: Port, leaves: Ints) -> Ints:
+    def _references(self, port: AccessPort, leaves: Ints) -> Ints:
         """The references that tokens have; of what is written, how many were before."""
         if port.write:
             first = int(leaves[0]) if len(leaves) else 0
@@ -344,13 +348,13 @@ class MemoryRequests:
         refs = port.contents.at(leaves)
         return np.full(len(leaves), -1) if refs is None else refs
 
-    def _busiest(self, port: Port) -> int:
+    def _busiest(self, port: AccessPort) -> int:
         """Of the nodes that take what a port passes on, the one that does most."""
         steps = self.when.steps
         takers = [t for t in port.takers if t in steps] or [port.node]
         return max(takers, key=lambda t: float(steps[t].work.sum()) if t in steps else 0.0)
 
-    def _times(self, node: int, port: Port, leaves: Ints) -> tuple[Floats, Floats]:
+    def _times(self, node: int, port: AccessPort, leaves: Ints) -> tuple[Floats, Floats]:
         """When a node is at work on some tokens, and its work up to there: evenly in each place."""
         step = self.when.steps.get(node)
         tree = port.tree
@@ -377,7 +381,7 @@ class MemoryRequests:
         at = np.minimum(np.searchsorted(axis.coords, top.crd), len(axis.coords) - 1)
         return at if len(axis.coords) and np.array_equal(axis.coords[at], top.crd) else None
 
-    def _places(self, port: Port, leaves: Ints) -> Floats:
+    def _places(self, port: AccessPort, leaves: Ints) -> Floats:
         """The places of some tokens."""
         axis, phase, late = self._folds[port.maker]
         if port.tree.top is None:

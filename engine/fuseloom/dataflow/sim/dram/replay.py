@@ -121,7 +121,7 @@ def take(t: Int, p: Int) -> None:
     t[port + TAKEN] = k
 
 
-def replay(m: Int, t: Int) -> Int:
+def replay_requests(m: Int, t: Int) -> Int:
     """Ask everything; when the last token was taken.  Each port's ``FREE`` says when its own was.
 
     Parameters
