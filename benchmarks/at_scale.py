@@ -112,7 +112,7 @@ LONGEST = 5_000_000
 
 
 @dataclass(frozen=True)
-class Case:
+class ScaleCase:
     """What is drawn of a case; all that its run depends on."""
 
     program: str
@@ -130,7 +130,7 @@ class Case:
         return json.dumps(list(vars(self).values()))
 
     @classmethod
-    def drawn(cls, random: random.Random) -> Case:
+    def drawn(cls, random: random.Random) -> ScaleCase:
         """Any case."""
         name = random.choice(list(PROGRAMS))
         return cls(
@@ -176,10 +176,10 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Compared:
+class RegionError:
     """A region's estimate, and the cycles of its run."""
 
-    case: Case
+    case: ScaleCase
     estimate: RegionEstimate
     cycles: int
 
@@ -203,7 +203,9 @@ class Compared:
         )
 
 
-def compared(case: Case, runs: dict[str, list[int]], mode: EstimateMode) -> Iterator[Compared]:
+def compared(
+    case: ScaleCase, runs: dict[str, list[int]], mode: EstimateMode
+) -> Iterator[RegionError]:
     """The regions of a case; none where it cannot be compiled, or takes too long."""
     try:
         compilation = case.compiled()
@@ -224,10 +226,10 @@ def compared(case: Case, runs: dict[str, list[int]], mode: EstimateMode) -> Iter
     if not runs[case.key]:
         return
     for mine, cycles in zip(estimates.regions, runs[case.key], strict=True):
-        yield Compared(case, mine, cycles)
+        yield RegionError(case, mine, cycles)
 
 
-def row(name: str, found: list[Compared]) -> str:
+def row(name: str, found: list[RegionError]) -> str:
     """What the module's text says of a row."""
     errors = 100 * np.abs([each.error for each in found])
     inside = 100 * float(np.mean([each.inside for each in found]))
@@ -250,10 +252,10 @@ def main() -> None:
     if options.runs is not None and options.runs.exists():
         runs = json.loads(options.runs.read_text())
     chosen = random.Random(options.seed)
-    found: list[Compared] = []
+    found: list[RegionError] = []
     taken = 0.0
     for _ in range(options.cases):
-        case = Case.drawn(chosen)
+        case = ScaleCase.drawn(chosen)
         if options.only not in case.key:
             continue
         started = time.process_time()

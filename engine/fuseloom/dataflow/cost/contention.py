@@ -16,7 +16,7 @@ from dataclasses import replace
 from fuseloom.dataflow.compilation import CompiledRegion
 from fuseloom.dataflow.cost.context import EstimateContext, ExecutedGraph
 from fuseloom.dataflow.cost.exact.execution import Execution, TooLargeError
-from fuseloom.dataflow.cost.exact.requests import MemoryRequests, AccessPort, ports_of
+from fuseloom.dataflow.cost.exact.requests import AccessPort, MemoryRequests, ports_of
 from fuseloom.dataflow.cost.exact.timing import Timed, timed
 from fuseloom.dataflow.cost.mode import EstimateMode
 from fuseloom.dataflow.cost.sampling import SampledIndices
