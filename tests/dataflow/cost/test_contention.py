@@ -45,6 +45,16 @@ def test_an_estimate_is_near_the_run(name: str, machine: str) -> None:
     assert mine.low <= run.cycles <= mine.high
 
 
+@pytest.mark.parametrize("machine", ["ddr4", "hbm2"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_run_that_only_writes_ends_of_fibers_lies_inside(name: str, machine: str) -> None:
+    compilation = compile_program(parse(PROGRAMS[name].replace("900", "30")))
+    memory = Machine.preset(machine)
+    data = {n: np.zeros(compilation.program.tensor(n).shape) for n in compilation.program.inputs}
+    (mine,) = estimate(compilation, data, machine=memory).regions
+    assert mine.low <= simulate(compilation, data, memory).cycles <= mine.high
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_windows_tell_what_all_coordinates_do(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     compilation = compile_program(parse(PROGRAMS[name]))

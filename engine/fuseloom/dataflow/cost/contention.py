@@ -1,4 +1,4 @@
-"""How long a region waits for a DRAM, besides its latency: its requests, replayed.
+"""Estimate the cycles that a region waits for its DRAM, by replaying its requests.
 
 Banks, rows, refreshes and the turns of buses decide how fast a DRAM answers, and which requests
 meet there decides in which state they find it.  So the requests of a region are replayed against

@@ -153,14 +153,15 @@ def _timed(
     """
     machine, executed = context.machine, found.executed
     sampled = found.mode is not EstimateMode.EXACT
-    limited = isinstance(machine.memory, Dram) or bool(rooms_of(executed, machine))
+    bounded = bool(rooms_of(executed, machine))
+    limited = bounded or isinstance(machine.memory, Dram)
     when = timed(executed, machine, samples=found.samples, full=not sampled)
     windows = on_windows(region, context, found, when) if sampled and limited else None
     cycles = when.cycles
-    if windows is not None:
+    if windows is not None and bounded:
         free = timed(windows, machine, full=False).cycles
         cycles *= timed(windows, machine).cycles / max(free, 1.0)
-    elif sampled and limited:
+    elif sampled and bounded:
         when = timed(executed, machine, samples=found.samples)
         cycles = when.cycles
     return when, cycles + (waiting(found, windows, when, context) or 0.0)

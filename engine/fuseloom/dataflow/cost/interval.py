@@ -13,6 +13,7 @@ from fuseloom.dataflow.cost.context import ExecutedGraph
 from fuseloom.dataflow.cost.exact.axes import working_index
 from fuseloom.dataflow.cost.exact.timing import Timed
 from fuseloom.dataflow.cost.mode import EstimateMode
+from fuseloom.dataflow.sim.dram import Dram
 from fuseloom.dataflow.sim.machine import Machine
 
 DEVIATIONS = 2.0
@@ -59,6 +60,8 @@ def interval(
     if bounded or machine.memory is not None:
         less, more = WAITING if machine.memory is None else BOTH if bounded else CONTENTION
     high = cycles * (1.0 + more) + CYCLES
+    if isinstance(machine.memory, Dram):  # what is written last waits for more to be written
+        high += machine.memory.write_latency(machine.clock_hz)
     if found.mode is EstimateMode.EXACT:
         return least if least is not None else 0.0, high
     inside = any(s.fiber_tree.weights is not None for s in found.executed.streams.values())

@@ -22,7 +22,7 @@ from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph, Node, Stream
 from fuseloom.dataflow.samml.primitive import WORD
 from fuseloom.dataflow.samml.tile_values import elements_per_value, tile_of
-from fuseloom.dataflow.samml.traits import MemoryPort, Stored
+from fuseloom.dataflow.samml.traits import ArrayRead, MemoryPort, Stored
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.dram import Queues
 from fuseloom.dataflow.sim.machine import Machine
@@ -46,6 +46,19 @@ def stalled(node: Node, machine: Machine) -> str | None:
 def is_port(node: Node) -> bool:
     """Return whether a node is a port of the memory."""
     return primitive(node.op).memory.port is not None
+
+
+def ported_reads(node: Node) -> tuple[ArrayRead, ...]:
+    """The reads of a node that have a port.
+
+    Singletons have no segments, and coordinates that nothing takes are not read.
+    """
+    return tuple(
+        read
+        for read in primitive(node.op).memory.reads
+        if not (read.array is Stored.SEGMENTS and node.params.get("singleton"))
+        and not (read.behind and node.outputs[0] is None)
+    )
 
 
 def ports_of(graph: Graph, machine: Machine) -> dict[int, tuple[RequestPort, ...]]:
@@ -203,11 +216,7 @@ def with_ports(bound: BoundGraph, machine: Machine) -> BoundGraph:
         return bound
     layout, editor = AddressLayout(), _Editor(bound.graph, machine.port_slots)
     for node in bound.graph.nodes:
-        for read in primitive(node.op).memory.reads:
-            if read.array is Stored.SEGMENTS and node.params.get("singleton"):
-                continue
-            if read.behind and node.outputs[0] is None:
-                continue
+        for read in ported_reads(node):
             array = bound.of(node.id)[read.array.value]
             at = layout.place(_key(node, array, read.array.value), WORD * array.size)
             word = WORD * elements_per_value(node)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from fuseloom.dataflow.cost.exact.execution import Execution
-from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph, Node
 from fuseloom.dataflow.sim.dram import Queues
 from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.sim.ports import ported_reads
 
 
 def rooms_of(execution: Execution, machine: Machine) -> dict[int, int]:
@@ -31,7 +31,7 @@ def _slots(graph: Graph, machine: Machine) -> dict[int, int]:
     if machine.memory is None or isinstance(machine.memory, Queues):
         return found
     for node in graph.nodes:
-        for read in primitive(node.op).memory.reads:
+        for read in ported_reads(node):
             for stream in node.outputs if read.behind else node.inputs[:1]:
                 if stream is not None:
                     found[stream] = found.get(stream, 0) + machine.port_slots
@@ -45,7 +45,4 @@ def reading_latency(node: Node, machine: Machine) -> int:
     """
     if machine.memory is None:
         return 0
-    trips = len(primitive(node.op).memory.reads)
-    if node.params.get("singleton"):
-        trips -= 1
-    return round(trips * machine.memory.read_latency(machine.clock_hz))
+    return round(len(ported_reads(node)) * machine.memory.read_latency(machine.clock_hz))

@@ -1,4 +1,4 @@
-"""What a graph asks its memory for, port by port, and when it could at the earliest.
+"""The requests of a graph to its memory, port by port, and the earliest time of each.
 
 Which words are read follows from the references of an execution on coordinates, exactly; when, as
 far as nobody waits for the memory, from the recurrence.  Each token has a *place*: its outermost
@@ -29,7 +29,7 @@ from fuseloom.dataflow.samml.tile_values import elements_per_value
 from fuseloom.dataflow.samml.traits import Stored
 from fuseloom.dataflow.sim.dram import replay
 from fuseloom.dataflow.sim.machine import Machine
-from fuseloom.dataflow.sim.ports import OUTPUT_BYTES, AddressLayout
+from fuseloom.dataflow.sim.ports import OUTPUT_BYTES, AddressLayout, ported_reads
 from fuseloom.errors import DataError
 
 PHASES = 8
@@ -101,9 +101,7 @@ def _reads(
 ) -> list[AccessPort]:
     found = []
     word = WORD * elements_per_value(node)
-    for read in primitive(node.op).memory.reads:
-        if read.array is Stored.SEGMENTS and node.params.get("singleton"):
-            continue
+    for read in ported_reads(node):
         if read.behind:
             contents = execution.nodes[node.id].outputs[1]
             maker = node.id
@@ -217,7 +215,7 @@ class MemoryRequests:
         return found
 
     def axis_of(self, port: AccessPort) -> int:
-        """How many folds of outermost indices lie in front of a port."""
+        """Count the folds over an outermost index between the inputs of the graph and a port."""
         return self._folds[port.maker][0]
 
     def leaves(self, port: AccessPort, low: float, high: float) -> tuple[int, int]:
@@ -415,7 +413,7 @@ def _outermost(tree: FiberLevel, leaves: Ints) -> tuple[Ints, tuple[Ints, Ints]]
 
 
 def _inside(tree: FiberLevel, leaves: Ints) -> tuple[Floats, Floats]:
-    """How far inside its outermost coordinate each leaf begins, and how much of it it takes up."""
+    """Return the start and the width of each leaf as shares of its outermost coordinate."""
     if tree.parent is None or tree.parent.parent is None:
         return np.zeros(len(leaves)), np.ones(len(leaves))
     up = np.searchsorted(tree.seg, leaves, side="right") - 1

@@ -258,7 +258,7 @@ def kernel(
 
     def register(function: Callable[..., Any]) -> CompiledKernel:
         if name in KERNELS:
-            raise ValueError(f"two kernels are called {name!r}")
+            raise SimulationError(f"two kernels are called {name!r}")
         KERNELS[name] = CompiledKernel(name, function, slots, setup)
         return KERNELS[name]
 

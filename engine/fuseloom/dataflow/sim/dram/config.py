@@ -187,6 +187,11 @@ class Dram:
         clocks = self.timing.rcd + self.timing.cl + self.timing.bl + self.controller_latency
         return clocks * self.tck_ps * 1e-12 * clock_hz
 
+    def write_latency(self, clock_hz: float) -> float:
+        """Machine cycles of a write that waits as long as one may, and finds its row closed."""
+        patience = self.write_patience * self.tck_ps * 1e-12 * clock_hz
+        return patience + self.read_latency(clock_hz)
+
     def peak_per_cycle(self, clock_hz: float) -> float:
         """The peak in bytes per machine cycle."""
         return self.peak / clock_hz
