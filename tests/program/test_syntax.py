@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from fuseloom.program.functions import Op
 from fuseloom.program.syntax import Binary, Constant, Gather, Identifier, Read, Reduce, Unary
-from fuseloom.program.types import Op
 
 AT = (1, 1)
 

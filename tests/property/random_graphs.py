@@ -13,6 +13,7 @@ import numpy as np
 
 from fuseloom.dataflow.samml.graph import StreamKind
 from fuseloom.dataflow.sim.bound import BoundGraph
+from fuseloom.dataflow.sim.compiled.functions import UNARY
 from tests.property.sketching import (
     CRD,
     REF,
@@ -32,11 +33,7 @@ from tests.property.sketching import (
 )
 
 BINARY = ("add", "sub", "mul", "div", "elemmul", "max")
-UNARY = (
-    "exp", "log", "rsqrt", "sigmoid", "gelu", "sin", "cos", "relu", "max",
-    "scalaradd", "scalarmul", "scalardiv", "sqrt", "tanh", "abs", "sign",
-    "floor", "ceil", "trunc", "round", "erf", "log1p", "expm1",
-)  # fmt: skip
+_UNARY = (*UNARY,)
 STORED = 12  # references and values
 
 
@@ -305,7 +302,7 @@ class Grower:
         value = self.pick(VAL)
         if value is None:
             return
-        fn = UNARY[int(self.rng.integers(len(UNARY)))]
+        fn = _UNARY[int(self.rng.integers(len(_UNARY)))]
         params: dict[str, Any] = {"latency": 4} if self.rng.random() < 0.2 else {}
         result, op = value.axes, "unary"
         if value.axes:

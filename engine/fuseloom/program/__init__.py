@@ -3,6 +3,7 @@ the storage of data in those formats, statistics, and the dense meaning of it al
 
 from fuseloom.program.blocking import Blocking, block_program, blocking
 from fuseloom.program.formats import Format, LevelFormat
+from fuseloom.program.functions import Op
 from fuseloom.program.inputs import check_data, made_tensor
 from fuseloom.program.levels import CompressedLevel, DenseLevel, SingletonLevel
 from fuseloom.program.parser import parse
@@ -12,7 +13,7 @@ from fuseloom.program.serialize import program_from_json, program_to_json
 from fuseloom.program.sparse_reference import Masked
 from fuseloom.program.storage import StoredTensor
 from fuseloom.program.stored_views import resolve_view, view_key
-from fuseloom.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
+from fuseloom.program.types import Access, BroadcastAdd, Program, Statement, Tensor
 from fuseloom.program.verify import verify
 
 __all__ = [

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 
 from fuseloom.errors import ProgramError
 from fuseloom.program.formats import Format, LevelFormat
+from fuseloom.program.functions import Op
 from fuseloom.program.primes import unused
 from fuseloom.program.relations import Relation, bounds, check_relation
 from fuseloom.program.syntax import (
@@ -36,7 +37,7 @@ from fuseloom.program.syntax import (
     rebuilt,
     walk,
 )
-from fuseloom.program.types import Op, Tensor
+from fuseloom.program.types import Tensor
 
 Shape = tuple[int, ...]
 Sizes = dict[str, int]

@@ -15,9 +15,10 @@ from itertools import takewhile
 
 from fuseloom.errors import ProgramError
 from fuseloom.program.formats import Format, LevelFormat
+from fuseloom.program.functions import Op
 from fuseloom.program.printer import declaration
 from fuseloom.program.syntax import SourcePlace
-from fuseloom.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
+from fuseloom.program.types import Access, BroadcastAdd, Program, Statement, Tensor
 
 
 @dataclass(frozen=True)

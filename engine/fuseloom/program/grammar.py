@@ -13,6 +13,7 @@ from lark.exceptions import UnexpectedInput, VisitError
 
 from fuseloom.errors import FuseloomError, ParseError
 from fuseloom.program.formats import suggestion
+from fuseloom.program.functions import FUNCTIONS, Op
 from fuseloom.program.limits import MAX_DIMENSION, MAX_NESTING, MAX_STATEMENTS, MAX_TEXT_CHARS
 from fuseloom.program.positions import Positions, entry_at, plain_indices, refused_target, total
 from fuseloom.program.syntax import (
@@ -39,11 +40,10 @@ from fuseloom.program.syntax import (
     StatementSyntax,
     Unary,
 )
-from fuseloom.program.types import ELEMENTARY, Op
 from fuseloom.program.unexpected import explained, refuse
 from fuseloom.wording import counted
 
-FUNCTIONS = {op.value: op for op in (*ELEMENTARY, Op.RESHAPE)}
+CALLED = {op.value: op for op in (*FUNCTIONS, Op.RESHAPE)}
 REDUCTIONS = {"max": Op.MAX, "min": Op.MAX, "sum": Op.SUM}
 EXTREMES = ("max", "min")  # of several operands, too; a minimum is the maximum of what is negated
 GATHERS = {"concat": Op.CONCAT, "product": Op.MUL}
@@ -345,18 +345,18 @@ class _SyntaxTreeBuilder(Transformer[Token, Any]):
             )
         if name in GATHERS:
             raise refuse(f"{name} of one tensor", _GATHER_HINTS[str(name)], place)
-        if name not in FUNCTIONS:
+        if name not in CALLED:
             raise refuse(
-                f"no function is called {str(name)!r}", suggestion(name, list(FUNCTIONS)), place
+                f"no function is called {str(name)!r}", suggestion(name, list(CALLED)), place
             )
         if isinstance(operand, Constant):
             raise refuse(f"{name} of a number", "write the value itself", operand.place)
-        return _unary(FUNCTIONS[name], None, operand, place)
+        return _unary(CALLED[name], None, operand, place)
 
     def reduce(self, name: Token, indices: Positions, operand: Expression) -> Expression:
         place = _place(name)
         bound = plain_indices(indices, f"{name}[...]")
-        if name in FUNCTIONS:
+        if name in CALLED:
             raise refuse(
                 f"{name} reduces no index", f"write its argument in parentheses: {name}(...)", place
             )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from fuseloom.program.types import Op, Program, Statement
+from fuseloom.program.functions import FUNCTIONS, Integers, Op
+from fuseloom.program.types import Program, Statement
 
 _KEEP = frozenset(
     (
-        *(Op.RELU, Op.ABS, Op.MAX, Op.MAXIMUM, Op.SUM, Op.MUL, Op.ADD, Op.SUB),
+        *(op for op, row in FUNCTIONS.items() if row.integers is Integers.KEEPS),
+        *(Op.MAX, Op.MAXIMUM, Op.SUM, Op.MUL, Op.ADD, Op.SUB),
         *(Op.CONCAT, Op.RESHAPE, Op.SCALE, Op.SHIFT, Op.AT_LEAST),
     )
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from fuseloom.program.formats import Format, format_text
-from fuseloom.program.types import BroadcastAdd, Op, Program, Statement, Tensor
+from fuseloom.program.functions import Op
+from fuseloom.program.types import BroadcastAdd, Program, Statement, Tensor
 
 
 def print_program(program: Program) -> str:

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fuseloom.arguments import check_arguments
+from fuseloom.program.functions import FUNCTIONS, Op
 from fuseloom.program.inputs import check_data
-from fuseloom.program.late import LazyModule
 from fuseloom.program.sparse_reference import (
     Evaluated,
     Masked,
@@ -27,41 +27,10 @@ from fuseloom.program.sparse_reference import (
     spreads,
 )
 from fuseloom.program.storage import StoredTensor
-from fuseloom.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
-
-special = LazyModule("scipy.special")
+from fuseloom.program.types import Access, BroadcastAdd, Program, Statement, Tensor
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
-
-
-def _gelu(x: Floats) -> Floats:
-    """The exact form, ``x Φ(x)``, not the tanh approximation."""
-    result: Floats = 0.5 * x * (1.0 + special.erf(x / np.sqrt(2.0)))
-    return result
-
-
-UNARY: Mapping[Op, Callable[[Floats], Floats]] = {
-    Op.RELU: lambda x: np.maximum(x, 0.0),
-    Op.EXP: np.exp,
-    Op.LOG: np.log,
-    Op.RSQRT: lambda x: 1.0 / np.sqrt(x),
-    Op.SIGMOID: lambda x: special.expit(x),
-    Op.GELU: _gelu,
-    Op.SQRT: np.sqrt,
-    Op.TANH: np.tanh,
-    Op.ABS: np.abs,
-    Op.SIGN: np.sign,
-    Op.FLOOR: np.floor,
-    Op.CEIL: np.ceil,
-    Op.TRUNC: np.trunc,
-    Op.ROUND: np.rint,
-    Op.SIN: np.sin,
-    Op.COS: np.cos,
-    Op.ERF: lambda x: special.erf(x),
-    Op.LOG1P: np.log1p,
-    Op.EXPM1: np.expm1,
-}
 
 
 JOINED: Mapping[Op, Callable[[Floats, Floats], Floats]] = {
@@ -166,7 +135,7 @@ def _statement(
             # An absent element must not reach the function: exp(0) is not 0.
             values = np.zeros_like(operands[0].values)
             present = operands[0].present
-            values[present] = UNARY[s.op](operands[0].values[present])
+            values[present] = FUNCTIONS[s.op].exact(operands[0].values[present])
     return _aligned(Masked(values, operands[0].present), s.operands[0], _space(s))
 
 

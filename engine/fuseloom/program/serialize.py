@@ -7,8 +7,9 @@ from typing import Any
 
 from fuseloom.errors import ProgramError
 from fuseloom.program.formats import Format, LevelFormat
+from fuseloom.program.functions import Op
 from fuseloom.program.relations import Relation
-from fuseloom.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
+from fuseloom.program.types import Access, BroadcastAdd, Program, Statement, Tensor
 from fuseloom.program.verify import verify
 
 JSON_VERSION = 1

@@ -12,9 +12,10 @@ import numpy.typing as npt
 import scipy.sparse
 
 from fuseloom.errors import DataError
+from fuseloom.program.functions import Op
 from fuseloom.program.limits import MAX_REFERENCE_ELEMENTS
 from fuseloom.program.storage import StoredTensor
-from fuseloom.program.types import Access, Op, Statement
+from fuseloom.program.types import Access, Statement
 from fuseloom.wording import counted
 
 Floats = npt.NDArray[np.float64]

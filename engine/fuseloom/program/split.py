@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from fuseloom.errors import ProgramError
+from fuseloom.program.functions import Op
 from fuseloom.program.syntax import (
     Binary,
     Expression,
@@ -23,7 +24,7 @@ from fuseloom.program.syntax import (
     Unary,
     canonical_order,
 )
-from fuseloom.program.types import Access, Op, Statement
+from fuseloom.program.types import Access, Statement
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
-from fuseloom.program.types import Op, summation_order
+from fuseloom.program.functions import Op
+from fuseloom.program.types import summation_order
 from fuseloom.program.walks import postorder
 
 SourcePlace: TypeAlias = tuple[int, int]

@@ -13,6 +13,7 @@ from functools import cached_property
 from fuseloom.display.shows import Shows
 from fuseloom.errors import ProgramError
 from fuseloom.program.formats import Format
+from fuseloom.program.functions import Op
 from fuseloom.program.relations import Relation
 from fuseloom.wording import counted, described
 
@@ -43,89 +44,6 @@ class Access:
 
     def __str__(self) -> str:
         return f"{self.tensor}[{','.join(self.indices)}]"
-
-
-class Op(Enum):
-    """The operations of a statement; the value is how the text language writes them."""
-
-    MUL = "*"
-    ADD = "+"
-    SUB = "-"
-    DIV = "/"
-    SUM = "sum"  # one operand; reduces the indices the output lacks, none at all is a copy
-    MAX = "max"  # one operand; maximum over the indices the output lacks
-    RELU = "relu"
-    EXP = "exp"
-    LOG = "log"
-    RSQRT = "rsqrt"
-    SIGMOID = "sigmoid"
-    GELU = "gelu"
-    SQRT = "sqrt"
-    TANH = "tanh"
-    ABS = "abs"
-    SIGN = "sign"
-    FLOOR = "floor"
-    CEIL = "ceil"
-    TRUNC = "trunc"  # towards 0
-    ROUND = "round"  # to the nearest integer, ties to even
-    SIN = "sin"
-    COS = "cos"
-    ERF = "erf"
-    LOG1P = "log1p"
-    EXPM1 = "expm1"
-    MAXIMUM = "max()"  # the larger of two operands, or the one that is there
-    AT_LEAST = "at least"  # the larger of the operand and a constant, on stored elements
-    SCALE = "scale"  # times a constant
-    SHIFT = "shift"  # plus a constant, on stored elements
-    CONCAT = "concat"  # operands one after another along the statement's axis
-    RESHAPE = "reshape"  # the same elements, counted in row-major order, in another shape
-
-    @property
-    def arity(self) -> int:
-        """Operands the operation takes; a product may take more (:meth:`takes`)."""
-        return 2 if self in _OF_TWO else 1
-
-    def takes(self, operands: int) -> bool:
-        """Return whether that many operands are right."""
-        return operands == self.arity or (self is Op.MUL and operands > self.arity)
-
-    @property
-    def joins_by_union(self) -> bool:
-        """True where a coordinate of either operand is enough (``docs/spec/program.md`` §1)."""
-        return self.unites or self is Op.CONCAT
-
-    @property
-    def unites(self) -> bool:
-        """True for what is computed of two elements, or of the one that is there."""
-        return self in (Op.ADD, Op.SUB, Op.MAXIMUM)
-
-    @property
-    def fuses(self) -> bool:
-        """False for what only memory can do: a fusion barrier."""
-        return self is not Op.RESHAPE
-
-    @property
-    def steps(self) -> bool:
-        """True for functions that never fall, and are computed without rounding."""
-        return self in (Op.SIGN, Op.FLOOR, Op.CEIL, Op.TRUNC, Op.ROUND)
-
-    @property
-    def keeps_zero(self) -> bool:
-        """True for functions of one operand of which that of 0 is 0."""
-        return self.steps or self in _ZERO_AT_ZERO
-
-    @property
-    def takes_constant(self) -> bool:
-        return self in (Op.SCALE, Op.SHIFT, Op.AT_LEAST)
-
-
-ELEMENTARY = (
-    Op.RELU, Op.EXP, Op.LOG, Op.SQRT, Op.RSQRT, Op.SIGMOID, Op.TANH, Op.GELU, Op.ABS, Op.SIGN,
-    Op.FLOOR, Op.CEIL, Op.TRUNC, Op.ROUND, Op.SIN, Op.COS, Op.ERF, Op.LOG1P, Op.EXPM1,
-)  # fmt: skip
-"""Functions of one element; the text language and the machine call them by their value."""
-_ZERO_AT_ZERO = (Op.RELU, Op.GELU, Op.SQRT, Op.TANH, Op.ABS, Op.SIN, Op.ERF, Op.LOG1P, Op.EXPM1)
-_OF_TWO = (Op.MUL, Op.ADD, Op.SUB, Op.DIV, Op.CONCAT, Op.MAXIMUM)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from fuseloom.errors import FuseloomError, ParseError
+from fuseloom.program.functions import Op
 from fuseloom.program.syntax import (
     Binary,
     ComputedAccess,
@@ -27,7 +28,6 @@ from fuseloom.program.syntax import (
     Unary,
     rebuilt,
 )
-from fuseloom.program.types import Op
 
 
 @dataclass

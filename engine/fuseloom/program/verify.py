@@ -13,6 +13,7 @@ from fuseloom.program.blocking import BlockConflictError, settle
 from fuseloom.program.completeness import ElementPresence, presences
 from fuseloom.program.dense_levels import dense_problem
 from fuseloom.program.formats import Format, LevelFormat, did_you_mean, suggestion
+from fuseloom.program.functions import Op
 from fuseloom.program.limits import (
     MAX_DIMENSION,
     MAX_NAME_CHARS,
@@ -23,7 +24,7 @@ from fuseloom.program.limits import (
 from fuseloom.program.relations import check_relation
 from fuseloom.program.syntax import SourcePlace
 from fuseloom.program.tile_arrays import block_problem
-from fuseloom.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
+from fuseloom.program.types import Access, BroadcastAdd, Program, Statement, Tensor
 from fuseloom.wording import counted
 
 RESERVED = frozenset({"program", "option", "output", "min"}) | {

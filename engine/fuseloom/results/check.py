@@ -11,14 +11,13 @@ import numpy as np
 
 from fuseloom.display.shows import Shows
 from fuseloom.errors import RecordError
+from fuseloom.program.float32 import NORMAL
 from fuseloom.results.document import finite
 from fuseloom.results.fields import Fields
 from fuseloom.wording import agreeing, counted
 
 TOLERANCE = 1e-5
 """Largest relative error of a float32 result that counts as equal to given values."""
-NORMAL = 2.0**-126
-"""The smallest number of which float32 has all digits."""
 
 
 class Against(Enum):

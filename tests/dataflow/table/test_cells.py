@@ -21,7 +21,7 @@ from fuseloom.dataflow.table.cells import (
     coordinates,
 )
 from fuseloom.dataflow.table.tile_axes import TileOp
-from fuseloom.program.types import Op
+from fuseloom.program.functions import Op
 
 A = At("A", "k")
 LOADED = Load(A, "A")

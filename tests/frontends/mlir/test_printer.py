@@ -23,7 +23,7 @@ from fuseloom.models import (
     random_data,
 )
 from fuseloom.program import Op, Program, Statement, evaluate, parse
-from fuseloom.program.types import ELEMENTARY
+from fuseloom.program.functions import FUNCTIONS
 from tests.tiers import counts
 
 MODELS = {
@@ -57,7 +57,7 @@ BODIES = (
     "T[i,j] = sqrt(A[i,j])",
     "T[i,j] = tanh(A[i,j])",
     "T[i,j] = abs(A[i,j])",
-    *(f"T[i,j] = {op.value}(A[i,j])" for op in ELEMENTARY[9:]),
+    *(f"T[i,j] = {op.value}(A[i,j])" for op in FUNCTIONS),
     "T[i,j] = max(A[i,j], D[i,j])",
     "T[i,j] = max(A[i,j], v[j])",
     "T[i,j] = max(A[i,j], -2.5)",

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fuseloom.program.functions import Op
 from fuseloom.program.rounded.budget import EvaluationBudget, TooMuchError
 from fuseloom.program.rounded.rounding import UNIT, Rounding
 from fuseloom.program.rounded.tensors import Elements, Grid, Listed
 from fuseloom.program.rounded.unions import Operand, union
-from fuseloom.program.types import BroadcastAdd, Op
+from fuseloom.program.types import BroadcastAdd
 
 ROOM = 1e9
 

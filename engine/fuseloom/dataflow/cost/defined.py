@@ -17,11 +17,12 @@ from fuseloom.dataflow.cost.exact.patterns import (
     levels_of,
 )
 from fuseloom.program.distinct import distinct
+from fuseloom.program.functions import Op
 from fuseloom.program.levels import coordinates
 from fuseloom.program.rounded import EvaluationBudget, TooMuchError, evaluate_rounded
 from fuseloom.program.storage import StoredTensor
 from fuseloom.program.tile_arrays import grid_shape
-from fuseloom.program.types import Access, BroadcastAdd, Op, Program, Statement
+from fuseloom.program.types import Access, BroadcastAdd, Program, Statement
 
 _FACTORS = (Op.MUL, Op.DIV)
 PRODUCTS = 5e6

@@ -13,8 +13,9 @@ from dataclasses import replace
 from fuseloom.dataflow.fusion.directives import Span, Store
 from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.errors import ScheduleError
+from fuseloom.program.functions import Op
 from fuseloom.program.primes import unused
-from fuseloom.program.types import Access, Op, Program, Statement
+from fuseloom.program.types import Access, Program, Statement
 
 
 def merge_products(

@@ -43,8 +43,8 @@ from fuseloom.errors import LoweringError
 from fuseloom.program.blocking import blocking
 from fuseloom.program.dense_levels import written_levels
 from fuseloom.program.formats import LevelFormat
+from fuseloom.program.functions import FUNCTIONS, Op
 from fuseloom.program.stored_views import view_format
-from fuseloom.program.types import ELEMENTARY, Op
 from fuseloom.program.walks import Steps, postorder, unwound
 
 CRD, REF, VAL, SIG = StreamKind.CRD, StreamKind.REF, StreamKind.VAL, StreamKind.SIG
@@ -53,7 +53,7 @@ CRD, REF, VAL, SIG = StreamKind.CRD, StreamKind.REF, StreamKind.VAL, StreamKind.
 _BINARY = {Op.MUL: "mul", Op.ADD: "add", Op.SUB: "sub", Op.DIV: "div", Op.CONCAT: "add",
            Op.MAXIMUM: "max"}  # fmt: skip
 _UNARY = {
-    **{op: op.value for op in ELEMENTARY},
+    **{op: op.value for op in FUNCTIONS},
     Op.AT_LEAST: "max",
     Op.SCALE: "scalarmul",
     Op.SHIFT: "scalaradd",

@@ -7,8 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
+from fuseloom.program.float32 import SMALLEST
 from fuseloom.program.rounded import Box, Elements, Grid
-from fuseloom.program.rounded.rounding import SMALLEST, UNIT
+from fuseloom.program.rounded.rounding import UNIT
 from fuseloom.program.rounded.stored import from_stored
 from fuseloom.program.rounded.tensors import Bools, Floats, Ints, Listed, keys, positions, same_axis
 from fuseloom.program.storage import StoredTensor

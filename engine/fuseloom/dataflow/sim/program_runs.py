@@ -27,12 +27,13 @@ from fuseloom.dataflow.sim.trace import Trace
 from fuseloom.dataflow.sim.work import measured_work
 from fuseloom.display import shown, tag
 from fuseloom.errors import SimulationError
+from fuseloom.program.functions import Op
 from fuseloom.program.inputs import check_data
 from fuseloom.program.reference import evaluate
 from fuseloom.program.relayout import reshaped
 from fuseloom.program.sparse_reference import Masked
 from fuseloom.program.storage import StoredTensor
-from fuseloom.program.types import Op, Program
+from fuseloom.program.types import Program
 from fuseloom.results.check import Check
 from fuseloom.results.display import figures_html
 from fuseloom.results.work import Work

@@ -16,9 +16,10 @@ import numpy.typing as npt
 
 from fuseloom.dataflow.cost.context import EstimateContext
 from fuseloom.dataflow.cost.exact.patterns import UnknownError
+from fuseloom.program.functions import Op
 from fuseloom.program.levels import coordinates
 from fuseloom.program.tile_arrays import grid_shape
-from fuseloom.program.types import Access, Op, Program, Statement
+from fuseloom.program.types import Access, Program, Statement
 
 Ints = npt.NDArray[np.int64]
 

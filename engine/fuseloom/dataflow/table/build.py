@@ -49,9 +49,9 @@ from fuseloom.dataflow.table.table_draft import TableContext, merge
 from fuseloom.dataflow.table.tile_axes import Tiles
 from fuseloom.errors import LoweringError
 from fuseloom.program.formats import LevelFormat
+from fuseloom.program.functions import Op
 from fuseloom.program.stored_views import view_format, view_key
 from fuseloom.program.tile_arrays import grid_shape
-from fuseloom.program.types import Op
 from fuseloom.program.walks import Steps, unwound
 
 

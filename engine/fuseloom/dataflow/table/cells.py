@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from fuseloom.dataflow.table.tile_axes import TileOp
-from fuseloom.program.types import Op
+from fuseloom.program.functions import Op
 
 VALUE_ROW = "val"
 MAX_ACCUMULATOR_ORDER = 6

@@ -31,7 +31,8 @@ from fuseloom.dataflow.table.joins import (
 )
 from fuseloom.errors import LoweringError
 from fuseloom.program.completeness import complete_tensors
-from fuseloom.program.types import Access, BroadcastAdd, Op, Statement
+from fuseloom.program.functions import Op
+from fuseloom.program.types import Access, BroadcastAdd, Statement
 from fuseloom.program.walks import postorder
 
 MAX_CUTS = 64

@@ -13,8 +13,9 @@ from string import ascii_letters
 from fuseloom.dataflow.fusion.nests import Placed, PlacedView
 from fuseloom.errors import LoweringError
 from fuseloom.program.blocking import blocking
+from fuseloom.program.functions import Op
 from fuseloom.program.limits import MAX_TILE
-from fuseloom.program.types import Op, Program
+from fuseloom.program.types import Program
 from fuseloom.wording import counted
 
 

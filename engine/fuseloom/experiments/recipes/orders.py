@@ -21,7 +21,7 @@ from fuseloom.experiments.recipe import (
     nothing,
 )
 from fuseloom.models import gcn, graphsage
-from fuseloom.program.types import Op
+from fuseloom.program.functions import Op
 
 SWEPT = ("ikjl", "iklj", "ijkl", "ijlk", "ilkj", "iljk", "jikl", "jilk", "jkil", "jlik", "jlki",
          "likj", "lijk", "ljik", "ljki")  # fmt: skip

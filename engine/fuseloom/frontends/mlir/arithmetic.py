@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 
@@ -28,7 +29,6 @@ from fuseloom.frontends.mlir.expressions import (
     sub,
 )
 from fuseloom.frontends.mlir.integers import (
-    NARROW,
     bits_of,
     bounds,
     canonical,
@@ -44,14 +44,13 @@ from fuseloom.frontends.mlir.integers import (
 )
 from fuseloom.frontends.mlir.powers import power
 from fuseloom.frontends.mlir.syntax import Type
+from fuseloom.program.float32 import INTEGER_BITS
 from fuseloom.program.formats import suggestion
+from fuseloom.program.functions import FUNCTIONS, Op
 from fuseloom.program.limits import MAX_NESTING
-from fuseloom.program.types import Op
 from fuseloom.wording import counted
 
 MAX_NODES = 1_000
-EXACT = 2**24
-"""Integers up to this are numbers of float32."""
 
 _BINARY: Mapping[str, Callable[[Node, Node], Node]] = {
     "arith.mulf": mul, "arith.addf": add, "arith.subf": difference, "arith.divf": div,
@@ -60,25 +59,11 @@ _BINARY: Mapping[str, Callable[[Node, Node], Node]] = {
     "arith.maxsi": largest, "arith.minsi": smallest,
 }  # fmt: skip
 _UNARY: Mapping[str, Callable[[Node], Node]] = {
-    "math.exp": lambda x: made(Op.EXP, x),
-    "math.log": lambda x: made(Op.LOG, x),
-    "math.expm1": lambda x: made(Op.EXPM1, x),
-    "math.log1p": lambda x: made(Op.LOG1P, x),
-    "math.rsqrt": lambda x: made(Op.RSQRT, x),
-    "math.sqrt": lambda x: made(Op.SQRT, x),
-    "math.tanh": lambda x: made(Op.TANH, x),
-    "math.absf": lambda x: made(Op.ABS, x),
-    "math.absi": lambda x: made(Op.ABS, x),
-    "math.erf": lambda x: made(Op.ERF, x),
-    "math.sin": lambda x: made(Op.SIN, x),
-    "math.cos": lambda x: made(Op.COS, x),
-    "math.floor": lambda x: made(Op.FLOOR, x),
-    "math.ceil": lambda x: made(Op.CEIL, x),
-    "math.trunc": lambda x: made(Op.TRUNC, x),
-    "math.roundeven": lambda x: made(Op.ROUND, x),
+    **{name: partial(made, op) for op, row in FUNCTIONS.items() for name in row.mlir
+       if name.startswith("math.")},
     "math.round": rounded,
     "arith.negf": lambda x: scaled(x, -1.0),
-}
+}  # fmt: skip
 _SAME = (
     "arith.extf", "arith.truncf", "arith.extui", "arith.extsi", "arith.trunci", "arith.sitofp",
     "arith.uitofp", "arith.fptosi", "arith.fptoui", "arith.index_cast", "arith.index_castui",
@@ -232,7 +217,7 @@ def _modular(op: str, a: Node, b: Node, element: str | None) -> Node:
     if isinstance(a, Num) and isinstance(b, Num):
         exact = _EXACTLY[op](int(a.value), int(b.value))
         return Num(float(canonical(exact, element)))
-    if bits is None or bits > NARROW:
+    if bits is None or bits > INTEGER_BITS:
         found = _NUMBERS[op](a, b)
         if overflows(found, element):
             raise Unsupported(
@@ -272,13 +257,17 @@ def _same(op: str, node: Node, type_: Type | None, source: Type | None) -> Node:
     if op in ("arith.extui", "arith.uitofp"):
         way_out = "use arith.extsi" if op == "arith.extui" else "use arith.sitofp"
         return unsigned(op, node, of, way_out)
-    if op == "arith.index_castui" and (bits_of(of) or 64) <= NARROW:
+    if op == "arith.index_castui" and (bits_of(of) or 64) <= INTEGER_BITS:
         node = unsigned(op, node, of, "")
     if to == "i1":
         return node if is_condition(node) else last_bit(node)
     bits = bits_of(to)
     changes = op in ("arith.trunci", "arith.index_cast", "arith.index_castui", "arith.fptoui")
-    if changes and bits is not None and (bits <= NARROW or (op == "arith.fptoui" and bits <= 32)):
+    if (
+        changes
+        and bits is not None
+        and (bits <= INTEGER_BITS or (op == "arith.fptoui" and bits <= 32))
+    ):
         known = bounds(node, of) if op != "arith.fptoui" else None
         return wrapped(loosened(node, to), to, known)
     return node

@@ -29,10 +29,11 @@ from fuseloom.frontends.mlir.sizes import Reach, SizeProduct, choose
 from fuseloom.frontends.mlir.syntax import is_integer
 from fuseloom.frontends.mlir.values import ConstantTensor, DimensionSize, View
 from fuseloom.program.formats import Format, LevelFormat, suggestion
+from fuseloom.program.functions import Op
 from fuseloom.program.limits import MAX_STATEMENTS
 from fuseloom.program.relations import Relation
 from fuseloom.program.syntax import SourcePlace
-from fuseloom.program.types import Access, BroadcastAdd, Op, Program, Statement, Tensor
+from fuseloom.program.types import Access, BroadcastAdd, Program, Statement, Tensor
 from fuseloom.program.verify import Checker
 from fuseloom.wording import counted
 

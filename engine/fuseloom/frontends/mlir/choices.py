@@ -28,13 +28,12 @@ from fuseloom.frontends.mlir.expressions import (
     sub,
     substituted,
 )
-from fuseloom.program.types import Op
+from fuseloom.program.float32 import LARGEST
+from fuseloom.program.functions import Op
 
 GREATER, DIFFERS, NOT, SELECT = "greater", "differs", "not", "select"
 INFINITE = "infinite"
 """Raw tree of whether an element is the infinity that is the other operand."""
-LARGEST = 3.4028234663852886e38
-"""The largest number of float32."""
 _STRICT = {"gt": False, "lt": True}
 _LOOSE = {"ge": True, "le": False}
 

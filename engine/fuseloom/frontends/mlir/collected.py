@@ -11,12 +11,13 @@ from fuseloom.frontends.mlir.blocks import StoredBlocks, with_blocks
 from fuseloom.frontends.mlir.expressions import refuse_meaning
 from fuseloom.frontends.mlir.values import ConstantTensor, DimensionSize
 from fuseloom.program.formats import Format
+from fuseloom.program.functions import Op
 from fuseloom.program.limits import MAX_NAME_CHARS
 from fuseloom.program.parser import parse_relation
 from fuseloom.program.relations import Relation
 from fuseloom.program.storage import StoredTensor
 from fuseloom.program.syntax import SourcePlace
-from fuseloom.program.types import Op, Program, Statement, Tensor
+from fuseloom.program.types import Program, Statement, Tensor
 from fuseloom.program.verify import RESERVED
 
 

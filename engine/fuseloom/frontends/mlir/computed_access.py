@@ -13,9 +13,10 @@ from fuseloom.frontends.mlir.expressions import refuse_meaning
 from fuseloom.frontends.mlir.sizes import Reach
 from fuseloom.frontends.mlir.syntax import Sum
 from fuseloom.frontends.mlir.values import DimensionSize
+from fuseloom.program.functions import Op
 from fuseloom.program.relations import Relation, affine_text, bounds
 from fuseloom.program.syntax import SourcePlace
-from fuseloom.program.types import Access, Op
+from fuseloom.program.types import Access
 
 
 def read_at(

@@ -20,8 +20,7 @@ from fuseloom.frontends.mlir.expressions import (
     Unsupported,
 )
 from fuseloom.frontends.mlir.semirings import FULL
-from fuseloom.program.reference import UNARY
-from fuseloom.program.types import Op
+from fuseloom.program.functions import FUNCTIONS, Op
 
 Array = npt.NDArray[np.float64]
 
@@ -39,7 +38,7 @@ def _chosen(condition: Array, yes: Array, no: Array) -> Array:
 _APPLIED: Mapping[Op, Callable[..., Array]] = {
     Op.MUL: lambda *x: np.prod(np.broadcast_arrays(*x), axis=0),
     Op.ADD: np.add, Op.SUB: np.subtract, Op.DIV: np.divide,
-    Op.MAXIMUM: np.maximum, **UNARY,
+    Op.MAXIMUM: np.maximum, **{op: row.exact for op, row in FUNCTIONS.items()},
 }  # fmt: skip
 _WITH_CONSTANT: Mapping[Op, Callable[[Array, float], Array]] = {
     Op.SCALE: lambda x, c: x * c, Op.SHIFT: lambda x, c: x + c, Op.AT_LEAST: np.maximum,

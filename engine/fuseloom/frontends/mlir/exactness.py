@@ -17,7 +17,7 @@ from fuseloom.frontends.mlir.expressions import (
     arguments,
     is_known,
 )
-from fuseloom.program.types import Op
+from fuseloom.program.functions import Op
 
 _ZERO_AT_ZERO = (*(op for op in Op if op.keeps_zero), Op.SCALE, Op.SUM, Op.ADD, Op.SUB)
 

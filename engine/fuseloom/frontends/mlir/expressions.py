@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from fuseloom.errors import ProgramError
+from fuseloom.program.functions import Op
 from fuseloom.program.syntax import SourcePlace
-from fuseloom.program.types import Op
 
 CAST = "cast"
 """Raw tree of a region that does nothing but change the type of an element."""

@@ -22,8 +22,9 @@ from fuseloom.frontends.mlir.values import (
     literal_array,
 )
 from fuseloom.program.formats import Format
+from fuseloom.program.functions import Op
 from fuseloom.program.syntax import SourcePlace
-from fuseloom.program.types import Access, Op
+from fuseloom.program.types import Access
 
 
 class Assigning(Protocol):

@@ -1,9 +1,9 @@
 """Integers of some number of bits, as numbers that programs compute.
 
 An integer is the number that its bits are with a sign, one of type ``ui8`` that without; an ``i1``
-is 0 or 1.  Operations on at most :data:`NARROW` bits are exact: a result is taken modulo 2^bits
-(:data:`WRAP`), and an operand without a sign is the number of the same bits (:data:`UNSIGNED`).  Of
-wider integers programs have those that float32 has, up to 2^24.
+is 0 or 1.  Operations on at most 24 bits are exact: a result is taken modulo 2^bits (:data:`WRAP`),
+and an operand without a sign is the number of the same bits (:data:`UNSIGNED`).  Of wider integers
+programs have those that float32 has, up to 2^24.
 """
 
 from __future__ import annotations
@@ -43,12 +43,9 @@ from fuseloom.frontends.mlir.expressions import (
     smallest,
     sub,
 )
-from fuseloom.program.types import Op
+from fuseloom.program.float32 import EXACT_INTEGERS, INTEGER_BITS
+from fuseloom.program.functions import Op
 
-NARROW = 24
-"""Bits of the widest integers all of which are numbers of float32."""
-EXACT = 2.0**NARROW
-"""Integers up to this are numbers of float32."""
 _HALF = 8
 _TYPE = re.compile(r"([su]?)i([1-9]\d?)")
 _EVERY = (-math.inf, math.inf)
@@ -67,8 +64,8 @@ def range_of(element: str | None) -> tuple[float, float]:
     ((-128.0, 127.0), (0.0, 255.0), (-16777216.0, 16777216.0))
     """
     bits = bits_of(element)
-    if bits is None or bits > NARROW:
-        return -EXACT, EXACT
+    if bits is None or bits > INTEGER_BITS:
+        return -EXACT_INTEGERS, EXACT_INTEGERS
     return _whole_range(element, bits)
 
 
@@ -106,7 +103,7 @@ def _bounds(node: Node) -> tuple[float, float]:
         case Num(value=value):
             return value, value
         case Index():
-            return 0.0, EXACT
+            return 0.0, EXACT_INTEGERS
         case Arg(range=(low, high)):
             return low, high
         case Apply(op=op, operands=operands, constant=constant):
@@ -243,7 +240,7 @@ def unsigned(op: str, node: Node, element: str | None, way_out: str) -> Node:
         return node
     if isinstance(node, Num):
         return Num(node.value + 2.0**bits) if bits is not None else node
-    if bits is None or bits > NARROW:
+    if bits is None or bits > INTEGER_BITS:
         raise Unsupported(
             f"{op} of {element or 'integers'}, which may be negative",
             f"without a sign a negative one is more than 2^24; {way_out}, where none is negative",
@@ -302,7 +299,7 @@ def extreme(op: str, a: Node, b: Node, element: str | None) -> Node:
     if natural(a, element) and natural(b, element):
         return best(a, b)
     bits = bits_of(element)
-    if bits is not None and bits <= NARROW:
+    if bits is not None and bits <= INTEGER_BITS:
         return wrapped(best(*(unsigned(op, x, element, "") for x in (a, b))), element)
     less = below(a, b, element)
     return selected(less, b, a) if op == "arith.maxui" else selected(less, a, b)
@@ -320,10 +317,10 @@ def product(a: Node, b: Node, element: str | None) -> Node:
         Integers whose halves have products that are too large.
     """
     bits = bits_of(element)
-    if bits is None or bits > NARROW or (isinstance(a, Num) and isinstance(b, Num)):
+    if bits is None or bits > INTEGER_BITS or (isinstance(a, Num) and isinstance(b, Num)):
         return mul(a, b)
     ends = [x * y for x in bounds(a, element) for y in bounds(b, element)]
-    if max(map(abs, ends)) <= EXACT:
+    if max(map(abs, ends)) <= EXACT_INTEGERS:
         return mul(a, b)
     if bits > 2 * _HALF:
         raise Unsupported(
@@ -345,7 +342,7 @@ def shifted_bits(op: str, node: Node, places: Node, element: str | None) -> Node
         A shift by a tensor, by too much, or of a negative number that is wide.
     """
     bits = bits_of(element) or 64
-    most = min(bits, NARROW)
+    most = min(bits, INTEGER_BITS)
     whole = isinstance(places, Num) and places.value == int(places.value)
     n = int(places.value) if isinstance(places, Num) and whole else -1
     if not 0 <= n < (most if op == "arith.shli" else bits):
@@ -360,13 +357,13 @@ def shifted_bits(op: str, node: Node, places: Node, element: str | None) -> Node
         return wrapped(scaled(node, 2.0**n), element, (low * 2.0**n, high * 2.0**n)) if n else node
     if op == "arith.shrsi" or natural(node, element) or n == 0:
         return made(Op.FLOOR, scaled(node, 2.0**-n)) if n else node
-    if bits <= NARROW:
+    if bits <= INTEGER_BITS:
         return made(Op.FLOOR, scaled(unsigned(op, node, element, ""), 2.0**-n))
-    if bits - n > NARROW:
+    if bits - n > INTEGER_BITS:
         raise Unsupported(
             f"{op} of {element}, which may be negative, by {n}",
             f"the result may be more than 2^24; use arith.shrsi, where none is negative, or shift "
-            f"by at least {bits - NARROW}",
+            f"by at least {bits - INTEGER_BITS}",
         )
     sign = compared("slt", node, Num(0.0), True)
     return add(made(Op.FLOOR, scaled(node, 2.0**-n)), scaled(sign, 2.0 ** (bits - n)))

@@ -19,11 +19,9 @@ from fuseloom.errors import DataError
 from fuseloom.frontends.mlir.collected import Input, Made
 from fuseloom.frontends.selections import check_entries, selection_of
 from fuseloom.program import Program, StoredTensor, Tensor, evaluate
+from fuseloom.program.float32 import EXACT_INTEGERS
 from fuseloom.program.formats import suggestion
 from fuseloom.program.levels import shape_text
-
-MOST_EXACT = 2**24
-"""Integers up to this one are numbers of float32."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +80,7 @@ def places_of(values: npt.NDArray[np.float64], label: str, size: int) -> npt.NDA
             f"index {label} holds {values[~whole].ravel()[0]:g}",
             hint="places are integers: give an array of integers",
         )
-    clipped = np.clip(values, -MOST_EXACT, None)
+    clipped = np.clip(values, -EXACT_INTEGERS, None)
     entries = np.minimum(clipped, float(2**62)).astype(np.int64)
     check_entries(entries, size, label)
     return entries

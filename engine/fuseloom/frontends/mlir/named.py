@@ -23,11 +23,12 @@ from fuseloom.frontends.mlir.expressions import (
     smallest,
     sub,
 )
-from fuseloom.frontends.mlir.integers import NARROW, bits_of, range_of
+from fuseloom.frontends.mlir.integers import bits_of, range_of
 from fuseloom.frontends.mlir.syntax import AffineMap, Type
 from fuseloom.frontends.mlir.values import Ignored
+from fuseloom.program.float32 import INTEGER_BITS
+from fuseloom.program.functions import FUNCTIONS, Op
 from fuseloom.program.syntax import SourcePlace
-from fuseloom.program.types import Op
 
 
 @dataclass(frozen=True)
@@ -81,20 +82,17 @@ _ELEMENTWISE: Mapping[str, tuple[str, int]] = {
     "linalg.max_unsigned": ("arith.maximumf", 2),
     "linalg.min_unsigned": ("arith.minimumf", 2),
     "linalg.powf": ("math.powf", 2),
-    "linalg.exp": ("math.exp", 1),
-    "linalg.log": ("math.log", 1),
-    "linalg.rsqrt": ("math.rsqrt", 1),
     "linalg.negf": ("arith.negf", 1),
-    "linalg.sqrt": ("math.sqrt", 1),
-    "linalg.tanh": ("math.tanh", 1),
-    "linalg.abs": ("math.absf", 1),
-    "linalg.floor": ("math.floor", 1),
-    "linalg.ceil": ("math.ceil", 1),
     "linalg.round": ("math.round", 1),
-    "linalg.erf": ("math.erf", 1),
     "linalg.max": ("arith.maximumf", 2),
     "linalg.min": ("arith.minimumf", 2),
     "linalg.select": ("arith.select", 3),
+    **{
+        name: (row.mlir[0], 1)
+        for row in FUNCTIONS.values()
+        for name in row.mlir
+        if name.startswith("linalg.")
+    },
 }
 _INTEGERS: Mapping[str, str] = {
     "arith.addf": "arith.addi", "arith.subf": "arith.subi", "arith.mulf": "arith.muli",
@@ -305,7 +303,7 @@ def in_floats(computation: Computation, ins: Sequence[Type], signless: bool) -> 
 def _element(k: int, of: Type) -> Arg:
     """An operand, with the range of its type."""
     bits = bits_of(of.element)
-    narrow = bits is not None and bits <= NARROW
+    narrow = bits is not None and bits <= INTEGER_BITS
     return Arg(k, range=range_of(of.element) if narrow else None)
 
 

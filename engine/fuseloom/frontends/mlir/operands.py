@@ -40,8 +40,9 @@ from fuseloom.frontends.mlir.values import (
     exact,
 )
 from fuseloom.program.formats import Format
+from fuseloom.program.functions import Op
 from fuseloom.program.syntax import SourcePlace
-from fuseloom.program.types import Access, Op
+from fuseloom.program.types import Access
 from fuseloom.wording import counted
 
 

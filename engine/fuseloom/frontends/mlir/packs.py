@@ -11,8 +11,9 @@ from fuseloom.frontends.mlir.moves import Numbers, extract_slice, pad
 from fuseloom.frontends.mlir.reshapes import reshape, spread
 from fuseloom.frontends.mlir.syntax import Pack, Pad, Reshape, Slice, Type, Typed, Use
 from fuseloom.frontends.mlir.values import DimensionSize, View, stated
+from fuseloom.program.functions import Op
 from fuseloom.program.syntax import SourcePlace
-from fuseloom.program.types import Access, Op
+from fuseloom.program.types import Access
 
 
 def pack(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from fuseloom.frontends.mlir.choices import DIFFERS, GREATER, LARGEST
+from fuseloom.frontends.mlir.choices import DIFFERS, GREATER
 from fuseloom.frontends.mlir.expressions import (
     Node,
     Num,
@@ -18,7 +18,8 @@ from fuseloom.frontends.mlir.expressions import (
     shifted,
     sub,
 )
-from fuseloom.program.types import Op
+from fuseloom.program.float32 import LARGEST
+from fuseloom.program.functions import Op
 
 _PRODUCTS = 16
 """The largest exponent whose power is a product."""

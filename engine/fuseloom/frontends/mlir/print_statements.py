@@ -8,27 +8,11 @@ from math import prod
 
 from fuseloom.frontends.mlir.expressions import ROOT_HALF
 from fuseloom.program.formats import Format, LevelFormat, format_text
-from fuseloom.program.types import Access, Op, Program, Statement
+from fuseloom.program.functions import FUNCTIONS, Op
+from fuseloom.program.types import Access, Program, Statement
 
 _BINARY = {Op.MUL: "arith.mulf", Op.ADD: "arith.addf", Op.SUB: "arith.subf", Op.DIV: "arith.divf",
            Op.MAXIMUM: "arith.maximumf"}  # fmt: skip
-_FUNCTIONS = {
-    Op.EXP: "math.exp",
-    Op.LOG: "math.log",
-    Op.SQRT: "math.sqrt",
-    Op.RSQRT: "math.rsqrt",
-    Op.TANH: "math.tanh",
-    Op.ABS: "math.absf",
-    Op.FLOOR: "math.floor",
-    Op.CEIL: "math.ceil",
-    Op.TRUNC: "math.trunc",
-    Op.ROUND: "math.roundeven",
-    Op.SIN: "math.sin",
-    Op.COS: "math.cos",
-    Op.ERF: "math.erf",
-    Op.LOG1P: "math.log1p",
-    Op.EXPM1: "math.expm1",
-}
 MINUS_INFINITY = "0xFF800000"
 
 
@@ -199,8 +183,8 @@ def _body(s: Statement, name: str) -> list[str]:
             x = add(f"arith.maximumf {x}, {number(0.0)}")
         case Op.AT_LEAST:
             x = add(f"arith.maximumf {x}, {number(s.constant or 0.0)}")
-        case op if op in _FUNCTIONS:
-            x = add(f"{_FUNCTIONS[op]} {x}")
+        case op if op in FUNCTIONS and FUNCTIONS[op].mlir:
+            x = add(f"{FUNCTIONS[op].mlir[0]} {x}")
         case Op.SIGN:
             zero = number(0.0)
             above, below = (

@@ -38,7 +38,8 @@ from fuseloom.frontends.mlir.values import (
     Value,
     is_least,
 )
-from fuseloom.program.types import Access, Op
+from fuseloom.program.functions import Op
+from fuseloom.program.types import Access
 
 
 class Reductions(Statements):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fuseloom.frontends.mlir.constants import Places
 from fuseloom.frontends.mlir.expressions import Arg, Node, Num
-from fuseloom.frontends.mlir.integers import NARROW, bits_of, range_of
+from fuseloom.frontends.mlir.integers import bits_of, range_of
 from fuseloom.frontends.mlir.syntax import AffineMap, Sum
 from fuseloom.frontends.mlir.values import (
     Blank,
@@ -17,6 +17,7 @@ from fuseloom.frontends.mlir.values import (
     View,
     inexact,
 )
+from fuseloom.program.float32 import INTEGER_BITS
 from fuseloom.program.syntax import SourcePlace
 
 
@@ -77,7 +78,7 @@ def range_of_value(value: Value, element: str) -> tuple[float, float] | None:
         values = value.array()
         if values is not None and values.size:
             return float(values.min()), float(values.max())
-    return range_of(element) if bits <= NARROW else None
+    return range_of(element) if bits <= INTEGER_BITS else None
 
 
 class BadValueError(Exception):

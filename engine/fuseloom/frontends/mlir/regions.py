@@ -43,8 +43,8 @@ from fuseloom.frontends.mlir.values import (
     is_least,
     number,
 )
+from fuseloom.program.functions import Op
 from fuseloom.program.syntax import SourcePlace
-from fuseloom.program.types import Op
 from fuseloom.wording import counted
 
 

@@ -12,8 +12,9 @@ from fuseloom.frontends.mlir.sizes import SizeProduct
 from fuseloom.frontends.mlir.syntax import Concat, Number, Reshape
 from fuseloom.frontends.mlir.values import Blank, ConstantTensor, DimensionSize, View, stated
 from fuseloom.program.formats import Format
+from fuseloom.program.functions import Op
 from fuseloom.program.syntax import SourcePlace
-from fuseloom.program.types import Access, Op
+from fuseloom.program.types import Access
 from fuseloom.wording import counted
 
 

@@ -30,7 +30,7 @@ from fuseloom.frontends.mlir.expressions import (
     shifted,
     sub,
 )
-from fuseloom.program.types import Op
+from fuseloom.program.functions import Op
 
 Branch: TypeAlias = Callable[..., Node] | None
 """A function that builds a region's result from its arguments; None for an empty region."""

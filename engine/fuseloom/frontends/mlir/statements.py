@@ -25,7 +25,8 @@ from fuseloom.frontends.mlir.operands import OperandRead, Operands
 from fuseloom.frontends.mlir.region_values import Captured
 from fuseloom.frontends.mlir.syntax import Number, Type
 from fuseloom.frontends.mlir.values import ConstantTensor, DimensionSize, Ignored, Value, View
-from fuseloom.program.types import Access, Op
+from fuseloom.program.functions import Op
+from fuseloom.program.types import Access
 
 
 class Statements(Operands):

@@ -30,8 +30,9 @@ from fuseloom.frontends.mlir.values import (
     View,
     stated,
 )
+from fuseloom.program.functions import Op
 from fuseloom.program.limits import MAX_NESTING, MAX_STATEMENTS
-from fuseloom.program.types import Access, BroadcastAdd, Op
+from fuseloom.program.types import Access, BroadcastAdd
 
 SETTING = "fuseloom.broadcast_add"
 """Attribute of a module: how broadcast sums mean their rows (``docs/language.md``)."""

@@ -16,9 +16,7 @@ from fuseloom.frontends.torch.messages import refusal
 from fuseloom.frontends.torch.nodes import COMPARING, CONDITIONS, RANKING, numbers, op_name
 from fuseloom.frontends.torch.values import Value
 from fuseloom.program import Op
-
-MOST = 2.0**24
-"""Up to that float32 has all integers."""
+from fuseloom.program.float32 import EXACT_INTEGERS
 
 CONVERSIONS = frozenset({"to", "_to_copy", "type_as"})
 """Operations that may give a tensor of another type."""
@@ -60,7 +58,7 @@ class IntegerBounds:
         conditions = name in CONDITIONS and self._of_numbers_or_bits(node, name)
         whole = (name in INTEGER_OPERATIONS or name in views.VIEWS) and self.bound(
             node, name
-        ) <= MOST
+        ) <= EXACT_INTEGERS
         if not (whole or conditions or name in RANKING or name in COMPARING or name in CONVERSIONS):
             raise refusal(
                 node,
@@ -77,7 +75,7 @@ class IntegerBounds:
         if name.startswith(("bitwise", "__")):
             return all(x.dtype == self.torch.bool for x in held)
         kinds = all(numbers(x) or x.dtype == self.torch.bool for x in held)
-        return kinds or self.bound(node, name) <= MOST
+        return kinds or self.bound(node, name) <= EXACT_INTEGERS
 
     def bound(self, node: Any, name: str) -> float:
         """The largest magnitude that a node's integers may have; infinite if unknown."""

@@ -11,7 +11,7 @@ from fuseloom.frontends.torch.steps import rounded_quotient
 from fuseloom.frontends.torch.values import Value
 from fuseloom.frontends.torch.views import moved, pieces
 from fuseloom.program import Op
-from fuseloom.program.types import ELEMENTARY
+from fuseloom.program.functions import FUNCTIONS
 from fuseloom.wording import counted
 
 if TYPE_CHECKING:
@@ -287,7 +287,7 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "addcmul": addcmul, "addcdiv": addcdiv, "lerp": lerp, "logaddexp": logaddexp,
     "cosh": exponentials(1.0), "sinh": exponentials(-1.0), "prod": prod,
     "reciprocal": reciprocal,
-    **{op.value: function(op) for op in ELEMENTARY if op not in (Op.GELU, Op.ROUND)},
+    **{op.value: function(op) for op in FUNCTIONS if op not in (Op.GELU, Op.ROUND)},
     "clamp": clamp, "clip": clamp, "clamp_min": clamp_min, "clamp_max": clamp_max,
     "maximum": maximum, "minimum": minimum, "fmax": maximum, "fmin": minimum,
     "hypot": hypotenuse, "pow": power, "float_power": power, "exp2": exp2,

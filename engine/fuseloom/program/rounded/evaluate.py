@@ -13,12 +13,13 @@ from dataclasses import replace
 import numpy as np
 
 from fuseloom.program.distinct import distinct
+from fuseloom.program.float32 import SMALLEST
+from fuseloom.program.functions import Op
 from fuseloom.program.levels import DenseLevel
 from fuseloom.program.relayout import renumbered
 from fuseloom.program.rounded.budget import WORD, EvaluationBudget, TooMuchError
 from fuseloom.program.rounded.products import rounded, sum_of_products, sum_of_slices
 from fuseloom.program.rounded.rounding import (
-    SMALLEST,
     Rounding,
     function,
     reciprocal,
@@ -41,7 +42,7 @@ from fuseloom.program.rounded.terms import Term, maximum, summed
 from fuseloom.program.rounded.unions import union
 from fuseloom.program.rounded.wanted import Wanted
 from fuseloom.program.storage import StoredTensor
-from fuseloom.program.types import Access, Op, Program, Statement, Tensor
+from fuseloom.program.types import Access, Program, Statement, Tensor
 
 Function = Callable[[Floats, Floats | None], tuple[Floats, Floats | None]]
 

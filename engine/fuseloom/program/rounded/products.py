@@ -14,8 +14,9 @@ from math import prod
 
 import numpy as np
 
+from fuseloom.program.float32 import LARGEST, SMALLEST
 from fuseloom.program.rounded.budget import EvaluationBudget, TooMuchError
-from fuseloom.program.rounded.rounding import LARGEST, SMALLEST, Rounding, settled, undetermined
+from fuseloom.program.rounded.rounding import Rounding, settled, undetermined
 from fuseloom.program.rounded.tensors import (
     Elements,
     Floats,

@@ -12,19 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from fuseloom.program.reference import UNARY
+from fuseloom.program.float32 import LARGEST, ROUNDOFF, SMALLEST
+from fuseloom.program.functions import FUNCTIONS, Integers, Op, below_pole
 from fuseloom.program.rounded.tensors import Bools, Floats
-from fuseloom.program.types import Op
 
-UNIT = 2.0**-24 * 1.01
+UNIT = ROUNDOFF * 1.01
 """Largest relative error of one rounding to float32, with a margin for higher orders."""
-LARGEST = float(np.finfo(np.float32).max)
-SMALLEST = 2.0**-149
-"""The spacing of float32 next to 0: what underflow loses at most."""
-EITHER_ZERO = 2.0**-150
+EITHER_ZERO = SMALLEST / 2
 """The bound of a zero of which nobody says whether it is -0.0: less than float32 can be off."""
-NORMAL = 2.0**-126
-"""The smallest number of full precision; a reciprocal that overflows is wrong by so much."""
 FUNCTION = 4.0
 """Units of error of an elementary function on the machine."""
 
@@ -128,31 +123,20 @@ def _of_no_number(inherited: Floats | None, like: Floats) -> Floats:
     return np.where(np.isinf(inherited), np.inf, np.where(np.isnan(inherited), unknown, 0.0))
 
 
-_GELU_SLOPE = _ERF_SLOPE = 1.13
-_MOST_EXPONENT = 700.0
-"""Its exponential is a number; an argument that is wrong by more says nothing."""
-
-
 def function(
     op: Op, x: Floats, bounds: Floats | None, rounding: Rounding
 ) -> tuple[Floats, Floats | None]:
     """An elementary function of every element."""
-    values = UNARY[op](x)
-    if op is Op.RELU:
-        return values, with_either_zero(bounds, values, (x == 0) & np.signbit(x))
-    if op is Op.ABS:
-        return values, bounds
+    row = FUNCTIONS[op]
+    values = row.exact(x)
     if op.steps:
         return values, None if bounds is None else _stepped(op, x, values, bounds)
-    unit = FUNCTION * rounding.unit
-    match op:
-        case Op.GELU:
-            fresh = unit * np.abs(x) + SMALLEST
-        case Op.SIGMOID:
-            fresh = unit * values + NORMAL
-        case _:
-            fresh = unit * np.abs(values) + SMALLEST
-    inherited = None if bounds is None else _spread(op, x, values, bounds, rounding)
+    inherited = None if bounds is None else row.spread(x, values, bounds, rounding.slope)
+    if op is Op.RELU:
+        return values, with_either_zero(inherited, values, (x == 0) & np.signbit(x))
+    if row.integers is Integers.KEEPS:
+        return values, inherited
+    fresh = row.own_error(x, values, FUNCTION * rounding.unit)
     return settled(values, inherited, fresh, rounding)
 
 
@@ -174,51 +158,8 @@ def _stepped(op: Op, x: Floats, values: Floats, bounds: Floats) -> Floats:
 def steps(op: Op, x: Floats, bounds: Floats | None) -> tuple[Floats, Floats]:
     """The least and the largest value of a function with steps of what the argument may be."""
     wide = np.zeros(1) if bounds is None else np.where(bounds > EITHER_ZERO, bounds, 0.0)
-    return UNARY[op](x - wide), UNARY[op](x + wide)
-
-
-def _spread(op: Op, x: Floats, values: Floats, bounds: Floats, rounding: Rounding) -> Floats:
-    """Bound the distance to f(x) of a function whose argument is off by up to its bound.
-
-    Where the bound reaches a pole it is as large as the slope says: too wide to judge by.
-    """
-    share = bounds / np.abs(x)
-    match op:
-        case Op.GELU:
-            return _GELU_SLOPE * bounds
-        case Op.SIGMOID:
-            return _within(0.25 * bounds, 1.0)
-        case Op.TANH:
-            return _within(bounds, 2.0)
-        case Op.SIN | Op.COS:
-            return _within(bounds, 2.0)
-        case Op.ERF:
-            return _within(_ERF_SLOPE * bounds, 2.0)
-        case Op.SQRT:
-            spread = values * share / (1.0 + np.sqrt(np.maximum(1.0 - share, 0.0)))
-            # What underflow may have lost keeps its sign, so the root of it is a number.
-            tiny = (bounds < NORMAL) & (values >= 0)
-            share = np.where(tiny, 0.0, share)
-            return np.where(tiny, np.sqrt(bounds), rounding.slope(share, spread, values))
-        case Op.EXP | Op.EXPM1:
-            slope = values if op is Op.EXP else values + 1.0
-            spread = slope * np.expm1(np.minimum(bounds, _MOST_EXPONENT))
-            certain = np.isfinite(values) & (bounds <= _MOST_EXPONENT)
-            spread = np.where(certain, spread, np.inf)
-            return np.where(bounds == 0, 0.0, spread)
-        case Op.LOG | Op.LOG1P:
-            if op is Op.LOG1P:
-                share = bounds / np.abs(1.0 + x)
-            spread = np.maximum(share, -np.log1p(-_below(share)))
-        case _:
-            left = 1.0 - _below(share)
-            spread = np.abs(values) * np.maximum(0.5 * share / left, 1.0 / np.sqrt(left) - 1.0)
-    return rounding.slope(share, spread, values)
-
-
-def _within(spread: Floats, most: float) -> Floats:
-    """The spread of a function whose values are never further apart; of anything, it is NaN."""
-    return np.where(np.isinf(spread), np.inf, np.minimum(spread, most))
+    exact = FUNCTIONS[op].exact
+    return exact(x - wide), exact(x + wide)
 
 
 def reciprocal(
@@ -229,10 +170,5 @@ def reciprocal(
     if bounds is None:
         return values, None
     share = bounds / np.abs(x)
-    spread = np.abs(values) * share / (1.0 - _below(share))
+    spread = np.abs(values) * share / (1.0 - below_pole(share))
     return values, rounding.slope(share, spread, values)
-
-
-def _below(share: Floats) -> Floats:
-    """A share of an argument that does not reach the pole; of what does, see ``slope``."""
-    return np.where(share < 1.0, share, 0.5)

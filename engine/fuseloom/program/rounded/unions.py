@@ -11,6 +11,7 @@ from functools import reduce
 
 import numpy as np
 
+from fuseloom.program.functions import Op
 from fuseloom.program.rounded.budget import EvaluationBudget
 from fuseloom.program.rounded.rounding import Rounding, settled, with_either_zero
 from fuseloom.program.rounded.tensors import (
@@ -23,7 +24,7 @@ from fuseloom.program.rounded.tensors import (
     keys,
     same_axis,
 )
-from fuseloom.program.types import BroadcastAdd, Op
+from fuseloom.program.types import BroadcastAdd
 
 Operand = tuple[tuple[str, ...], Elements]
 """Indices, one per dimension, and elements."""

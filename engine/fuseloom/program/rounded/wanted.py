@@ -8,8 +8,9 @@ from typing import TypeAlias
 import numpy as np
 
 from fuseloom.program.distinct import distinct
+from fuseloom.program.functions import Op
 from fuseloom.program.rounded.tensors import Box, Elements, Grid, Ints
-from fuseloom.program.types import Access, BroadcastAdd, Op, Program, Statement
+from fuseloom.program.types import Access, BroadcastAdd, Program, Statement
 
 Leaf: TypeAlias = Callable[[str, Box], Elements | None]
 """A tensor's elements inside a box, where they are known and sparse."""

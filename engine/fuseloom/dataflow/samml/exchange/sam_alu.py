@@ -18,7 +18,7 @@ from fuseloom.dataflow.samml.exchange.streams import peel, tensors_behind
 from fuseloom.dataflow.samml.exchange.wiring import DraftNode, DraftOutput
 from fuseloom.dataflow.samml.graph import StreamKind
 from fuseloom.errors import GraphError
-from fuseloom.program.types import ELEMENTARY, Op
+from fuseloom.program.functions import FUNCTIONS, Op
 
 VAL = StreamKind.VAL
 FLOAT = "fp_"
@@ -35,7 +35,7 @@ BINARY: Mapping[str, str] = {
     "smin": "min",
 }
 """The functions of two operands, by type."""
-UNARY: Mapping[str, str] = {op.value: op.value for op in ELEMENTARY} | {
+UNARY: Mapping[str, str] = {op.value: op.value for op in FUNCTIONS} | {
     "leakyrelu": "leakyrelu",
     "leaky_relu": "leakyrelu",
     "neg": "neg",

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from fuseloom.dataflow.samml.exchange.schema import pb
 from fuseloom.dataflow.samml.graph import Scalar, StreamKind
 from fuseloom.errors import GraphError
+from fuseloom.program.functions import FUNCTIONS
 from fuseloom.wording import counted
 
 CRD, REF, VAL, SIG = StreamKind.CRD, StreamKind.REF, StreamKind.VAL, StreamKind.SIG
@@ -32,15 +33,11 @@ BINARY_CODES: Mapping[str, int] = {
     "elemmul": pb.ALU.ELEMMUL,
 }
 UNARY_CODES: Mapping[str, int] = {
-    "exp": pb.ALU.EXP,
-    "sin": pb.ALU.SIN,
-    "cos": pb.ALU.COS,
     "max": pb.ALU.MAX,
     "scalaradd": pb.ALU.SCALARADD,
     "scalarmul": pb.ALU.SCALARMUL,
     "scalardiv": pb.ALU.SCALARDIV,
-    "rsqrt": pb.ALU.RSQRT,
-    "sigmoid": pb.ALU.SIGMOID,
+    **{op.value: getattr(pb.ALU, op.name) for op in FUNCTIONS if hasattr(pb.ALU, op.name)},
 }
 _BINARY = {code: name for name, code in BINARY_CODES.items()}
 _UNARY = {code: name for name, code in UNARY_CODES.items()}

@@ -32,7 +32,13 @@ from fuseloom.errors import SimulationError
 ENVIRONMENT = "FUSELOOM_CACHE_DIR"
 KEPT = 3  # caches of other versions, newest first
 _SIGNATURE = ((types.int64, types.int64), types.int64)
-_SOURCES = ("*.py", "kernels/*.py", "../dram/*.py")
+_SOURCES = (
+    "*.py",
+    "kernels/*.py",
+    "../dram/*.py",
+    "../../../program/float32.py",
+    "../../../program/functions.py",
+)
 """The sources of the machine code, from this folder."""
 _NAME = re.compile("[0-9a-f]{20}")
 # The parts of numba used here have no types.

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
-
-import numpy as np
 
 from fuseloom.dataflow.sim.compiled.inlining import inline
 from fuseloom.dataflow.sim.compiled.layout import Int
+from fuseloom.program.functions import FUNCTIONS
 
 ADD, SUB, MUL, DIV, LARGER = range(5)
 BINARY = {"add": ADD, "sub": SUB, "mul": MUL, "elemmul": MUL, "div": DIV, "max": LARGER}
@@ -92,105 +90,40 @@ def slice_left(fn: Int, o: Any, a: Any, b: Any) -> None:
             o[e] = a[e] / b
 
 
-(
-    EXP,
-    LOG,
-    RSQRT,
-    SIGMOID,
-    GELU,
-    SIN,
-    COS,
-    MAX,
-    SCALAR_ADD,
-    SCALAR_MUL,
-    SCALAR_DIV,
-    SQRT,
-    TANH,
-    ABS,
-    SIGN,
-    FLOOR,
-    CEIL,
-    TRUNC,
-    ROUND,
-    ERF,
-    LOG1P,
-    EXPM1,
-) = range(22)
+MAX, SCALAR_ADD, SCALAR_MUL, SCALAR_DIV = range(4)
 UNARY = {
-    "exp": EXP,
-    "log": LOG,
-    "rsqrt": RSQRT,
-    "sigmoid": SIGMOID,
-    "gelu": GELU,
-    "sqrt": SQRT,
-    "tanh": TANH,
-    "abs": ABS,
-    "sin": SIN,
-    "cos": COS,
-    "sign": SIGN,
-    "floor": FLOOR,
-    "ceil": CEIL,
-    "trunc": TRUNC,
-    "round": ROUND,
-    "erf": ERF,
-    "log1p": LOG1P,
-    "expm1": EXPM1,
     "max": MAX,
-    "relu": MAX,
     "scalaradd": SCALAR_ADD,
     "scalarmul": SCALAR_MUL,
     "scalardiv": SCALAR_DIV,
+    **{op.value: number for number, op in enumerate(FUNCTIONS, 4)},
 }
-SQRT_2 = math.sqrt(2)
 
 
 @inline
-def function(fn: Int, a: Any, c: Any) -> Any:
-    """A function of one value; transcendental ones in double precision, then rounded."""
-    one = np.float32(1)
+def _with_constant(fn: Int, a: Any, c: Any) -> Any:
     if fn == MAX:
         return c if c > a or c != c else a
     if fn == SCALAR_ADD:
         return a + c
     if fn == SCALAR_MUL:
         return a * c
-    if fn == SCALAR_DIV:
-        return a / c
-    if fn == EXP:
-        return np.float32(math.exp(np.float64(a)))
-    if fn == LOG:
-        d = np.float64(a)
-        return np.float32(math.log(d) if d > 0 else -math.inf if d == 0 else math.nan)
-    if fn == RSQRT:
-        return one / np.sqrt(a)
-    if fn == SIGMOID:
-        return one / (one + np.float32(math.exp(-np.float64(a))))
-    if fn == GELU:
-        d = np.float64(a)
-        return np.float32(0.5 * d * (1 + math.erf(d / SQRT_2)))
-    if fn == SQRT:
-        return np.sqrt(a)
-    if fn == TANH:
-        return np.float32(math.tanh(np.float64(a)))
-    if fn == ABS:
-        return abs(a)
-    if fn == SIN:
-        return np.float32(math.sin(np.float64(a)))
-    if fn == COS:
-        return np.float32(math.cos(np.float64(a)))
-    if fn == SIGN:
-        return np.sign(a) + np.float32(0)  # compiled, the sign of -0 is -0; numpy says 0
-    if fn == FLOOR:
-        return np.floor(a)
-    if fn == CEIL:
-        return np.ceil(a)
-    if fn == TRUNC:
-        return np.trunc(a)
-    if fn == ROUND:
-        return np.rint(a)
-    if fn == ERF:
-        return np.float32(math.erf(np.float64(a)))
-    if fn == LOG1P:
-        d = np.float64(a)
-        return np.float32(math.log1p(d) if d > -1 else -math.inf if d == -1 else math.nan)
-    return np.float32(math.expm1(np.float64(a)))
+    return a / c
+
+
+def _also(rest: Any, number: int, kernel: Any) -> Any:
+    """A helper that computes one more function than another helper does."""
+    own = inline(kernel)
+
+    def function(fn: Int, a: Any, c: Any) -> Any:
+        if fn == number:
+            return own(a)
+        return rest(fn, a, c)
+
+    return inline(function)
+
+
+function: Any = _with_constant
+"""A function of one value and the node's constant, by its number in :data:`UNARY`."""
+for _op, _row in FUNCTIONS.items():
+    function = _also(function, UNARY[_op.value], _row.kernel)

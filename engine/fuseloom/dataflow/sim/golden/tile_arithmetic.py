@@ -14,44 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from fuseloom.dataflow.samml.tile_values import TileSpec, latency, tile_of
+from fuseloom.dataflow.sim.golden.functions import unary_function
 from fuseloom.dataflow.sim.golden.maximum import larger, largest
 from fuseloom.dataflow.sim.golden.registry import golden_model
 from fuseloom.dataflow.sim.process import Behaviour, Process
 from fuseloom.dataflow.sim.tokens import DONE, is_number
-from fuseloom.program.late import LazyModule
-
-special = LazyModule("scipy.special")
 
 F32 = np.float32
 Value: TypeAlias = np.float32 | npt.NDArray[np.float32]
 Array: TypeAlias = npt.NDArray[Any]
-
-UNARY: Mapping[str, Callable[[Array, np.float32], Array]] = {
-    "exp": lambda x, _: np.exp(x.astype(np.float64)),
-    "log": lambda x, _: np.log(x.astype(np.float64)),
-    "rsqrt": lambda x, _: 1 / np.sqrt(x),
-    "sigmoid": lambda x, _: 1 / (1 + np.exp(-x.astype(np.float64)).astype(F32)),
-    "gelu": lambda x, _: 0.5 * x.astype(np.float64) * (1 + special.erf(x / np.sqrt(2.0))),
-    "sqrt": lambda x, _: np.sqrt(x),
-    "tanh": lambda x, _: np.tanh(x.astype(np.float64)),
-    "abs": lambda x, _: np.abs(x),
-    "relu": lambda x, _: larger(x, F32(0)),
-    "sin": lambda x, _: np.sin(x.astype(np.float64)),
-    "cos": lambda x, _: np.cos(x.astype(np.float64)),
-    "erf": lambda x, _: special.erf(x.astype(np.float64)),
-    "log1p": lambda x, _: np.log1p(x.astype(np.float64)),
-    "expm1": lambda x, _: np.expm1(x.astype(np.float64)),
-    "sign": lambda x, _: np.sign(x),
-    "floor": lambda x, _: np.floor(x),
-    "ceil": lambda x, _: np.ceil(x),
-    "trunc": lambda x, _: np.trunc(x),
-    "round": lambda x, _: np.rint(x),
-    "max": larger,
-    "scalaradd": lambda x, c: x + c,
-    "scalarmul": lambda x, c: x * c,
-    "scalardiv": lambda x, c: x / c,
-}
-"""The unary functions of tiles: for each number, the result of a scalar ALU."""
 
 ELEMENTWISE: Mapping[str, Callable[[Array, Array], Array]] = {
     "add": np.add,
@@ -117,11 +88,12 @@ def binary_on_tiles(name: str, spec: TileSpec) -> Callable[[Any, Any], Value]:
 def unary_on_tiles(name: str, spec: TileSpec) -> Callable[[Any, np.float32], Value]:
     """A unary function of a tile, its axes then brought in the result's order."""
     (axes,) = spec.operands
+    function = unary_function(name)
 
-    def function(x: Any, scalar: np.float32) -> Value:
-        return as_value(_aligned(UNARY[name](np.asarray(x), scalar), axes, spec.result), spec)
+    def of_tile(x: Any, scalar: np.float32) -> Value:
+        return as_value(_aligned(function(np.asarray(x), scalar), axes, spec.result), spec)
 
-    return function
+    return of_tile
 
 
 @golden_model("tilefold")

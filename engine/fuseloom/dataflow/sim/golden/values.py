@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from fuseloom.dataflow.samml.operands import neutral, required_operands
 from fuseloom.dataflow.samml.tile_values import tile_of
+from fuseloom.dataflow.sim.golden.functions import unary_function
 from fuseloom.dataflow.sim.golden.maximum import larger
 from fuseloom.dataflow.sim.golden.registry import golden_model
 from fuseloom.dataflow.sim.golden.tile_arithmetic import as_value, binary_on_tiles, unary_on_tiles
@@ -19,7 +19,6 @@ from fuseloom.dataflow.sim.tokens import DONE, EMPTY, Stop, is_number, same
 from fuseloom.wording import counted
 
 F32 = np.float32
-F64 = np.float64
 ZERO = F32(0)
 
 BINARY: Mapping[str, Callable[[F32, F32], F32]] = {
@@ -31,37 +30,6 @@ BINARY: Mapping[str, Callable[[F32, F32], F32]] = {
     "max": larger,
 }
 """The binary functions of values."""
-
-UNARY: Mapping[str, Callable[[F32, F32], Any]] = {
-    "exp": lambda x, _: np.exp(F64(x)),
-    "log": lambda x, _: np.log(F64(x)),
-    "rsqrt": lambda x, _: F32(1) / np.sqrt(x),
-    "sigmoid": lambda x, _: F32(1) / (F32(1) + F32(np.exp(-F64(x)))),
-    "gelu": lambda x, _: 0.5 * float(x) * (1 + math.erf(float(x) / math.sqrt(2))),
-    "sqrt": lambda x, _: np.sqrt(x),
-    "tanh": lambda x, _: np.tanh(F64(x)),
-    "abs": lambda x, _: np.abs(x),
-    "relu": lambda x, _: larger(x, ZERO),
-    "sin": lambda x, _: np.sin(F64(x)),
-    "cos": lambda x, _: np.cos(F64(x)),
-    "erf": lambda x, _: math.erf(x),
-    "log1p": lambda x, _: np.log1p(F64(x)),
-    "expm1": lambda x, _: np.expm1(F64(x)),
-    "sign": lambda x, _: np.sign(x),
-    "floor": lambda x, _: np.floor(x),
-    "ceil": lambda x, _: np.ceil(x),
-    "trunc": lambda x, _: np.trunc(x),
-    "round": lambda x, _: np.rint(x),
-    "max": larger,
-    "scalaradd": lambda x, c: x + c,
-    "scalarmul": lambda x, c: x * c,
-    "scalardiv": lambda x, c: x / c,
-}
-"""The unary functions of a value and the node's ``scalar``.
-
-Transcendental ones are computed in double precision and rounded, as the kernels do it, so that
-both forms agree to the last bit.
-"""
 
 
 @golden_model("array", reads=lambda _, tensor: {"vals": tensor.values})
@@ -130,7 +98,7 @@ def unary(node: Process) -> Behaviour:
     (out,) = node.outputs
     spec = tile_of(node.node)
     name = node.param("fn")
-    function = UNARY[name] if spec is None else unary_on_tiles(name, spec)
+    function = unary_function(name) if spec is None else unary_on_tiles(name, spec)
     scalar = F32(node.param("scalar", 0))
     timing = unary_timing(node.node, node.machine)
     while True:

@@ -17,9 +17,9 @@ from fuseloom.dataflow.sim.reports import Limits
 from fuseloom.dataflow.sim.steps.recorder import RecordingLimits, record
 from fuseloom.dataflow.sim.steps.recording import Recording
 from fuseloom.errors import SimulationError
+from fuseloom.program.functions import Op
 from fuseloom.program.inputs import check_data
 from fuseloom.program.storage import StoredTensor
-from fuseloom.program.types import Op
 
 
 def bound_region(

@@ -83,7 +83,6 @@ def _of_one_tile(setup: Setup) -> dict[str, float]:
     plans = [move_plan(axes, kept, spec.edge), move_plan(kept, spec.result, spec.edge)]
     more = [setup.ints.add(plan) for plan in plans]
     sizes = [int(spec.edge ** len(axes)), spec.elements]
-    scalar = 0 if fn == "relu" else setup.param("scalar", 0)
     return {
         "latency": late,
         "interval": interval,
@@ -93,7 +92,7 @@ def _of_one_tile(setup: Setup) -> dict[str, float]:
         "pool": pool_of(setup, spec),
         "lone": setup.floats.add([0]),
         "per_visit": tiles_per_visit(4 * spec.points),
-        "scalar": 0.0 if folds else float(np.float32(scalar)),
+        "scalar": 0.0 if folds else float(np.float32(setup.param("scalar", 0))),
     }
 
 

@@ -224,7 +224,7 @@ def _function_of_one(setup: Setup) -> dict[str, float]:
         "interval": timing.interval,
         "operation": UNARY[fn],
         "strict": setup.quirks.unary_empty_panics,
-        "scalar": 0.0 if fn == "relu" else float(np.float32(setup.param("scalar", 0))),
+        "scalar": float(np.float32(setup.param("scalar", 0))),
     }
 
 
