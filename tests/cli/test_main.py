@@ -278,8 +278,13 @@ HEAVY = {
         ("machine hbm2", {"numpy", "scipy", "lark"}, 900),
         ("runs list", {"numpy", "scipy", "lark", "platformdirs"}, 900),
         ("models", {"numpy", "scipy", "lark", "networkx"}, 1100),
-        ("compile --model spmv", {"numpy", "scipy", "lark", "networkx"}, 1400),
-        ("estimate --model spmv", {"numpy", "scipy", "lark", "networkx"}, 1400),
+        ("compile --model spmv", {"numpy", "scipy", "lark", "networkx"}, 1300),
+        ("estimate --model spmv", {"numpy", "scipy", "lark", "networkx"}, 1300),
+        (
+            "simulate --model spmv",
+            {"numpy", "scipy", "lark", "networkx", "numba", "llvmlite", "rich"},
+            1550,
+        ),
     ],
 )
 def test_a_command_imports_what_it_needs(

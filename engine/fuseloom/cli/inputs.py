@@ -21,7 +21,6 @@ from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.errors import DataError, ProgramError, ScheduleError
-from fuseloom.frontends.mlir import from_mlir
 from fuseloom.models import (
     DATASETS,
     MODELS,
@@ -313,6 +312,8 @@ def model_of(options: Any) -> Model:
 def _mlir(options: Any, text: str) -> MlirModel:
     shapes = _shapes(options.tensors or [], EdgeFiles(options)) if "?" in text else {}
     wanted = getattr(options, "function", None)
+    from fuseloom.frontends.mlir import from_mlir  # which takes long to import
+
     imported = from_mlir(text, source=str(options.file), shapes=shapes, function=wanted)
     for note in imported.notes:
         print(f"note: {note}", file=sys.stderr)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from typing import Any
 
@@ -12,15 +11,6 @@ from fuseloom.exploration.store import Lease, Outcome, RunIdentity, RunLabel, Ru
 from fuseloom.exploration.store.runs import FINISHED
 from fuseloom.exploration.sweep.plan import run_identity
 from fuseloom.results.record import RunRecord
-
-
-def keep_option(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--keep``."""
-    parser.add_argument(
-        "--keep", action="store_true",
-        help="keep the run (see the command 'runs'); if it is there already, it is shown and not "
-        "done again",
-    )  # fmt: skip
 
 
 def identity_of(given: CompiledInputs, options: Any) -> RunIdentity:
@@ -44,10 +34,7 @@ class Keeping:
 
     def __init__(self, options: Any, given: CompiledInputs) -> None:
         self.stored: RunRecord | None = None
-        self._store: RunStore | None = None
         self._lease: Lease | None = None
-        if not options.keep:
-            return
         self._store = RunStore()
         identity = identity_of(given, options)
         before = self._store.get(identity.key)
@@ -69,7 +56,7 @@ class Keeping:
 
     def done(self, record: RunRecord) -> None:
         """Keep this record, unless there is one that holds what this one lacks."""
-        if self._store is not None and self._lease is not None:
+        if self._lease is not None:
             if self._before is None or _parts(self._before) <= _parts(record):
                 self._store.finish(self._lease, Outcome.of(record))
             else:
@@ -80,8 +67,6 @@ class Keeping:
         return self
 
     def __exit__(self, kind: object, value: BaseException | None, trace: object) -> None:
-        if self._store is None:
-            return
         if self._lease is not None:
             # what was done before is worth more than why it could not be done again
             if isinstance(value, FuseloomError) and self._before is None:

@@ -7,7 +7,6 @@ from typing import Any
 
 from fuseloom.cli.explain import explanation, observation, write_trace
 from fuseloom.cli.inputs import CompiledInputs
-from fuseloom.cli.keeping import Keeping
 from fuseloom.cli.limits import MADE_UP_MEMORY, MADE_UP_TOKENS, limits_of
 from fuseloom.cli.tables import memory_table, run_table
 from fuseloom.dataflow.sim.explain.data import Detail
@@ -24,21 +23,34 @@ def simulate_program(options: Any, given: CompiledInputs) -> int:
     """Run a program, check it and print what came of it; 1 if the check fails."""
     made_up = options.model is None and options.tensors is None
     limits = limits_of(options, MADE_UP_TOKENS, MADE_UP_MEMORY) if made_up else limits_of(options)
+    if not options.keep:
+        return _done(options, _simulated_and_checked(options, given, limits))
+    from fuseloom.cli.keeping import Keeping  # imports what sweeps need
+
     with Keeping(options, given) as keeping:
         if keeping.stored is not None:
             return _again(options, given, keeping.stored)
-        run = _simulated(options, given, limits)
-        write_trace(options, traced_regions(run))
-        detail = Detail(nodes=options.trace)
-        if not options.json:  # what was simulated is shown whatever comes of the check
-            _print(options, given, run, program_record(run, None, detail, given.source))
-        check = None if options.no_check else run.check(memory=limits.memory)
-        record = program_record(run, check, detail, given.source)
+        record = _simulated_and_checked(options, given, limits)
         keeping.done(record)
+    return _done(options, record)
+
+
+def _simulated_and_checked(options: Any, given: CompiledInputs, limits: Limits) -> RunRecord:
+    run = _simulated(options, given, limits)
+    write_trace(options, traced_regions(run))
+    detail = Detail(nodes=options.trace)
+    if not options.json:  # what was simulated is shown whatever comes of the check
+        _print(options, given, run, program_record(run, None, detail, given.source))
+    check = None if options.no_check else run.check(memory=limits.memory)
+    return program_record(run, check, detail, given.source)
+
+
+def _done(options: Any, record: RunRecord) -> int:
+    """Print how a run ended; 1 if its check failed."""
     if options.json:
         print(record.to_json())
     else:
-        print(f"{check or 'not checked'}; simulated in {run.seconds:.2f} s")
+        print(f"{record.check or 'not checked'}; simulated in {record.seconds:.2f} s")
     return 0 if record.ok else 1
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from fuseloom.cli.command import Command, engine_option
 from fuseloom.cli.inputs import inputs, program_options
-from fuseloom.cli.keeping import keep_option
 from fuseloom.cli.limits import add_limits
 
 
@@ -16,7 +15,11 @@ def _declare(parser: argparse.ArgumentParser) -> None:
     program_options(parser)
     engine_option(parser)
     add_limits(parser)
-    keep_option(parser)
+    parser.add_argument(
+        "--keep", action="store_true",
+        help="keep the run (see the command 'runs'); if it is there already, it is shown and not "
+        "done again",
+    )  # fmt: skip
     foreign = parser.add_argument_group(
         "graphs from files",
         "Instead of a program, one graph of another tool, or of ours, with its tensors. Faults of "

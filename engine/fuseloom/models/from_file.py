@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fuseloom.errors import DataError
-from fuseloom.frontends.mlir import ImportedMlir
 from fuseloom.models.model import Model
 from fuseloom.program import StoredTensor
+
+if TYPE_CHECKING:
+    from fuseloom.frontends.mlir import ImportedMlir
 
 
 @dataclass(frozen=True)

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fuseloom.dataflow.sim.explain.data import Detail, region_record
 from fuseloom.dataflow.sim.explain.perfetto import TracedRegion
-from fuseloom.dataflow.sim.imported_runs import ImportedRun
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.program_runs import Run
 from fuseloom.results.check import Check
 from fuseloom.results.document import finite
 from fuseloom.results.record import DataSource, MachineId, RunRecord
 
+if TYPE_CHECKING:
+    from fuseloom.dataflow.sim.imported_runs import ImportedRun
+
 
 def traced_regions(run: Run | ImportedRun) -> list[TracedRegion]:
     """The regions of a run; an imported graph is one."""
-    match run:
-        case Run():
-            return [TracedRegion(r.name, r.result, r.path) for r in run.regions]
-        case ImportedRun():
-            return [TracedRegion(run.imported.graph.name, run.result, run.path)]
+    if isinstance(run, Run):
+        return [TracedRegion(r.name, r.result, r.path) for r in run.regions]
+    return [TracedRegion(run.imported.graph.name, run.result, run.path)]
 
 
 def program_record(
