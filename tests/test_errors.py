@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 from fuseloom import errors
-from fuseloom.errors import DeadlockError, FuseloomError, ParseError, SimulationError
+from fuseloom.errors import DeadlockError, FuseloomError, LoweringError, ParseError, SimulationError
 from fuseloom.results.document import DocumentKind, schema
 
 KINDS = [
@@ -72,3 +72,20 @@ def test_a_message_is_one_line_that_steers_no_terminal() -> None:
     error = ParseError("a\x1b[31m\nb", hint="c\r\u202ed", line=1, source="e\x07\udcff.loom")
     assert str(error) == (r"e\x07\udcff.loom: line 1, column 1: a\x1b[31m\nb (hint: c\r\u202ed)")
     assert ParseError("μ → é").message == "μ → é"
+
+
+def test_a_message_may_be_made_when_it_is_read() -> None:
+    asked = []
+
+    def tell() -> str:
+        asked.append(1)
+        return "none of 7 orders can be built"
+
+    error = LoweringError("no order can be built")
+    error.describe(tell)
+    assert not asked
+    again = pickle.loads(pickle.dumps(error))
+    assert str(error) == error.message == again.message == "none of 7 orders can be built"
+    assert len(asked) == 1
+    error.message = "another"
+    assert str(error) == "another"

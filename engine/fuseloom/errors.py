@@ -69,7 +69,7 @@ class FuseloomError(Exception):
         column: int | None = None,
         source: str | None = None,
     ) -> None:
-        self.message = shortened(printable(message), LONGEST * 3 // 5)
+        self.message = message
         self.hint = hint
         self.line = line
         self.column = column
@@ -83,6 +83,22 @@ class FuseloomError(Exception):
             return None
         column = None if self.line is None else self.column or 1
         return {"source": self.source, "line": self.line, "column": column}
+
+    @property
+    def message(self) -> str:
+        """What is wrong."""
+        if self._tell is not None:
+            self.message = self._tell()
+        return self._message
+
+    @message.setter
+    def message(self, text: str) -> None:
+        self._tell: Callable[[], str] | None = None
+        self._message = shortened(printable(text), LONGEST * 3 // 5)
+
+    def describe(self, tell: Callable[[], str]) -> None:
+        """Have the message made when somebody reads it: what it says may take long to find out."""
+        self._tell = tell
 
     @property
     def hint(self) -> str | None:
@@ -112,7 +128,7 @@ class FuseloomError(Exception):
         return f"{type(self).__name__}({str(self)!r})"
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        _ = self.hint  # how it is found does not travel
+        _ = self.message, self.hint  # how they are found does not travel
         return super().__reduce__()
 
     def to_dict(self) -> dict[str, Any]:

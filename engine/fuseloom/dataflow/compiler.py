@@ -100,14 +100,22 @@ def compile_region(
             f"region {region.name}: no legal order found in {counted(search.steps, 'step')}",
             hint="fuse fewer statements, or name an order",
         )
+    refusal, first = LoweringError(f"region {region.name}: no order can be built"), reason
+    every = search.exhausted and not overcut
+    refusal.describe(partial(_none_built, region, tried, every, first))
+    refusal.suggest(lambda: first.hint)
+    raise refusal
+
+
+def _none_built(region: FusedRegion, tried: int, every: bool, reason: FuseloomError) -> str:
+    """What to tell of a region of which the kinds of orders fail that were tried, or every one."""
     count = region.pog.count_within(MOST_COUNTED)
     which = f"its {orders_text(count)}" if count != 1 else "its legal orders (one)"
-    if count is None or overcut or not search.exhausted:
+    if count is None or not every:
         which = f"the {counted(tried, 'kind')} tried of {orders_text(count)}"
-    raise LoweringError(
+    return (
         f"region {region.name}: none of {which} can be built; "
-        f"the first fails with: {reason.message}",
-        hint=reason.hint,
+        f"the first fails with: {reason.message}"
     )
 
 

@@ -63,3 +63,13 @@ def test_refusals_show_where_the_request_came_from(session):
     chain.handle({"kind": "move", "gap": 4, "to": 0})
     assert not chain.status["ok"]
     assert grid.status["ok"]
+
+
+def test_a_script_is_not_translated_in_the_browser(session):
+    """Panel translates what has no name of a bundle; of two scripts, the names differ."""
+    chain, costs = (made(session).get_root() for made in (FusionChain, CostsPanel))
+    again = FusionChain(session).get_root()
+    assert chain.bundle.startswith("FusionChain-")
+    assert chain.bundle == again.bundle
+    assert costs.bundle not in (None, chain.bundle)
+    assert "export function render" in chain.esm or "export default" in chain.esm

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import param
-from panel.custom import Child, Children, JSComponent
+from panel.custom import Child, Children
 
 from fuseloom_workbench.base.assets import script, style
+from fuseloom_workbench.base.component import ScriptComponent
 from fuseloom_workbench.running.run_panel import RunPanel
 
 
-class Bench(JSComponent):
+class Bench(ScriptComponent):
     """Panes on a grid: rail, result, chain, three views beside each other, and tabs below.
 
     Sizes, what is folded and the open tab are kept in the browser.  Where there is too little room
