@@ -117,3 +117,8 @@ def test_the_first_of_equal_zeros_is_the_larger() -> None:
     zero, minus = f32(0), f32(-0.0)
     assert not np.signbit(plain(functions.larger)(zero, minus))
     assert np.signbit(plain(functions.larger)(minus, zero))
+
+
+def test_a_relu_is_the_maximum_with_zero() -> None:
+    assert functions.numbered("relu", 2.5) == (UNARY["max"], 0.0)
+    assert functions.numbered("scalarmul", 0.1) == (UNARY["scalarmul"], float(f32(0.1)))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from fuseloom.dataflow.sim.compiled.inlining import inline
 from fuseloom.dataflow.sim.compiled.layout import Int
-from fuseloom.program.functions import FUNCTIONS
+from fuseloom.program.functions import FUNCTIONS, Op
 
 ADD, SUB, MUL, DIV, LARGER = range(5)
 BINARY = {"add": ADD, "sub": SUB, "mul": MUL, "elemmul": MUL, "div": DIV, "max": LARGER}
@@ -127,3 +129,11 @@ function: Any = _with_constant
 """A function of one value and the node's constant, by its number in :data:`UNARY`."""
 for _op, _row in FUNCTIONS.items():
     function = _also(function, UNARY[_op.value], _row.kernel)
+
+
+def numbered(fn: str, constant: float) -> tuple[int, float]:
+    """A unary function's number, and the constant in float32.
+
+    A ReLU is the maximum with 0, which kernels compute of many values at once.
+    """
+    return (MAX, 0.0) if fn == Op.RELU.value else (UNARY[fn], float(np.float32(constant)))

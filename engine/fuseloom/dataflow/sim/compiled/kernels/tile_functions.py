@@ -10,7 +10,7 @@ from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.tile_values import latency
 from fuseloom.dataflow.samml.traits import Arithmetic
 from fuseloom.dataflow.sim.compiled.cache import kernel
-from fuseloom.dataflow.sim.compiled.functions import UNARY, function
+from fuseloom.dataflow.sim.compiled.functions import function, numbered
 from fuseloom.dataflow.sim.compiled.inlining import inline
 from fuseloom.dataflow.sim.compiled.kernels.contractions import (
     move_plan,
@@ -74,10 +74,11 @@ def _of_one_tile(setup: Setup) -> dict[str, float]:
     fn = setup.param("fn")
     if folds:
         late, interval = latency(setup.node, setup.machine.blocks) * setup.machine.alu_latency, 1
-        code = int(fn == "max")
+        code, constant = int(fn == "max"), 0.0
     else:
         timing = unary_timing(setup.node, setup.machine)
-        late, interval, code = timing.latency, timing.interval, UNARY[fn]
+        late, interval = timing.latency, timing.interval
+        code, constant = numbered(fn, setup.param("scalar", 0))
     kept = "".join(x for x in axes if x in spec.result)
     scratch = setup.ints.reserve(spec.elements)
     plans = [move_plan(axes, kept, spec.edge), move_plan(kept, spec.result, spec.edge)]
@@ -92,7 +93,7 @@ def _of_one_tile(setup: Setup) -> dict[str, float]:
         "pool": pool_of(setup, spec),
         "lone": setup.floats.add([0]),
         "per_visit": tiles_per_visit(4 * spec.points),
-        "scalar": 0.0 if folds else float(np.float32(setup.param("scalar", 0))),
+        "scalar": constant,
     }
 
 

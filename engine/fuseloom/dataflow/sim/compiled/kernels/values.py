@@ -13,10 +13,10 @@ from fuseloom.dataflow.sim.compiled.functions import (
     MUL,
     SCALAR_ADD,
     SCALAR_MUL,
-    UNARY,
     apply,
     function,
     larger,
+    numbered,
     slice_left,
     slice_right,
     slices,
@@ -217,14 +217,14 @@ _UNARY = TIMED.also(
 
 
 def _function_of_one(setup: Setup) -> dict[str, float]:
-    fn = setup.param("fn")
+    number, constant = numbered(setup.param("fn"), setup.param("scalar", 0))
     timing = unary_timing(setup.node, setup.machine)
     return {
         "latency": timing.latency,
         "interval": timing.interval,
-        "operation": UNARY[fn],
+        "operation": number,
         "strict": setup.quirks.unary_empty_panics,
-        "scalar": float(np.float32(setup.param("scalar", 0))),
+        "scalar": constant,
     }
 
 
