@@ -242,6 +242,7 @@ ACROSS = {
     "frontends/torch/test_models.py": "whole modules",
     "frontends/torch/test_geometric.py": "layers and models of another package",
     "frontends/torch/test_transformers.py": "whole modules of another package",
+    "frontends/torch/test_both_readers.py": "the same operations from PyTorch and from MLIR",
     "frontends/torch/test_families.py": "whole modules as people write them",
     "frontends/torch/test_operations.py": "operations, compared with PyTorch",
     "frontends/torch/test_wild_calls.py": "arguments of every kind",

@@ -144,3 +144,23 @@ def test_refusals_name_the_value(line: str, message: str) -> None:
     with pytest.raises(FuseloomError, match=message) as caught:
         from_mlir(text)
     assert caught.value.line
+
+
+def test_a_constant_of_one_value_is_a_number() -> None:
+    """Of another value at some place, or of nothing but constants, it is a tensor."""
+    text = """func.func @f(%a: tensor<2x3xf32>) -> tensor<2x3xf32> {{
+  %k = arith.constant {} : tensor<2x3xf32>
+  %r = arith.{} %a, %k : tensor<2x3xf32>
+  return %r : tensor<2x3xf32>
+}}"""
+    for literal, op, wanted in (
+        ("dense<1.5>", "addf", A + 1.5),
+        ("dense<2.5>", "mulf", A * 2.5),
+        ("dense<0.5>", "maximumf", np.maximum(A, 0.5)),
+        ("dense<[[1.0, 1.0, 1.0], [1.0, 1.0, 2.0]]>", "addf", A + np.array([[1, 1, 1], [1, 1, 2]])),
+    ):
+        imported = from_mlir(text.format(literal, op))
+        np.testing.assert_allclose(result(imported, {"a": A}), wanted, rtol=1e-6)
+        assert (set(imported.program.inputs) == {"a"}) == (len(literal) < 12)
+    constants = from_mlir(text.replace("%a, %k", "%k, %k").format("dense<1.5>", "addf"))
+    np.testing.assert_allclose(result(constants, {}), np.full((2, 3), 3.0))

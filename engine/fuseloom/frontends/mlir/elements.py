@@ -103,6 +103,12 @@ class ElementScope(LinalgScope):
         made = Structured(self.builder, computation, [blank], captured, [name], [type_])
         return made.results()[0]
 
+    def _operand(self, use: Use) -> Value:
+        value = self.value(use)
+        if isinstance(value, Blank) and value.fill is not None:
+            return filled(value, use.name, use.place)
+        return value
+
     def _of_elements(self, scalar: Scalar, name: str, place: SourcePlace) -> Value:
         """Arithmetic of tensors, e.g. of arguments that are numbers: of each element of them."""
         nodes: list[Node] = []
@@ -110,17 +116,15 @@ class ElementScope(LinalgScope):
         type_ = scalar.type or Type("f32")
         if type_.foreign:
             return Ignored(type_.foreign)
-        for use in scalar.operands:
-            value = self.value(use)
-            if isinstance(value, Blank) and value.fill is not None:
-                value = filled(value, use.name, use.place)
-            if isinstance(value, ConstantTensor) and value.rank == 0 and value.splat is not None:
-                value = ConstantNumber(value.splat, value.element)
-            if isinstance(value, ConstantNumber):
-                nodes.append(Num(value.value))
+        values = [self._operand(use) for use in scalar.operands]
+        has_elements = any(_number_of(value) is None for value in values)
+        for use, value in zip(scalar.operands, values, strict=True):
+            if isinstance(value, View | ConstantTensor) and value.rank:
+                self.agree(value, type_, str(use))
+            number = _number_of(value)
+            if number is not None and (has_elements or not isinstance(value, ConstantTensor)):
+                nodes.append(Num(number))
             elif isinstance(value, View | ConstantTensor):
-                if value.rank:
-                    self.agree(value, type_, str(use))
                 nodes.append(Arg(len(read)))
                 read.append(value)
             else:
@@ -144,3 +148,14 @@ class ElementScope(LinalgScope):
 
 
 _COMPARISONS = ("arith.cmpf", "arith.cmpi")
+
+
+def _number_of(value: Value) -> float | None:
+    """The number that a value is, or that all its elements are; None for other values."""
+    match value:
+        case ConstantNumber():
+            return value.value
+        case ConstantTensor() if value.format is None:
+            return value.splat
+        case _:
+            return None
