@@ -9,6 +9,7 @@ import pytest
 
 from fuseloom.errors import FuseloomError
 from fuseloom.frontends.mlir import from_mlir
+from fuseloom.program import Op
 
 from .files import generic, result
 
@@ -130,3 +131,25 @@ def test_refusals(body: str, message: str) -> None:
         from_mlir(generic([(FLAT.format("f32"), MAP)] * 2, (FLAT.format("f32"), MAP), "pp", body))
     assert caught.value.line
     assert caught.value.hint
+
+
+@pytest.mark.parametrize("factor", [0.25, 1.0, 3.0, -2.0])
+@pytest.mark.parametrize(
+    "choice",
+    [
+        "%c = arith.cmpf ogt, %a, %zero : f32\n%y = arith.select %c, %a, %n : f32",
+        "%c = arith.cmpf oge, %a, %zero : f32\n%y = arith.select %c, %a, %n : f32",
+        "%c = arith.cmpf olt, %a, %zero : f32\n%y = arith.select %c, %n, %a : f32",
+    ],
+)
+def test_a_leaky_relu_is_a_maximum_or_a_minimum(choice: str, factor: float) -> None:
+    body = (
+        f"%k = arith.constant {factor} : f32\n%zero = arith.constant 0.0 : f32\n"
+        f"%n = arith.mulf %a, %k : f32\n{choice}"
+    )
+    imported = from_mlir(
+        generic([(FLAT.format("f32"), MAP)], (FLAT.format("f32"), MAP), "pp", body)
+    )
+    np.testing.assert_allclose(result(imported, {"A": A}), np.where(A > 0, A, factor * A))
+    signs = [s for s in imported.program.statements if s.op is Op.SIGN]
+    assert bool(signs) == (factor < 0)

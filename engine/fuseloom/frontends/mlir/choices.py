@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from functools import reduce
 
 from fuseloom.frontends.mlir.expressions import (
+    Apply,
     Node,
     Num,
     Raw,
@@ -119,10 +120,22 @@ def selected(condition: Node, yes: Node, no: Node) -> Node:
             return largest(greater, smaller)
         if (yes, no) == (smaller, greater):
             return smallest(greater, smaller)
+        if (leaky := _leaky(greater, smaller, yes, no)) is not None:
+            return leaky
     for number in (yes, no):
         if isinstance(number, Num) and math.isnan(number.value):
             raise Unsupported("a choice of what is no number", "choose a number")
     return raw(SELECT, condition, yes, no)
+
+
+def _leaky(greater: Node, smaller: Node, yes: Node, no: Node) -> Node | None:
+    """``x > 0 ? x : c x`` as the larger or the smaller of the two; None for other choices."""
+    x, above, below = (greater, yes, no) if smaller == Num(0.0) else (smaller, no, yes)
+    match below:
+        case Apply(Op.SCALE, (same,), constant) if constant is not None and constant > 0.0:
+            if same == x == above and Num(0.0) in (greater, smaller):
+                return largest(x, below) if constant <= 1.0 else smallest(x, below)
+    return None
 
 
 BOOLEAN = ("and", "or", "xor")

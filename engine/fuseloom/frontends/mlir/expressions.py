@@ -183,9 +183,9 @@ def div(a: Node, b: Node) -> Node:
             return scaled(node, 1.0 / y)
         case Num(1.0), Apply(Op.SQRT, (x,)):
             return made(Op.RSQRT, x)
-        case Num(1.0), Apply(Op.SHIFT, (Apply(Op.EXP, (negative,)),), 1.0):
-            if isinstance(negative, Apply) and (negative.op, negative.constant) == (Op.SCALE, -1.0):
-                return made(Op.SIGMOID, negative.operands[0])
+        case _, Apply(Op.SHIFT, (Apply(Op.EXP, (Apply(Op.SCALE, (x,), -1.0),)),), 1.0):
+            sigmoid = made(Op.SIGMOID, x)
+            return sigmoid if a == Num(1.0) else mul(a, sigmoid)
     if isinstance(a, Num) and math.isfinite(a.value):
         a = shifted(scaled(b, 0.0), a.value)  # the number where the divisor has elements
     return made(Op.DIV, a, b)

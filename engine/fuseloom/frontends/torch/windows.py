@@ -9,8 +9,9 @@ with another ``S``.  A maximum skips what a window lacks, so padding never wins.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fuseloom.frontends.torch import views
@@ -49,16 +50,49 @@ def spread(m: Importer, value: Value, dim: int, held: Any, fetch: Fetch | None =
     ``fetch`` gives other windows of the same shape for other inputs of the module.
     """
     b = m.builder
-    places, size, length = held.shape
-    same = size == 1 and fetch is None and places == length
-    if same and m.torch.equal(held[:, 0], m.torch.eye(length)):
+    if fetch is None and _is_identity(m, held):
         dims: list[int | None] = [*range(dim + 1), None, *range(dim + 1, value.rank)]
         return value.picked(dims, [*value.shape[: dim + 1], 1, *value.shape[dim + 1 :]])
     value = b.stored_dims(value, [dim])
-    windows = b.feed(f"{b.node.name}_windows", held.shape, fetch or (lambda env: held), keep=True)
+    windows = b.feed(
+        f"{b.node.name}_windows", held.shape, fetch or partial(_given, held), keep=True
+    )
     names = list(LETTERS[: value.rank])
     out = [*names[:dim], "y", "z", *names[dim + 1 :]]
     return b.contract([(windows, ["y", "z", names[dim]]), (value, names)], out, "spread")
+
+
+def _is_identity(m: Importer, held: Any) -> bool:
+    """Return whether each window is one coordinate, that of its place."""
+    places, size, length = held.shape
+    return size == 1 and places == length and bool(m.torch.equal(held[:, 0], m.torch.eye(length)))
+
+
+def _given(windows: Any, _env: Any) -> Any:
+    return windows
+
+
+def spread_together(m: Importer, value: Value, held: Mapping[int, Any]) -> Value:
+    """The value with each of some dimensions as two, by one product with their windows.
+
+    One product visits what is in the windows alone; one after another they would be visited once
+    per position inside of the ones before.
+    """
+    if any(_is_identity(m, windows) for windows in held.values()):
+        for more, (dim, windows) in enumerate(sorted(held.items())):
+            value = spread(m, value, dim + more, windows)
+        return value
+    b = m.builder
+    value = b.stored_dims(value, [*held])
+    names, more_names = list(LETTERS[: value.rank]), iter(LETTERS[value.rank :])
+    labels = {dim: (next(more_names), next(more_names)) for dim in held}
+    operands: list[tuple[Value, Sequence[str]]] = [(value, names)]
+    for dim, windows in held.items():
+        name = f"{b.node.name}_windows"
+        given = b.feed(name, windows.shape, partial(_given, windows), keep=True)
+        operands.append((given, [*labels[dim], names[dim]]))
+    out = [x for dim, name in enumerate(names) for x in labels.get(dim, (name,))]
+    return b.contract(operands, out, "spread")
 
 
 # Convolutions -------------------------------------------------------------------------------------
@@ -170,11 +204,11 @@ def _spread_all(m: Importer, value: Value, size: Sequence[int], reaches: Sequenc
     """Each spatial dimension as places and positions: n, c, (place, inside) for each."""
     wanted = m.builder.node.meta["val"].shape
     count = len(size)
-    for n, (width, reach) in enumerate(zip(size, reaches, strict=True)):
-        dim = 2 + 2 * n
-        held = reached(m, wanted[len(wanted) - count + n], width, value.shape[dim], reach)
-        value = spread(m, value, dim, held)
-    return value
+    held = {
+        dim: reached(m, wanted[len(wanted) - count + dim - 2], width, value.shape[dim], reach)
+        for dim, (width, reach) in enumerate(zip(size, reaches, strict=True), 2)
+    }
+    return spread_together(m, value, held)
 
 
 def _patches(m: Importer, value: Value, window: Sequence[int]) -> Value:
@@ -261,13 +295,29 @@ def _unbatched(m: Importer, result: Value) -> Value:
 
 def greatest(m: Importer, value: Value, dim: int, held: Any, fetch: Fetch | None = None) -> Value:
     """Along a dimension the maximum of each window."""
-    b = m.builder
+    _check_covered(m, held)
+    windows = spread(m, m.builder.filled(value), dim, held, fetch)
+    return _reduced(m, windows, [dim + 1])
+
+
+def _greatest_together(m: Importer, value: Value, held: Mapping[int, Any]) -> Value:
+    """Along several dimensions the maximum of each window."""
+    for windows in held.values():
+        _check_covered(m, windows)
+    together = spread_together(m, m.builder.filled(value), held)
+    return _reduced(m, together, [dim + 1 + more for more, dim in enumerate(sorted(held))])
+
+
+def _check_covered(m: Importer, held: Any) -> None:
     if not bool(held.any(-1).any(-1).all()):
-        raise b.refuse("a maximum over a window that lies in the padding alone", "pad less")
-    windows = spread(m, b.filled(value), dim, held, fetch)
-    windows = replace(windows, support=Support.MASKED)
-    result = b.reduce(Op.MAX, windows, [dim + 1], "top")
-    rest = [d for d in range(result.rank) if d != dim + 1]
+        raise m.builder.refuse("a maximum over a window that lies in the padding alone", "pad less")
+
+
+def _reduced(m: Importer, windows: Value, inside: Sequence[int]) -> Value:
+    """The maximum over the positions inside windows."""
+    masked = replace(windows, support=Support.MASKED)
+    result = m.builder.reduce(Op.MAX, masked, inside, "top")
+    rest = [d for d in range(result.rank) if d not in inside]
     return replace(result.picked(rest, [result.shape[d] for d in rest]), support=Support.FULL)
 
 
@@ -286,12 +336,12 @@ def max_pool(count: int, pair: bool = False) -> Callable[..., Any]:
         value = m.builder.unmasked(m.value(x), "a window")
         size = each(kernel_size, count)
         step = each(stride, count) if stride not in (None, [], ()) else size
-        wanted = _shape(m)
+        wanted, held = _shape(m), {}
         for n in range(count):
             dim = value.rank - count + n
             reach = _forward(step[n], each(padding, count)[n], each(dilation, count)[n])
-            held = reached(m, wanted[dim], size[n], value.shape[dim], reach)
-            value = greatest(m, value, dim, held)
+            held[dim] = reached(m, wanted[dim], size[n], value.shape[dim], reach)
+        value = _greatest_together(m, value, held)
         return (value, None) if pair else value
 
     return handler
@@ -300,15 +350,14 @@ def max_pool(count: int, pair: bool = False) -> Callable[..., Any]:
 def adaptive_max_pool(count: int) -> Callable[..., Any]:
     def handler(m: Importer, x: Any, output_size: Any) -> Any:
         value = m.builder.unmasked(m.value(x), "a window")
-        wanted = _shape(m)
+        wanted, held = _shape(m), {}
         for dim in range(value.rank - count, value.rank):
             length, places = value.shape[dim], wanted[dim]
             first = [p * length // places for p in range(places)]
             last = [-(-(p + 1) * length // places) for p in range(places)]
             size = max(b - a for a, b in zip(first, last, strict=True))
-            held = reached(m, places, size, length, _between(first, last))
-            value = greatest(m, value, dim, held)
-        return value, None
+            held[dim] = reached(m, places, size, length, _between(first, last))
+        return _greatest_together(m, value, held), None
 
     return handler
 
@@ -376,12 +425,11 @@ def im2col(
     value = _batched(m, m.value(x), 2)
     size, step, gap = each(kernel_size, 2), each(stride, 2), each(dilation, 2)
     before = each(padding, 2)
-    for n in range(2):
-        dim = 2 + 2 * n
-        length = value.shape[dim]
+    held = {}
+    for n, length in enumerate(value.shape[2:]):
         places = (length + 2 * before[n] - gap[n] * (size[n] - 1) - 1) // step[n] + 1
-        reach = _forward(step[n], before[n], gap[n])
-        value = spread(m, value, dim, reached(m, places, size[n], length, reach))
+        held[2 + n] = reached(m, places, size[n], length, _forward(step[n], before[n], gap[n]))
+    value = spread_together(m, value, held)
     order = [0, 1, 3, 5, 2, 4]
     value = value.picked(order, [value.shape[d] for d in order])
     n, c, kh, kw, oh, ow = value.shape
