@@ -283,7 +283,7 @@ HEAVY = {
         (
             "simulate --model spmv",
             {"numpy", "scipy", "lark", "networkx", "numba", "llvmlite", "rich"},
-            1550,
+            1700,
         ),
     ],
 )
