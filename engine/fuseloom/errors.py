@@ -86,7 +86,7 @@ class FuseloomError(Exception):
 
     @property
     def message(self) -> str:
-        """What is wrong."""
+        """A sentence that says what is wrong."""
         if self._tell is not None:
             self.message = self._tell()
         return self._message

@@ -108,7 +108,17 @@ def compile_region(
 
 
 def _none_built(region: FusedRegion, tried: int, every: bool, reason: FuseloomError) -> str:
-    """What to tell of a region of which the kinds of orders fail that were tried, or every one."""
+    """The message of a region of which no order can be built.
+
+    Parameters
+    ----------
+    tried : int
+        Kinds of orders that were tried.
+    every : bool
+        Whether these were all.
+    reason : FuseloomError
+        The error of the first.
+    """
     count = region.pog.count_within(MOST_COUNTED)
     which = f"its {orders_text(count)}" if count != 1 else "its legal orders (one)"
     if count is None or not every:

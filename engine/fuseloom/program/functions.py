@@ -3,7 +3,7 @@
 A function is a row of :class:`Op`: what the dense reference computes, what a machine computes in
 float32, as NumPy and as a kernel, how far an error of its argument spreads, and its names.  All
 else reads the table: the language, the reference, the bounds of the check, the golden models, the
-kernels, SAM graphs, MLIR and PyTorch.  A new function is a new row (``docs/spec/program.md`` §2).
+kernels, SAM graphs, MLIR and PyTorch.  A new function is a new row.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _of_value(_x: Floats, values: Floats, unit: float) -> Floats:
 
 
 class Integers(Enum):
-    """What a function does to integers; one that keeps or makes them is computed exactly."""
+    """Whether a function keeps or makes integers; then it is computed without rounding."""
 
     NEITHER = "neither"
     KEEPS = "keeps"  # an integer for every integer

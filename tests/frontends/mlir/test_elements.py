@@ -157,10 +157,16 @@ def test_a_constant_of_one_value_is_a_number() -> None:
         ("dense<1.5>", "addf", A + 1.5),
         ("dense<2.5>", "mulf", A * 2.5),
         ("dense<0.5>", "maximumf", np.maximum(A, 0.5)),
+        ("dense<0.0>", "minimumf", np.minimum(A, 0.0)),
         ("dense<[[1.0, 1.0, 1.0], [1.0, 1.0, 2.0]]>", "addf", A + np.array([[1, 1, 1], [1, 1, 2]])),
     ):
         imported = from_mlir(text.format(literal, op))
         np.testing.assert_allclose(result(imported, {"a": A}), wanted, rtol=1e-6)
         assert (set(imported.program.inputs) == {"a"}) == (len(literal) < 12)
+    imported = from_mlir(text.format("dense<3.0>", "divf"))  # a quotient is rounded once
+    assert len(imported.program.inputs) == 2
+    with np.errstate(divide="ignore"):
+        by_zero = result(from_mlir(text.format("dense<0.0>", "divf")), {"a": A})
+        np.testing.assert_array_equal(by_zero, A / 0.0)
     constants = from_mlir(text.replace("%a, %k", "%k, %k").format("dense<1.5>", "addf"))
     np.testing.assert_allclose(result(constants, {}), np.full((2, 3), 3.0))

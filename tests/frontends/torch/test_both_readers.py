@@ -147,7 +147,7 @@ SAID: dict[str, Callable[..., Any]] = {
     "tensor_addf": torch.add, "tensor_exp": torch.exp,
     "tensor_select": lambda a, b: torch.where(a > b, a, b),
 }  # fmt: skip
-"""What PyTorch calls the functions of the list."""
+"""The functions of the list in PyTorch."""
 OTHERWISE: dict[str, tuple[str, ...]] = {
     "conditions are weights from PyTorch, and computed of signs from MLIR": (
         "float_cmpf_ogt", "float_cmpf_ole", "float_cmpf_oeq", "float_select_2_5", "own_selected",

@@ -161,3 +161,16 @@ def test_padding_that_cuts_off(mode: str) -> None:
                 imported(padded, normal(1, 2, 5))
         else:
             agrees(padded, (normal(1, 2, 5),))
+
+
+@pytest.mark.parametrize(
+    ("size", "stride", "padding", "places", "statements"),
+    [(2, 2, 0, 8, 2), (3, 1, 1, 8, 2), (7, 7, 0, 14, 2), (7, 1, 3, 9, 4), (9, 1, 4, 12, 4)],
+)
+def test_maxima_over_large_windows_are_taken_in_turn(
+    size: int, stride: int, padding: int, places: int, statements: int
+) -> None:
+    """All positions of a window at once are more than the sum of its sides."""
+    image = normal(1, 2, places, places)
+    made = agrees(lambda x: F.max_pool2d(x, size, stride, padding), (image,))
+    assert len(made.program.statements) == statements

@@ -20,8 +20,8 @@ from fuseloom_workbench.state.session import Session
 class ScriptComponent(JSComponent):
     """A component whose script is plain JavaScript, which browsers run as it is.
 
-    Panel would take it for TypeScript and translate it in the browser, at each visit anew: a sixth
-    of the time that a page takes until it can be used.
+    Panel would take it for TypeScript and translate it in the browser, at each visit anew: a third
+    of what the browser's main thread does until the explorer can be used.
     """
 
     __abstract = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from fuseloom.errors import ProgramError
@@ -103,12 +104,6 @@ class ElementScope(LinalgScope):
         made = Structured(self.builder, computation, [blank], captured, [name], [type_])
         return made.results()[0]
 
-    def _operand(self, use: Use) -> Value:
-        value = self.value(use)
-        if isinstance(value, Blank) and value.fill is not None:
-            return filled(value, use.name, use.place)
-        return value
-
     def _of_elements(self, scalar: Scalar, name: str, place: SourcePlace) -> Value:
         """Arithmetic of tensors, e.g. of arguments that are numbers: of each element of them."""
         nodes: list[Node] = []
@@ -116,15 +111,25 @@ class ElementScope(LinalgScope):
         type_ = scalar.type or Type("f32")
         if type_.foreign:
             return Ignored(type_.foreign)
-        values = [self._operand(use) for use in scalar.operands]
-        has_elements = any(_number_of(value) is None for value in values)
-        for use, value in zip(scalar.operands, values, strict=True):
-            if isinstance(value, View | ConstantTensor) and value.rank:
-                self.agree(value, type_, str(use))
-            number = _number_of(value)
-            if number is not None and (has_elements or not isinstance(value, ConstantTensor)):
-                nodes.append(Num(number))
+        beside = scalar.op in _BESIDE_NUMBERS and any(
+            isinstance(self.value(use), View) for use in scalar.operands
+        )
+        for use in scalar.operands:
+            value = self.value(use)
+            if isinstance(value, Blank) and value.fill is not None:
+                value = filled(value, use.name, use.place)
+            splat = value.splat if isinstance(value, ConstantTensor) else None
+            if isinstance(value, ConstantTensor) and splat is not None:
+                if value.rank and beside and value.format is None and math.isfinite(splat):
+                    self.agree(value, type_, str(use))
+                    value = ConstantNumber(splat, value.element)
+                elif value.rank == 0:
+                    value = ConstantNumber(splat, value.element)
+            if isinstance(value, ConstantNumber):
+                nodes.append(Num(value.value))
             elif isinstance(value, View | ConstantTensor):
+                if value.rank:
+                    self.agree(value, type_, str(use))
                 nodes.append(Arg(len(read)))
                 read.append(value)
             else:
@@ -147,15 +152,9 @@ class ElementScope(LinalgScope):
         return found
 
 
+_BESIDE_NUMBERS = frozenset(
+    {"arith.addf", "arith.subf", "arith.mulf", "arith.maximumf", "arith.minimumf"}
+)
+"""Operations of which a tensor with one value everywhere may be a number: none is refused for it,
+and none is rounded otherwise, as a quotient would be."""
 _COMPARISONS = ("arith.cmpf", "arith.cmpi")
-
-
-def _number_of(value: Value) -> float | None:
-    """The number that a value is, or that all its elements are; None for other values."""
-    match value:
-        case ConstantNumber():
-            return value.value
-        case ConstantTensor() if value.format is None:
-            return value.splat
-        case _:
-            return None

@@ -72,16 +72,17 @@ def _given(windows: Any, _env: Any) -> Any:
     return windows
 
 
-def spread_together(m: Importer, value: Value, held: Mapping[int, Any]) -> Value:
-    """The value with each of some dimensions as two, by one product with their windows.
+def spread_in_turn(m: Importer, value: Value, held: Mapping[int, Any]) -> Value:
+    """The value with each of some dimensions as two, one after another."""
+    for more, (dim, windows) in enumerate(sorted(held.items())):
+        value = spread(m, value, dim + more, windows)
+    return value
 
-    One product visits what is in the windows alone; one after another they would be visited once
-    per position inside of the ones before.
-    """
+
+def spread_together(m: Importer, value: Value, held: Mapping[int, Any]) -> Value:
+    """The same by one product, which takes fewer cycles unfused, and hardly more fused."""
     if any(_is_identity(m, windows) for windows in held.values()):
-        for more, (dim, windows) in enumerate(sorted(held.items())):
-            value = spread(m, value, dim + more, windows)
-        return value
+        return spread_in_turn(m, value, held)
     b = m.builder
     value = b.stored_dims(value, [*held])
     names, more_names = list(LETTERS[: value.rank]), iter(LETTERS[value.rank :])
@@ -118,7 +119,7 @@ def convolution(
         patches = _patches(m, value, size)
     else:
         windows = [_forward(s, p, d) for s, p, d in zip(step, before, gap, strict=True)]
-        patches = _spread_all(m, value, size, windows)
+        patches = spread_together(m, value, _reached_all(m, value, size, windows))
     return _product(m, patches, _kernel(m, weight, kernel, groups, False), bias)
 
 
@@ -139,7 +140,8 @@ def transposed_convolution(
     size, gap = kernel.shape[2:], each(dilation, count)
     steps = zip(each(stride, count), each(padding, count), gap, strict=True)
     value = _batched(m, m.value(input), count)
-    patches = _spread_all(m, value, size, [_backward(s, p, d) for s, p, d in steps])
+    windows = _reached_all(m, value, size, [_backward(s, p, d) for s, p, d in steps])
+    patches = spread_in_turn(m, value, windows)  # fused, one product would take more cycles
     return _product(m, patches, _kernel(m, weight, kernel, groups, True), bias)
 
 
@@ -200,15 +202,16 @@ def _side_by_side(
     return not any(before) and not dilated and tuple(step) == tuple(size)
 
 
-def _spread_all(m: Importer, value: Value, size: Sequence[int], reaches: Sequence[Reach]) -> Value:
-    """Each spatial dimension as places and positions: n, c, (place, inside) for each."""
+def _reached_all(
+    m: Importer, value: Value, size: Sequence[int], reaches: Sequence[Reach]
+) -> dict[int, Any]:
+    """The windows of each spatial dimension, which come after n and c."""
     wanted = m.builder.node.meta["val"].shape
     count = len(size)
-    held = {
+    return {
         dim: reached(m, wanted[len(wanted) - count + dim - 2], width, value.shape[dim], reach)
         for dim, (width, reach) in enumerate(zip(size, reaches, strict=True), 2)
     }
-    return spread_together(m, value, held)
 
 
 def _patches(m: Importer, value: Value, window: Sequence[int]) -> Value:
@@ -293,6 +296,11 @@ def _unbatched(m: Importer, result: Value) -> Value:
 # Pooling ------------------------------------------------------------------------------------------
 
 
+MOST_VISITS = 2.5
+"""Elements of windows of all dimensions at once, per element of those in turn, up to which they
+take fewer cycles unfused (maxima over 2 to 9 places in each of two dimensions)."""
+
+
 def greatest(m: Importer, value: Value, dim: int, held: Any, fetch: Fetch | None = None) -> Value:
     """Along a dimension the maximum of each window."""
     _check_covered(m, held)
@@ -301,11 +309,30 @@ def greatest(m: Importer, value: Value, dim: int, held: Any, fetch: Fetch | None
 
 
 def _greatest_together(m: Importer, value: Value, held: Mapping[int, Any]) -> Value:
-    """Along several dimensions the maximum of each window."""
+    """Along several dimensions the maximum of each window, of all of them at once if that pays."""
+    if _visits(value, held) > MOST_VISITS * _visits_in_turn(value, held):
+        for dim, windows in held.items():
+            value = greatest(m, value, dim, windows)
+        return value
     for windows in held.values():
         _check_covered(m, windows)
     together = spread_together(m, m.builder.filled(value), held)
     return _reduced(m, together, [dim + 1 + more for more, dim in enumerate(sorted(held))])
+
+
+def _visits(value: Value, held: Mapping[int, Any]) -> float:
+    """Elements that all windows of some dimensions have together."""
+    rest = math.prod(n for d, n in enumerate(value.shape) if d not in held)
+    return rest * math.prod(float(windows.sum()) for windows in held.values())
+
+
+def _visits_in_turn(value: Value, held: Mapping[int, Any]) -> float:
+    """Elements that they have if each dimension's maximum is taken before the next's."""
+    shape, visits = list(value.shape), 0.0
+    for dim, windows in held.items():
+        visits += math.prod(shape) / shape[dim] * float(windows.sum())
+        shape[dim] = windows.shape[0]
+    return visits
 
 
 def _check_covered(m: Importer, held: Any) -> None:
@@ -429,7 +456,7 @@ def im2col(
     for n, length in enumerate(value.shape[2:]):
         places = (length + 2 * before[n] - gap[n] * (size[n] - 1) - 1) // step[n] + 1
         held[2 + n] = reached(m, places, size[n], length, _forward(step[n], before[n], gap[n]))
-    value = spread_together(m, value, held)
+    value = spread_in_turn(m, value, held)
     order = [0, 1, 3, 5, 2, 4]
     value = value.picked(order, [value.shape[d] for d in order])
     n, c, kh, kw, oh, ow = value.shape
