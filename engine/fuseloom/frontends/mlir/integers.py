@@ -61,7 +61,7 @@ def range_of(element: str | None) -> tuple[float, float]:
     """The least and the largest integer of a type that programs have.
 
     >>> range_of("i8"), range_of("ui8"), range_of("i64")
-    ((-128.0, 127.0), (0.0, 255.0), (-16777216.0, 16777216.0))
+    ((-128.0, 127.0), (0.0, 255.0), (-16777216, 16777216))
     """
     bits = bits_of(element)
     if bits is None or bits > INTEGER_BITS:
@@ -91,7 +91,7 @@ def bounds(node: Node, element: str | None) -> tuple[float, float]:
 
     >>> from fuseloom.frontends.mlir.expressions import Arg
     >>> bounds(Arg(0), "i8"), bounds(Index(0), "index")
-    ((-128.0, 127.0), (0.0, 16777216.0))
+    ((-128.0, 127.0), (0.0, 16777216))
     """
     low, high = range_of(element)
     least, most = _bounds(node)
