@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import special
 
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.sim.program_runs import simulate
@@ -178,3 +179,23 @@ def test_functions_of_small_numbers() -> None:
     body = "%v = math.expm1 %a : f32\n%y = math.log1p %v : f32"
     text = generic([(F32, MAP)], (F32, MAP), "pp", body)
     np.testing.assert_allclose(result(from_mlir(text), {"A": A}), A, rtol=1e-4, atol=1e-5)
+
+
+MADE: dict[str, Any] = {
+    "cosh": np.cosh, "erfc": special.erfc, "exp2": np.exp2, "sinh": np.sinh,
+    "tan": np.tan,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_functions_that_are_made_of_others(name: str) -> None:
+    body = f"%y = math.{name} %a : f32"
+    found = result(from_mlir(generic([(F32, MAP)], (F32, MAP), "pp", body)), {"A": A / 4})
+    np.testing.assert_allclose(found, MADE[name](A / 4), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["log2", "log10"])
+def test_logarithms_to_other_bases(name: str) -> None:
+    body = f"%y = math.{name} %a : f32"
+    found = result(from_mlir(generic([(F32, MAP)], (F32, MAP), "pp", body)), {"A": A + 6})
+    np.testing.assert_allclose(found, getattr(np, name)(A + 6), rtol=1e-4, atol=1e-6)

@@ -12,8 +12,8 @@ from scipy.special import erf
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.errors import FuseloomError
+from fuseloom.frontends.algebra.expressions import Unsupported
 from fuseloom.frontends.mlir import from_mlir
-from fuseloom.frontends.mlir.expressions import Unsupported
 from fuseloom.program import evaluate
 
 from .files import CORPUS, MALFORMED, NAMES, data_of, imported, printed, text_of

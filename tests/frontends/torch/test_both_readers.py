@@ -150,14 +150,8 @@ SAID: dict[str, Callable[..., Any]] = {
 """The functions of the list in PyTorch."""
 OTHERWISE: dict[str, tuple[str, ...]] = {
     "conditions are weights from PyTorch, and computed of signs from MLIR": (
-        "float_cmpf_ogt", "float_cmpf_ole", "float_cmpf_oeq", "float_select_2_5", "own_selected",
+        "float_cmpf_ogt", "float_cmpf_ole", "float_cmpf_oeq", "float_select_2_5",
         "tensor_select",
-    ),
-    "powers are squared by PyTorch's reader, and multiplied by MLIR's": (
-        "float_powf_3_0", "float_powf_7_0",
-    ),
-    "1 is a scalar from PyTorch, and 0 x + 1 from MLIR": (
-        "float_powf_minus1_0", "named_reciprocal",
     ),
     "a start is a summand from PyTorch, and an element more from MLIR": (
         "named_matvec_f32_f32", "reduction_addf_rows", "reduction_maximumf_start_rows",

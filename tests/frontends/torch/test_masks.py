@@ -143,3 +143,21 @@ def test_other_data_may_leave_out_others() -> None:
     turned = made.bind(-SCORES)
     assert turned.check().ok
     assert not turned.check(evaluate(made.program, made.data)).ok
+
+
+def test_a_choice_by_what_it_chooses_is_a_maximum() -> None:
+    """A comparison is known to be one: no condition is computed, and no product with it."""
+
+    def larger(x: Any, y: Any) -> Any:
+        return torch.where(x.exp() > 2 * y, x.exp(), 2 * y)
+
+    given = agrees(Module(larger), (SCORES, SCORES.T.contiguous()))
+    assert [s.op.value for s in given.program.statements] == ["exp", "scale", "max()"]
+
+
+def test_what_is_computed_twice_is_one_statement() -> None:
+    def chosen(x: Any, y: Any) -> Any:
+        return torch.where(2 * x > y, 2 * x, 3 * y)
+
+    given = agrees(Module(chosen), (SCORES, SCORES.T.contiguous()))
+    assert len(given.program.statements) == 9

@@ -9,9 +9,16 @@ from functools import partial
 
 import numpy as np
 
-from fuseloom.frontends.mlir.choices import combined, compared, difference, is_condition, selected
-from fuseloom.frontends.mlir.constants import evaluate
-from fuseloom.frontends.mlir.expressions import (
+from fuseloom.frontends.algebra import functions
+from fuseloom.frontends.algebra.conditions import (
+    combined,
+    compared,
+    difference,
+    is_condition,
+    selected,
+)
+from fuseloom.frontends.algebra.evaluation import evaluate
+from fuseloom.frontends.algebra.expressions import (
     Node,
     Num,
     Unsupported,
@@ -28,6 +35,7 @@ from fuseloom.frontends.mlir.expressions import (
     smallest,
     sub,
 )
+from fuseloom.frontends.algebra.powers import power
 from fuseloom.frontends.mlir.integers import (
     bits_of,
     bounds,
@@ -42,7 +50,6 @@ from fuseloom.frontends.mlir.integers import (
     unsigned,
     wrapped,
 )
-from fuseloom.frontends.mlir.powers import power
 from fuseloom.frontends.mlir.syntax import Type
 from fuseloom.program.float32 import INTEGER_BITS
 from fuseloom.program.formats import suggestion
@@ -61,6 +68,8 @@ _BINARY: Mapping[str, Callable[[Node, Node], Node]] = {
 _UNARY: Mapping[str, Callable[[Node], Node]] = {
     **{name: partial(made, op) for op, row in FUNCTIONS.items() for name in row.mlir
        if name.startswith("math.")},
+    **{f"math.{name}": getattr(functions, name)
+       for name in ("cosh", "erfc", "exp2", "log10", "log2", "sinh", "tan")},
     "math.round": rounded,
     "arith.negf": lambda x: scaled(x, -1.0),
 }  # fmt: skip

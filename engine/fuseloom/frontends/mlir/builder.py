@@ -20,13 +20,12 @@ from fuseloom.frontends.mlir.collected import (
     schedule_of,
     tensor_places,
 )
-from fuseloom.frontends.mlir.expressions import refuse_meaning
 from fuseloom.frontends.mlir.imported import ImportedMlir
 from fuseloom.frontends.mlir.infinities import infinite_signs, with_infinities
 from fuseloom.frontends.mlir.lookups import Origins
 from fuseloom.frontends.mlir.selected import Selected
 from fuseloom.frontends.mlir.sizes import Reach, SizeProduct, choose
-from fuseloom.frontends.mlir.syntax import is_integer
+from fuseloom.frontends.mlir.syntax import is_integer, refuse_meaning
 from fuseloom.frontends.mlir.values import ConstantTensor, DimensionSize, View
 from fuseloom.program.formats import Format, LevelFormat, suggestion
 from fuseloom.program.functions import Op

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from fuseloom.errors import FuseloomError
 from fuseloom.frontends.mlir.blocks import StoredBlocks, with_blocks
-from fuseloom.frontends.mlir.expressions import refuse_meaning
+from fuseloom.frontends.mlir.syntax import refuse_meaning
 from fuseloom.frontends.mlir.values import ConstantTensor, DimensionSize
 from fuseloom.program.formats import Format
 from fuseloom.program.functions import Op

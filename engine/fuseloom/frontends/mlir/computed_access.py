@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fuseloom.frontends.mlir.builder import MlirBuilder
-from fuseloom.frontends.mlir.expressions import refuse_meaning
 from fuseloom.frontends.mlir.sizes import Reach
-from fuseloom.frontends.mlir.syntax import Sum
+from fuseloom.frontends.mlir.syntax import Sum, refuse_meaning
 from fuseloom.frontends.mlir.values import DimensionSize
 from fuseloom.program.functions import Op
 from fuseloom.program.relations import Relation, affine_text, bounds

@@ -6,8 +6,8 @@ import math
 from dataclasses import replace
 
 from fuseloom.errors import ProgramError
+from fuseloom.frontends.algebra.expressions import Arg, Node, Num, Unsupported
 from fuseloom.frontends.mlir.arithmetic import apply
-from fuseloom.frontends.mlir.expressions import Arg, Node, Num, Unsupported, refuse_meaning
 from fuseloom.frontends.mlir.linalg import LinalgScope
 from fuseloom.frontends.mlir.moves import element_at
 from fuseloom.frontends.mlir.named import Computation
@@ -26,6 +26,7 @@ from fuseloom.frontends.mlir.syntax import (
     Type,
     Typed,
     Use,
+    refuse_meaning,
 )
 from fuseloom.frontends.mlir.values import (
     Blank,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fuseloom.frontends.mlir.choices import DIFFERS, GREATER, INFINITE
-from fuseloom.frontends.mlir.expressions import (
+from fuseloom.frontends.algebra.conditions import DIFFERS, GREATER, INFINITE
+from fuseloom.frontends.algebra.expressions import (
     UNSIGNED,
     WRAP,
     Apply,
@@ -30,7 +30,7 @@ def absent_is_zero(node: Node, lacks: Callable[[int], bool] = lambda _: True) ->
     lacks : callable
         Whether an operand, by its number, may lack elements.
 
-    >>> from fuseloom.frontends.mlir.expressions import made
+    >>> from fuseloom.frontends.algebra.expressions import made
     >>> absent_is_zero(made(Op.MUL, Arg(0), Arg(1))), absent_is_zero(made(Op.EXP, Arg(0)))
     (True, False)
     >>> absent_is_zero(made(Op.MUL, Arg(0), made(Op.EXP, Arg(1))), lambda number: number == 0)

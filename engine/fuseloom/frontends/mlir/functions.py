@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Protocol
 
+from fuseloom.frontends.algebra.expressions import Arg, add
 from fuseloom.frontends.mlir.builder import MlirBuilder, unknown
 from fuseloom.frontends.mlir.elements import ElementScope
-from fuseloom.frontends.mlir.expressions import Arg, add, refuse_meaning
 from fuseloom.frontends.mlir.moves import (
     extract_slice,
     insert_number,
@@ -47,6 +47,7 @@ from fuseloom.frontends.mlir.syntax import (
     Slice,
     Type,
     Use,
+    refuse_meaning,
 )  # fmt: skip
 from fuseloom.frontends.mlir.syntax import ConstantOperation as ConstantSyntax
 from fuseloom.frontends.mlir.values import (

@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from fuseloom.frontends.mlir.choices import (
+from fuseloom.frontends.algebra.conditions import (
     BOOLEAN,
     DIFFERS,
     GREATER,
@@ -23,7 +23,7 @@ from fuseloom.frontends.mlir.choices import (
     not_,
     selected,
 )
-from fuseloom.frontends.mlir.expressions import (
+from fuseloom.frontends.algebra.expressions import (
     UNSIGNED,
     WRAP,
     Apply,
@@ -89,7 +89,7 @@ def canonical(value: int, element: str | None) -> int:
 def bounds(node: Node, element: str | None) -> tuple[float, float]:
     """The least and the largest value that a tree of a type may have.
 
-    >>> from fuseloom.frontends.mlir.expressions import Arg
+    >>> from fuseloom.frontends.algebra.expressions import Arg
     >>> bounds(Arg(0), "i8"), bounds(Index(0), "index")
     ((-128.0, 127.0), (0.0, 16777216))
     """

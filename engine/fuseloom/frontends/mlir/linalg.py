@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fuseloom.frontends.mlir.expressions import Num, Unsupported, refuse_meaning
+from fuseloom.frontends.algebra.expressions import Num, Unsupported
 from fuseloom.frontends.mlir.integers import canonical
 from fuseloom.frontends.mlir.named import (
     CONTRACT,
@@ -29,7 +29,7 @@ from fuseloom.frontends.mlir.region_values import Captured
 from fuseloom.frontends.mlir.regions import region_trees
 from fuseloom.frontends.mlir.scopes import FOREIGN, Scope, filled
 from fuseloom.frontends.mlir.structured import Structured
-from fuseloom.frontends.mlir.syntax import AffineMap, Linalg, Trait, Type, Typed
+from fuseloom.frontends.mlir.syntax import AffineMap, Linalg, Trait, Type, Typed, refuse_meaning
 from fuseloom.frontends.mlir.values import (
     Blank,
     ConstantNumber,

@@ -8,12 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from fuseloom.frontends.algebra.evaluation import Array
 from fuseloom.frontends.mlir.builder import MlirBuilder
 from fuseloom.frontends.mlir.computed_access import moved_to, read_at
-from fuseloom.frontends.mlir.constants import Array
-from fuseloom.frontends.mlir.expressions import refuse_meaning
 from fuseloom.frontends.mlir.reshapes import spread
-from fuseloom.frontends.mlir.syntax import Pad, Slice, Sum, Type, Use
+from fuseloom.frontends.mlir.syntax import Pad, Slice, Sum, Type, Use, refuse_meaning
 from fuseloom.frontends.mlir.values import (
     Blank,
     ConstantTensor,

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TypeAlias
 
-from fuseloom.frontends.mlir.arithmetic import apply
-from fuseloom.frontends.mlir.expressions import (
+from fuseloom.frontends.algebra.expressions import (
     Apply,
     Arg,
     Node,
@@ -23,6 +22,7 @@ from fuseloom.frontends.mlir.expressions import (
     smallest,
     sub,
 )
+from fuseloom.frontends.mlir.arithmetic import apply
 from fuseloom.frontends.mlir.integers import bits_of, range_of
 from fuseloom.frontends.mlir.syntax import AffineMap, Type
 from fuseloom.frontends.mlir.values import Ignored

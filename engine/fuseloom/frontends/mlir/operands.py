@@ -9,11 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fuseloom.errors import ProgramError
-from fuseloom.frontends.mlir.builder import MlirBuilder
-from fuseloom.frontends.mlir.computed_access import read_at
-from fuseloom.frontends.mlir.constants import Array, evaluate
-from fuseloom.frontends.mlir.exactness import absent_is_zero
-from fuseloom.frontends.mlir.expressions import (
+from fuseloom.frontends.algebra.evaluation import Array, evaluate
+from fuseloom.frontends.algebra.expressions import (
     CAST,
     Arg,
     Node,
@@ -23,11 +20,13 @@ from fuseloom.frontends.mlir.expressions import (
     arguments,
     leaves,
     places,
-    refuse_meaning,
 )
+from fuseloom.frontends.mlir.builder import MlirBuilder
+from fuseloom.frontends.mlir.computed_access import read_at
+from fuseloom.frontends.mlir.exactness import absent_is_zero
 from fuseloom.frontends.mlir.named import Computation
 from fuseloom.frontends.mlir.region_values import Captured
-from fuseloom.frontends.mlir.syntax import Number, Result, Sum, Type
+from fuseloom.frontends.mlir.syntax import Number, Result, Sum, Type, refuse_meaning
 from fuseloom.frontends.mlir.values import (
     Blank,
     ConstantNumber,

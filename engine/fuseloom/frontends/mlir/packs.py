@@ -6,10 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fuseloom.frontends.mlir.builder import MlirBuilder
-from fuseloom.frontends.mlir.expressions import refuse_meaning
 from fuseloom.frontends.mlir.moves import Numbers, extract_slice, pad
 from fuseloom.frontends.mlir.reshapes import reshape, spread
-from fuseloom.frontends.mlir.syntax import Pack, Pad, Reshape, Slice, Type, Typed, Use
+from fuseloom.frontends.mlir.syntax import (
+    Pack,
+    Pad,
+    Reshape,
+    Slice,
+    Type,
+    Typed,
+    Use,
+    refuse_meaning,
+)
 from fuseloom.frontends.mlir.values import DimensionSize, View, stated
 from fuseloom.program.functions import Op
 from fuseloom.program.syntax import SourcePlace

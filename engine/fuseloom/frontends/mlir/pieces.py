@@ -6,9 +6,8 @@ import re
 from collections.abc import Sequence
 
 from fuseloom.frontends.mlir.builder import unknown
-from fuseloom.frontends.mlir.expressions import refuse_meaning
 from fuseloom.frontends.mlir.parser import parse_file
-from fuseloom.frontends.mlir.syntax import File, Function
+from fuseloom.frontends.mlir.syntax import File, Function, refuse_meaning
 
 _MARK = re.compile(r"^[ \t]*// -----[ \t]*$\n?", re.MULTILINE)
 """The line between two pieces, as ``mlir-opt -split-input-file`` has it."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from math import prod
 
-from fuseloom.frontends.mlir.expressions import ROOT_HALF
+from fuseloom.frontends.algebra.expressions import ROOT_HALF
 from fuseloom.program.formats import Format, LevelFormat, format_text
 from fuseloom.program.functions import FUNCTIONS, Op
 from fuseloom.program.types import Access, Program, Statement

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 
-from fuseloom.frontends.mlir.choices import selected
-from fuseloom.frontends.mlir.computed_access import read_at
-from fuseloom.frontends.mlir.expressions import (
+from fuseloom.frontends.algebra.conditions import selected
+from fuseloom.frontends.algebra.expressions import (
     UNSIGNED,
     WRAP,
     Apply,
@@ -25,6 +24,7 @@ from fuseloom.frontends.mlir.expressions import (
     scaled,
     sub,
 )
+from fuseloom.frontends.mlir.computed_access import read_at
 from fuseloom.frontends.mlir.integers import canonical
 from fuseloom.frontends.mlir.operands import OperandRead
 from fuseloom.frontends.mlir.semirings import pattern

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fuseloom.frontends.mlir.constants import Places
-from fuseloom.frontends.mlir.expressions import Arg, Node, Num
+from fuseloom.frontends.algebra.evaluation import Places
+from fuseloom.frontends.algebra.expressions import Arg, Node, Num
 from fuseloom.frontends.mlir.integers import bits_of, range_of
 from fuseloom.frontends.mlir.syntax import AffineMap, Sum
 from fuseloom.frontends.mlir.values import (

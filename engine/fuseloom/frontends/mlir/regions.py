@@ -6,10 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from fuseloom.errors import ProgramError
-from fuseloom.frontends.mlir.arithmetic import apply, checked
-from fuseloom.frontends.mlir.builder import unknown
-from fuseloom.frontends.mlir.constants import Places, as_places
-from fuseloom.frontends.mlir.expressions import (
+from fuseloom.frontends.algebra.evaluation import Places, as_places
+from fuseloom.frontends.algebra.expressions import (
     Apply,
     Arg,
     Index,
@@ -20,8 +18,9 @@ from fuseloom.frontends.mlir.expressions import (
     arguments,
     cast_of,
     places,
-    refuse_meaning,
 )
+from fuseloom.frontends.mlir.arithmetic import apply, checked
+from fuseloom.frontends.mlir.builder import unknown
 from fuseloom.frontends.mlir.region_values import (
     Bad,
     BadValueError,
@@ -32,7 +31,14 @@ from fuseloom.frontends.mlir.region_values import (
     range_of_value,
 )
 from fuseloom.frontends.mlir.semirings import Branch, binary, kept, unary
-from fuseloom.frontends.mlir.syntax import AffineMap, Number, OperationLine, RegionBody, Use
+from fuseloom.frontends.mlir.syntax import (
+    AffineMap,
+    Number,
+    OperationLine,
+    RegionBody,
+    Use,
+    refuse_meaning,
+)
 from fuseloom.frontends.mlir.values import (
     ConstantNumber,
     ConstantTensor,

@@ -7,9 +7,8 @@ from dataclasses import replace
 from math import prod
 
 from fuseloom.frontends.mlir.builder import MlirBuilder
-from fuseloom.frontends.mlir.expressions import refuse_meaning
 from fuseloom.frontends.mlir.sizes import SizeProduct
-from fuseloom.frontends.mlir.syntax import Concat, Number, Reshape
+from fuseloom.frontends.mlir.syntax import Concat, Number, Reshape, refuse_meaning
 from fuseloom.frontends.mlir.values import Blank, ConstantTensor, DimensionSize, View, stated
 from fuseloom.program.formats import Format
 from fuseloom.program.functions import Op

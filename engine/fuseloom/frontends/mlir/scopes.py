@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from fuseloom.frontends.mlir.builder import MlirBuilder, unknown
-from fuseloom.frontends.mlir.expressions import refuse_meaning
-from fuseloom.frontends.mlir.syntax import Number, Type, Typed, Use
+from fuseloom.frontends.mlir.syntax import Number, Type, Typed, Use, refuse_meaning
 from fuseloom.frontends.mlir.values import (
     Blank,
     ConstantNumber,

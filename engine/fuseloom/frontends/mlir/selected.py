@@ -8,8 +8,8 @@ from typing import Protocol
 
 from fuseloom.errors import DataError
 from fuseloom.frontends.mlir.collected import Input, Made
-from fuseloom.frontends.mlir.expressions import refuse_meaning
 from fuseloom.frontends.mlir.lookups import Lookup
+from fuseloom.frontends.mlir.syntax import refuse_meaning
 from fuseloom.frontends.mlir.values import DimensionSize
 from fuseloom.program.formats import Format
 from fuseloom.program.inputs import made_tensor

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable
 from functools import reduce
 from typing import TypeAlias
 
-from fuseloom.frontends.mlir.choices import NOT, PATTERNS
-from fuseloom.frontends.mlir.expressions import (
+from fuseloom.frontends.algebra.conditions import NOT, PATTERNS
+from fuseloom.frontends.algebra.expressions import (
+    FULL,
     Apply,
     Index,
     Node,
@@ -34,14 +35,12 @@ from fuseloom.program.functions import Op
 
 Branch: TypeAlias = Callable[..., Node] | None
 """A function that builds a region's result from its arguments; None for an empty region."""
-FULL = "full"
-"""Raw tree of a number at each place of the dimensions that are its other operands."""
 
 
 def pattern(node: Node) -> Node:
     """1 where a tree has elements.
 
-    >>> from fuseloom.frontends.mlir.expressions import Arg
+    >>> from fuseloom.frontends.algebra.expressions import Arg
     >>> pattern(Arg(0)).constant
     1.0
     """

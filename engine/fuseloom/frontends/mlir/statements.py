@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fuseloom.frontends.mlir.builder import MlirBuilder
-from fuseloom.frontends.mlir.choices import lowered
-from fuseloom.frontends.mlir.constants import is_mask
-from fuseloom.frontends.mlir.expressions import (
+from fuseloom.frontends.algebra.conditions import lowered
+from fuseloom.frontends.algebra.evaluation import is_mask
+from fuseloom.frontends.algebra.expressions import (
     CAST,
     Apply,
     Arg,
@@ -18,7 +17,9 @@ from fuseloom.frontends.mlir.expressions import (
     Raw,
     arguments,
     is_known,
+    number_of,
 )
+from fuseloom.frontends.mlir.builder import MlirBuilder
 from fuseloom.frontends.mlir.integers import lowered_bits
 from fuseloom.frontends.mlir.named import Computation
 from fuseloom.frontends.mlir.operands import OperandRead, Operands
@@ -100,14 +101,15 @@ class Statements(Operands):
                 op, operands = Op.SUM, [self.read(node.number).access]
             case Apply():
                 op, constant = node.op, node.constant
+                trees = self._quotient(*node.operands) if op is Op.DIV else node.operands
                 names = [f"{target}_{n + 1}" for n in range(len(node.operands))]
                 over = self.free(node) if op.unites else ()
                 self._note_broadcast(node, over)
                 operands = [
-                    self._number(x.value, self.free(node), name)
+                    self._number(x.value, () if op is Op.DIV else self.free(node), name)
                     if isinstance(x, Num)
                     else self._emit(x, name, op is Op.MUL and len(names) > 1, over).access
-                    for x, name in zip(node.operands, names, strict=True)
+                    for x, name in zip(trees, names, strict=True)
                 ]
                 if op.unites and self._sparse():  # what is filled has all elements
                     operands = [
@@ -140,6 +142,11 @@ class Statements(Operands):
                     "arithmetic of numbers alone has no statement",
                 )
         return self._statement(op, operands, target, indices, type_, constant)
+
+    def _quotient(self, dividend: Node, divisor: Node) -> tuple[Node, Node]:
+        """The operands of a quotient; a number above is one where the divisor lacks nothing."""
+        number = None if self._sparse() else number_of(dividend, divisor)
+        return dividend if number is None else Num(number), divisor
 
     def _number(self, value: float, over: tuple[str, ...], target: str) -> Access:
         """A number along all of these indices."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fuseloom.errors import ProgramError
-from fuseloom.frontends.mlir.exactness import absent_is_zero
-from fuseloom.frontends.mlir.expressions import (
+from fuseloom.frontends.algebra.expressions import (
     CAST,
     Arg,
     Node,
@@ -15,6 +14,7 @@ from fuseloom.frontends.mlir.expressions import (
     arguments,
     is_known,
 )
+from fuseloom.frontends.mlir.exactness import absent_is_zero
 from fuseloom.frontends.mlir.moves import insert_slice
 from fuseloom.frontends.mlir.operands import sizes_of
 from fuseloom.frontends.mlir.reductions import Reductions

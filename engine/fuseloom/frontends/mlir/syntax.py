@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from fuseloom.errors import FuseloomError
+from fuseloom.errors import FuseloomError, ProgramError
 from fuseloom.frontends.mlir.blocks import StoredBlocks
 from fuseloom.program.formats import Format
 from fuseloom.program.syntax import SourcePlace
@@ -431,3 +431,8 @@ class File:
     settings: tuple[tuple[str, str, SourcePlace], ...]
     functions: tuple[Function, ...]
     problem: FuseloomError | None = None
+
+
+def refuse_meaning(message: str, hint: str, place: SourcePlace) -> ProgramError:
+    """A ProgramError at a place."""
+    return ProgramError(message, hint=hint, line=place[0], column=place[1])

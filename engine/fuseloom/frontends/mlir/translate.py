@@ -8,7 +8,6 @@ from dataclasses import replace
 from fuseloom.arguments import check_arguments
 from fuseloom.errors import FuseloomError
 from fuseloom.frontends.mlir.builder import MlirBuilder
-from fuseloom.frontends.mlir.expressions import refuse_meaning
 from fuseloom.frontends.mlir.functions import Body, Returned
 from fuseloom.frontends.mlir.imported import ImportedMlir
 from fuseloom.frontends.mlir.pieces import chosen, parse_pieces
@@ -19,6 +18,7 @@ from fuseloom.frontends.mlir.syntax import (
     File,
     Function,
     Type,
+    refuse_meaning,
 )
 from fuseloom.frontends.mlir.values import (
     Blank,

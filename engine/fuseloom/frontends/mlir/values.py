@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from fuseloom.errors import FuseloomError
 from fuseloom.frontends.mlir.blocks import StoredBlocks
-from fuseloom.frontends.mlir.expressions import refuse_meaning
 from fuseloom.frontends.mlir.integers import bits_of, canonical
 from fuseloom.frontends.mlir.syntax import (
     Dense,
@@ -24,6 +23,7 @@ from fuseloom.frontends.mlir.syntax import (
     Sparse,
     Type,
     is_integer,
+    refuse_meaning,
 )
 from fuseloom.program.formats import Format
 from fuseloom.program.limits import MAX_DIMENSION, MAX_REFERENCE_ELEMENTS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fuseloom.frontends.mlir.expressions import Arg, Node, add, largest, mul, smallest, sub
+from fuseloom.frontends.algebra.expressions import Arg, Node, add, largest, mul, smallest, sub
 from fuseloom.frontends.mlir.named import Computation
 from fuseloom.frontends.mlir.syntax import AffineMap, Result, Sum
 from fuseloom.program.syntax import SourcePlace

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fuseloom.errors import ProgramError
+from fuseloom.frontends.algebra.expressions import Node
 from fuseloom.frontends.torch.messages import refusal
 from fuseloom.frontends.torch.values import Selection, Support, Value
 from fuseloom.program import Access, Op, Statement
@@ -71,6 +72,8 @@ class TorchBuilder:
         Inputs and a dimension of theirs along which every fiber must have an element.
     selections : dict
         Inputs that select by an index, and the index.
+    conditions : dict
+        What was computed, its tree and the operands of that, of each condition by its tensor.
     """
 
     def __init__(self, full: Callable[[Feed], bool], mixed: bool = False) -> None:
@@ -90,6 +93,8 @@ class TorchBuilder:
         self._full = full
         self._taken: set[str] = set(RESERVED)
         self._constants: dict[float, str] = {}
+        self._computed: dict[tuple[Statement, tuple[int, ...]], str] = {}
+        self.conditions: dict[str, tuple[Value, Node, tuple[Value, ...]]] = {}
 
     def state(self) -> dict[str, Any]:
         """Return a copy of the statements, inputs and names so far, for :meth:`restore`."""
@@ -164,11 +169,14 @@ class TorchBuilder:
         constant: float | None = None,
         axis: str | None = None,
     ) -> str:
-        """Add a statement; the name of what it assigns."""
-        name = self.name(f"{self.node.name}_{part}")
-        statement = Statement(Access(name, out), op, tuple(operands), constant, axis)
-        self.statements.append(statement)
-        self.shapes[name] = tuple(sizes[x] for x in out)
+        """Add a statement, or find the same one; the name of what it assigns."""
+        shape = tuple(sizes[x] for x in out)
+        same = Statement(Access("", out), op, tuple(operands), constant, axis)
+        if (same, shape) in self._computed:
+            return self._computed[same, shape]
+        name = self._computed[same, shape] = self.name(f"{self.node.name}_{part}")
+        self.statements.append(replace(same, out=Access(name, out)))
+        self.shapes[name] = shape
         self.owners[name] = self.node
         self.steps[name] = self.step
         return name
@@ -180,9 +188,15 @@ class TorchBuilder:
         def read(access: Access) -> Access:
             return replace(access, tensor=new) if access.tensor == old else access
 
+        if old in self.conditions:
+            self.conditions[new] = self.conditions.pop(old)
         for n in range(since, len(self.statements)):
             s = self.statements[n]
-            self.statements[n] = replace(s, out=read(s.out), operands=tuple(map(read, s.operands)))
+            shape = self.shapes[s.out.tensor]
+            del self._computed[replace(s, out=replace(s.out, tensor="")), shape]
+            s = replace(s, out=read(s.out), operands=tuple(map(read, s.operands)))
+            self._computed[replace(s, out=replace(s.out, tensor="")), shape] = s.out.tensor
+            self.statements[n] = s
         self._taken.discard(old)
         self.shapes[new] = self.shapes.pop(old)
         self.owners[new] = self.owners.pop(old)
@@ -229,7 +243,7 @@ class TorchBuilder:
         return self._result(name, names, out, value.shape, value.support, mask)
 
     def pointwise(self, part: str, op: Op, values: Sequence[Value], support: Support) -> Value:
-        """An operation of two values of any shapes that broadcast."""
+        """An operation of values of any shapes that broadcast."""
         shape = broadcast_shape(*(v.shape for v in values))
         operands = self.aligned(values, shape)
         names = LETTERS[: len(shape)]
@@ -299,7 +313,8 @@ class TorchBuilder:
             return self._masked_sum(b, a, part, op)
         support = Support.FULL if Support.FULL in (a.support, b.support) else Support.ZERO
         result = self.pointwise(part, op, [a, b], support)
-        left, right = (set(x.indices) for x in self.statements[-1].operands)
+        made = next(s for s in reversed(self.statements) if s.out.tensor == result.tensor)
+        left, right = (set(x.indices) for x in made.operands)
         self.dense_broadcast = self.dense_broadcast or left != right
         return result
 
@@ -321,9 +336,12 @@ class TorchBuilder:
         return replace(result, mask=mask)
 
     def mul(self, a: Value, b: Value, part: str = "product") -> Value:
-        self.unmasked(a, "a product"), self.unmasked(b, "a product")
-        full = a.support is Support.FULL and b.support is Support.FULL
-        return self.pointwise(part, Op.MUL, [a, b], Support.FULL if full else Support.ZERO)
+        return self.product([a, b], part)
+
+    def product(self, values: Sequence[Value], part: str = "product") -> Value:
+        """The product of values, broadcast."""
+        full = all(self.unmasked(x, "a product").support is Support.FULL for x in values)
+        return self.pointwise(part, Op.MUL, values, Support.FULL if full else Support.ZERO)
 
     def div(self, a: Value, b: Value, part: str = "quotient") -> Value:
         """``a / b``; an absent numerator gives 0, so the denominator must not be 0 there."""
@@ -365,11 +383,6 @@ class TorchBuilder:
         if low == 0:
             return self.unary("floor", Op.RELU, whole)
         return self.unary("floor", Op.AT_LEAST, whole, low)
-
-    def at_most(self, value: Value, high: float) -> Value:
-        """``min(v, high)``, which is ``-max(-v, -high)``."""
-        whole = value if high >= 0 else self.filled(value)
-        return self.scale(self.at_least(self.scale(whole, -1.0, "negative"), -high), -1.0)
 
     def larger(self, a: Value, b: Value) -> Value:
         """``max(a, b)``, broadcast; where an absent element stands for 0, ``b + relu(a - b)``."""

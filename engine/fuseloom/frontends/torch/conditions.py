@@ -1,7 +1,6 @@
 """Conditions on computed values: 1 where they hold, and 0 elsewhere.
 
-The machine has no comparison; the sign of a difference is one.  Conditions that follow from inputs
-and buffers alone are known, and never come here.
+Conditions that follow from inputs and buffers alone are known, and never come here.
 """
 
 from __future__ import annotations
@@ -9,33 +8,17 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from fuseloom.frontends.algebra.conditions import combined, compared, not_
+from fuseloom.frontends.algebra.expressions import Node, Num
+from fuseloom.frontends.torch.elementwise import compute, handler_of
 from fuseloom.frontends.torch.nodes import op_name
-from fuseloom.frontends.torch.steps import step
 from fuseloom.frontends.torch.values import Value
-from fuseloom.program import Op
 
 if TYPE_CHECKING:
     from fuseloom.frontends.torch.importer import Importer
-
-
-def not_(m: Importer, condition: Value) -> Value:
-    """1 where a condition is 0."""
-    return m.builder.shift(m.builder.scale(condition, -1.0, "negative"), 1.0)
-
-
-def _gap(m: Importer, x: Any, other: Any) -> Value:
-    """``x - other``, everywhere."""
-    b = m.builder
-    for given, rest, sign in ((other, x, 1.0), (x, other, -1.0)):
-        if (number := m.number(given)) is not None:
-            gap = b.filled(b.unmasked(m.value(rest), "a comparison"))
-            gap = gap if sign > 0 else b.scale(gap, -1.0, "negative")
-            return b.shift(gap, -sign * number) if number else gap
-    first = b.unmasked(m.value(x), "a comparison")
-    second = b.unmasked(m.value(other), "a comparison")
-    return b.filled(b.add(first, second, "difference", Op.SUB))
 
 
 def beyond(m: Importer, node: Any) -> bool | None:
@@ -78,25 +61,11 @@ def everywhere(m: Importer, holds: bool) -> Value:
     return b.aligned([b.constant(float(holds))], tuple(b.node.meta["val"].shape))[0]
 
 
-def greater(turned: bool, holds: bool) -> Callable[..., Value]:
-    """``gt``; ``lt`` if turned; ``le`` and ``ge`` are what these are not."""
+def comparison(predicate: str) -> Callable[..., Value]:
+    def of(x: Node, other: Node) -> Node:
+        return compared(predicate, x, other, whole=False)
 
-    def handler(m: Importer, x: Any, other: Any) -> Value:
-        found = step(m, _gap(m, *((other, x) if turned else (x, other))))
-        return found if holds else not_(m, found)
-
-    return handler
-
-
-def differs(holds: bool) -> Callable[..., Value]:
-    """``ne``, and ``eq`` as what it is not."""
-
-    def handler(m: Importer, x: Any, other: Any) -> Value:
-        b = m.builder
-        found = b.apply(Op.SIGN, b.apply(Op.ABS, _gap(m, x, other)), "differs")
-        return found if holds else not_(m, found)
-
-    return handler
+    return settled(handler_of(of))
 
 
 def _bits(m: Importer, x: Any) -> Value:
@@ -104,20 +73,21 @@ def _bits(m: Importer, x: Any) -> Value:
     value = m.value(x)
     if isinstance(x, bool | int | float) or x.meta["val"].dtype == m.torch.bool:
         return value
-    return m.builder.apply(Op.SIGN, m.builder.apply(Op.ABS, value), "holds")
+    return compute(m.builder, holds, value)
 
 
-def and_(m: Importer, x: Any, other: Any) -> Value:
-    return m.builder.mul(_bits(m, x), _bits(m, other), "and_")
+def holds(x: Node) -> Node:
+    """Whether a number differs from 0."""
+    return compared("ne", x, Num(0.0), whole=False)
 
 
-def or_(m: Importer, x: Any, other: Any) -> Value:
-    return m.builder.larger(_bits(m, x), _bits(m, other))
+def both(name: str) -> Callable[..., Value]:
+    """Two conditions as one."""
 
+    def handler(m: Importer, x: Any, other: Any) -> Value:
+        return compute(m.builder, partial(combined, name), _bits(m, x), _bits(m, other))
 
-def xor_(m: Importer, x: Any, other: Any) -> Value:
-    b = m.builder
-    return b.apply(Op.ABS, b.add(_bits(m, x), _bits(m, other), "difference", Op.SUB))
+    return handler
 
 
 def is_finite(m: Importer, x: Any) -> Value:
@@ -131,18 +101,14 @@ def finite(m: Importer, x: Any, nan: Any = 0, posinf: Any = None, neginf: Any = 
 
 
 def fails(m: Importer, x: Any) -> Value:
-    return not_(m, _bits(m, x))
+    return compute(m.builder, not_, _bits(m, x))
 
 
 HANDLERS: dict[str, Callable[..., Any]] = {
-    "gt": settled(greater(turned=False, holds=True)),
-    "lt": settled(greater(turned=True, holds=True)),
-    "ge": settled(greater(turned=True, holds=False)),
-    "le": settled(greater(turned=False, holds=False)),
-    "ne": settled(differs(holds=True)), "eq": settled(differs(holds=False)),
+    **{predicate: comparison(predicate) for predicate in COMPARISONS},
     "isnan": lambda m, x: everywhere(m, False), "isfinite": is_finite, "nan_to_num": finite,
-    **dict.fromkeys(("logical_and", "bitwise_and", "__and__"), and_),
-    **dict.fromkeys(("logical_or", "bitwise_or", "__or__"), or_),
-    **dict.fromkeys(("logical_xor", "bitwise_xor", "__xor__"), xor_),
+    **dict.fromkeys(("logical_and", "bitwise_and", "__and__"), both("and")),
+    **dict.fromkeys(("logical_or", "bitwise_or", "__or__"), both("or")),
+    **dict.fromkeys(("logical_xor", "bitwise_xor", "__xor__"), both("xor")),
     **dict.fromkeys(("logical_not", "bitwise_not"), fails),
 }  # fmt: skip

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from fuseloom.frontends.algebra.powers import power
 from fuseloom.frontends.torch import views
 from fuseloom.frontends.torch.builder import broadcast_shape
-from fuseloom.frontends.torch.pointwise import power_of
+from fuseloom.frontends.torch.elementwise import compute
 from fuseloom.frontends.torch.reductions import dims_of, kept
 from fuseloom.frontends.torch.values import Value
 from fuseloom.program import Op
@@ -31,8 +32,8 @@ def norm_of(m: Importer, value: Value, dims: Sequence[int], order: float) -> Val
         return b.reduce(Op.MAX, size, dims, "top")
     if order == 0:
         return b.reduce(Op.SUM, b.apply(Op.SIGN, size), dims, "total")
-    total = b.reduce(Op.SUM, power_of(m, size, order), dims, "total")
-    return power_of(m, total, 1.0 / order)
+    total = b.reduce(Op.SUM, compute(b, power, size, order), dims, "total")
+    return compute(b, power, total, 1.0 / order)
 
 
 def vector_norm(

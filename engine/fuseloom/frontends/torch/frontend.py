@@ -11,7 +11,6 @@ import numpy as np
 from fuseloom.arguments import ArgumentError, check_arguments, kind_of
 from fuseloom.errors import DataError, ProgramError
 from fuseloom.frontends.torch import (
-    activations,
     attention,
     bags,
     conditions,
@@ -28,7 +27,6 @@ from fuseloom.frontends.torch import (
     reductions,
     scatters,
     sparse_layouts,
-    steps,
     windows,
     written,
 )
@@ -61,9 +59,7 @@ from fuseloom.wording import counted
 
 HANDLERS = {
     **pointwise.HANDLERS,
-    **steps.HANDLERS,
     **conditions.HANDLERS,
-    **activations.HANDLERS,
     **masks.HANDLERS,
     **reductions.HANDLERS,
     **products.HANDLERS,

@@ -6,7 +6,9 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from fuseloom.frontends.torch.pointwise import log_of_one_and_exp, negative_part
+from fuseloom.frontends.algebra import functions
+from fuseloom.frontends.algebra.expressions import Node, Num
+from fuseloom.frontends.torch.elementwise import compute
 from fuseloom.frontends.torch.reductions import log_softmax_of
 from fuseloom.frontends.torch.values import Value
 from fuseloom.program import Op
@@ -140,16 +142,14 @@ def _of_shares(
 
 def binary(m: Importer, x: Any, target: Any, weight: Any = None, reduction: int = MEAN) -> Value:
     """``-(t log x + (1 - t) log(1 - x))``, logarithms at least -100."""
-    b, value, wanted = m.builder, m.builder.filled(m.value(x)), m.value(target)
 
-    def bounded(v: Value) -> Value:
-        return b.shift(b.apply(Op.RELU, b.shift(b.apply(Op.LOG, v), 100.0)), -100.0)
+    def terms(v: Node, t: Node) -> Node:
+        def bounded(x: Node) -> Node:
+            return functions.relu(functions.log(x) + 100.0) - 100.0
 
-    yes = b.mul(wanted, bounded(value), "yes")
-    rest = b.shift(b.scale(wanted, -1.0, "negative"), 1.0)
-    no = b.mul(rest, bounded(b.shift(b.scale(value, -1.0, "negative"), 1.0)), "no")
-    terms = b.scale(b.add(yes, no, "terms"), -1.0, "negative")
-    return _weighted(m, terms, weight, reduction)
+        return -(t * bounded(v) + (1.0 - t) * bounded(1.0 - v))
+
+    return _weighted(m, compute(m.builder, terms, m.value(x), m.value(target)), weight, reduction)
 
 
 def binary_with_logits(
@@ -161,13 +161,15 @@ def binary_with_logits(
     reduction: int = MEAN,
 ) -> Value:
     """``(1 - t) x + (1 + (p - 1) t) log(1 + exp(-x))``, which does not overflow."""
-    b, value, wanted = m.builder, m.builder.filled(m.value(x)), m.value(target)
-    soft = b.add(log_of_one_and_exp(m, value), negative_part(m, value), "soft")
-    if pos_weight is not None:
-        more = b.mul(b.shift(m.value(pos_weight), -1.0), wanted, "more")
-        soft = b.mul(soft, b.shift(more, 1.0), "weighted")
-    rest = b.shift(b.scale(wanted, -1.0, "negative"), 1.0)
-    return _weighted(m, b.add(b.mul(rest, value, "linear"), soft, "terms"), weight, reduction)
+
+    def terms(v: Node, t: Node, *positive: Node) -> Node:
+        soft = functions.log_of_one_and_exp(v) + functions.negative_part(v)
+        for p in positive:
+            soft = soft * (1.0 + (p - 1.0) * t)
+        return (1.0 - t) * v + soft
+
+    given = [m.value(node) for node in (x, target, pos_weight) if node is not None]
+    return _weighted(m, compute(m.builder, terms, *given), weight, reduction)
 
 
 def _weighted(m: Importer, terms: Value, weight: Any, reduction: int) -> Value:
@@ -181,15 +183,14 @@ def _weighted(m: Importer, terms: Value, weight: Any, reduction: int) -> Value:
 
 def huber(m: Importer, x: Any, target: Any, reduction: int = MEAN, delta: float = 1.0) -> Value:
     """With ``c = min(|x - t|, d)``: ``c (|x - t| - c / 2)``."""
-    b = m.builder
-    gap = b.add(m.value(x), m.value(target), "gap", Op.SUB)
 
-    def step(v: Value) -> Value:
-        size = b.apply(Op.ABS, v)
-        near = b.at_most(size, float(delta))
-        return b.mul(near, b.add(size, b.scale(near, 0.5), "far", Op.SUB), "terms")
+    def terms(gap: Node) -> Node:
+        size = functions.absolute(gap)
+        near = functions.clamp(size, None, Num(float(delta)))
+        return near * (size - near * 0.5)
 
-    return reduced(m, b.on_stored(gap, step), reduction)
+    gap = m.builder.add(m.value(x), m.value(target), "gap", Op.SUB)
+    return reduced(m, compute(m.builder, terms, gap), reduction)
 
 
 def smooth_l1(m: Importer, x: Any, target: Any, reduction: int = MEAN, beta: float = 1.0) -> Value:

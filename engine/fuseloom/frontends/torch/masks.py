@@ -12,7 +12,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fuseloom.errors import DataError
-from fuseloom.frontends.torch.conditions import beyond, not_
+from fuseloom.frontends.torch.conditions import beyond
+from fuseloom.frontends.torch.elementwise import choose, wide
 from fuseloom.frontends.torch.nodes import arguments, op_name
 from fuseloom.frontends.torch.values import Support, Value
 from fuseloom.frontends.torch.views import IDENTITIES
@@ -72,12 +73,6 @@ def under_mask(m: Importer, logits: Value, mask: Any, bound: float) -> Value:
     if adds:
         logits = m.builder.add(logits, m.derived(mask, f"{mask.name}_added", added), "biased")
     return m.apply_mask(logits, m.derived(mask, f"{mask.name}_keep", kept, keep=True))
-
-
-def wide(m: Importer, value: Value) -> Value:
-    """Broadcast to the shape of the traced node."""
-    shape = tuple(m.builder.node.meta["val"].shape)
-    return value if value.shape == shape else m.builder.aligned([value], shape)[0]
 
 
 def _only_softmaxes(m: Importer, removed: Any) -> bool:
@@ -220,20 +215,16 @@ def vast(number: float) -> float:
 
 
 def _computed_choice(m: Importer, condition: Value, yes: Any, no: Any) -> Value:
-    """``yes c + no (1 - c)`` of a condition ``c`` that is computed.
+    """A choice by a condition that is computed.
 
     Infinity, which is chosen so that a softmax or an order leaves something out, is a large number.
     """
-    b, parts = m.builder, []
-    for given, share in ((yes, condition), (no, not_(m, condition))):
-        number = m.number(given)
-        if number is None:
-            parts.append(b.mul(m.value(given), share, "kept"))
-        elif number:
-            parts.append(b.scale(share, vast(number), "filling"))
-    if not parts:
-        return b.aligned([b.constant(0.0)], tuple(b.node.meta["val"].shape))[0]
-    return wide(m, parts[0] if len(parts) == 1 else b.add(parts[0], parts[1]))
+    numbers = [m.number(given) for given in (yes, no)]
+    ends = [
+        m.value(given) if number is None else vast(number)
+        for given, number in zip((yes, no), numbers, strict=True)
+    ]
+    return wide(m, choose(m.builder, condition, *ends))
 
 
 def _label(condition: Any) -> str:

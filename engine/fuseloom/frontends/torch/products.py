@@ -11,7 +11,6 @@ from fuseloom.frontends.torch.builder import LETTERS, broadcast_shape
 from fuseloom.frontends.torch.indexing import held_index
 from fuseloom.frontends.torch.masks import mask_bound, under_mask
 from fuseloom.frontends.torch.moves import diagonal_of
-from fuseloom.frontends.torch.pointwise import MOST_POWER, whole_power
 from fuseloom.frontends.torch.ranking import computed, read_by
 from fuseloom.frontends.torch.selections import selections_of
 from fuseloom.frontends.torch.values import Support, Value
@@ -85,14 +84,26 @@ def addbmm(
     return _added(m, x, m.builder.contract(operands, "ij", "total"), beta, alpha)
 
 
+MOST_POWER = 64
+"""Larger powers of a matrix are refused: float32 overflows at little more than 1."""
+
+
 def matrix_power(m: Importer, x: Any, n: int) -> Value:
     """A square matrix times itself, by squaring."""
+    value, result = m.value(x), None
     if not 1 <= n <= MOST_POWER:
         raise m.builder.refuse(
             f"a matrix to the power of {n}",
             f"powers from 1 to {MOST_POWER} are supported; give an inverse as an input",
         )
-    return whole_power(m, m.value(x), n, lambda a, b, part: product(m, a, b, part))
+    while True:
+        if n % 2:
+            result = value if result is None else product(m, result, value, "power")
+        n //= 2
+        if not n:
+            assert result is not None
+            return result
+        value = product(m, value, value, "square")
 
 
 def addmv(m: Importer, x: Any, mat: Any, vec: Any, beta: float = 1, alpha: float = 1) -> Value:

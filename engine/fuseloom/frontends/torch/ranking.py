@@ -13,13 +13,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from fuseloom.frontends.algebra import functions
+from fuseloom.frontends.algebra.conditions import compared, not_
+from fuseloom.frontends.algebra.expressions import Node, Num
 from fuseloom.frontends.torch.builder import LETTERS, broadcast_shape
-from fuseloom.frontends.torch.conditions import not_
+from fuseloom.frontends.torch.elementwise import compute
 from fuseloom.frontends.torch.nodes import RANKING, op_name
 from fuseloom.frontends.torch.reductions import kept
-from fuseloom.frontends.torch.steps import step
 from fuseloom.frontends.torch.values import Value
 from fuseloom.frontends.torch.views import VIEWS, moved
 from fuseloom.program import Op
@@ -75,12 +78,11 @@ class SortedElements:
         mine, others = _with(value, value.rank), _with(value, value.rank - 1)
         ends = (others, mine) if largest else (mine, others)
         gap = b.add(*ends, "gap", Op.SUB)
-        same = not_(m, b.apply(Op.SIGN, b.apply(Op.ABS, gap), "differs"))
         earlier = m.torch.ones(size, size).tril(-1)
         first = b.feed(f"{b.node.name}_earlier", (size, size), lambda env: earlier)
         shape = (*[1] * (value.rank - 1), size, size)
         first = first.picked([*[None] * (value.rank - 1), 0, 1], shape)
-        before = b.add(step(m, gap), b.mul(same, first, "ties"), "before")
+        before = compute(b, _before, gap, first)
         total = b.reduce(Op.SUM, before, [value.rank], "rank")
         self.ranks = kept(total, [value.rank], keepdim=False)
 
@@ -108,9 +110,12 @@ class SortedElements:
 
 def equals(m: Importer, a: Value, b: Value) -> Value:
     """1 where two values are equal, and 0 elsewhere."""
-    build = m.builder
-    gap = build.filled(build.add(a, b, "gap", Op.SUB))
-    return not_(m, build.apply(Op.SIGN, build.apply(Op.ABS, gap), "differs"))
+    return compute(m.builder, partial(compared, "eq", whole=False), a, b)
+
+
+def _before(gap: Node, first: Node) -> Node:
+    """Whether an element lies before another one: ``gap`` is positive, or 0 and it is first."""
+    return functions.positive(gap) + compared("eq", gap, Num(0.0), whole=False) * first
 
 
 def _ranked(m: Importer, x: Any, dim: int, largest: bool, ranks: Sequence[int]) -> Any:
@@ -277,7 +282,7 @@ def scatter_by(m: Importer, x: Any, dim: int, index: Any, new: Value) -> Value:
         moved_ = b.contract([(hot, [*own, names[dim]]), (new, own)], names, "written")
     if m.number(x) == 0:
         return moved_
-    return b.add(b.mul(value, not_(m, hit), "stays"), moved_)
+    return b.add(b.mul(value, compute(b, not_, hit), "stays"), moved_)
 
 
 HANDLERS: dict[str, Callable[..., Any]] = {

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from functools import reduce
 
-from fuseloom.frontends.mlir.expressions import (
+from fuseloom.frontends.algebra.expressions import (
     Apply,
     Node,
     Num,

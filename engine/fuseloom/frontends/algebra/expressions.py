@@ -1,16 +1,16 @@
-"""The computation of a ``linalg.generic`` region: trees of the operations that programs have."""
+"""Trees of the operations that programs have, on elements, numbers and positions."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
-from fuseloom.errors import ProgramError
 from fuseloom.program.functions import Op
-from fuseloom.program.syntax import SourcePlace
 
+FULL = "full"
+"""Raw tree of a number at each place of the dimensions that are its other operands."""
 CAST = "cast"
 """Raw tree of a region that does nothing but change the type of an element."""
 WRAP, UNSIGNED = "wrap", "unsigned"
@@ -19,8 +19,39 @@ ROOT_HALF = 1.0 / math.sqrt(2.0)
 _CLOSE = 1e-6
 
 
+class Tree:
+    """What all trees have: arithmetic with each other and with numbers."""
+
+    def __add__(self, other: Operand) -> Node:
+        return add(tree(self), tree(other))
+
+    def __radd__(self, other: float) -> Node:
+        return add(tree(self), Num(other))
+
+    def __sub__(self, other: Operand) -> Node:
+        return sub(tree(self), tree(other))
+
+    def __rsub__(self, other: float) -> Node:
+        return sub(Num(other), tree(self))
+
+    def __mul__(self, other: Operand) -> Node:
+        return mul(tree(self), tree(other))
+
+    def __rmul__(self, other: float) -> Node:
+        return mul(tree(self), Num(other))
+
+    def __truediv__(self, other: Operand) -> Node:
+        return div(tree(self), tree(other))
+
+    def __rtruediv__(self, other: float) -> Node:
+        return div(Num(other), tree(self))
+
+    def __neg__(self) -> Node:
+        return negated(tree(self))
+
+
 @dataclass(frozen=True)
-class Arg:
+class Arg(Tree):
     """The element of an operand, inputs before outputs; -1 - n for the n-th value from outside.
 
     ``range`` is that of the integers that it may be, where that is known.
@@ -33,14 +64,14 @@ class Arg:
 
 
 @dataclass(frozen=True)
-class Num:
+class Num(Tree):
     value: float
     size: int = 1
     depth: int = 1
 
 
 @dataclass(frozen=True)
-class Index:
+class Index(Tree):
     """The position of the operation along one of its dimensions."""
 
     number: int
@@ -49,7 +80,7 @@ class Index:
 
 
 @dataclass(frozen=True)
-class Apply:
+class Apply(Tree):
     """An operation of programs on one or more trees."""
 
     op: Op
@@ -60,7 +91,7 @@ class Apply:
 
 
 @dataclass(frozen=True)
-class Raw:
+class Raw(Tree):
     """A node with a meaning only inside a larger pattern: a maximum, a comparison, a root, ..."""
 
     name: str
@@ -70,6 +101,16 @@ class Raw:
 
 
 Node: TypeAlias = Arg | Num | Index | Apply | Raw
+Operand: TypeAlias = "Tree | float"
+
+
+def tree(given: Operand) -> Node:
+    """A tree, or the number that is given, as one.
+
+    >>> tree(2)
+    Num(value=2.0, size=1, depth=1)
+    """
+    return cast(Node, given) if isinstance(given, Tree) else Num(float(given))
 
 
 def leaves(node: Node) -> Iterator[Arg | Num | Index]:
@@ -155,6 +196,18 @@ def substituted(node: Node, old: Node, new: Node) -> Node:
     return raw(node.name, *operands)
 
 
+def with_arguments(node: Node, trees: Sequence[Node]) -> Node:
+    """A tree with others in place of its operands, by their numbers."""
+    match node:
+        case Arg(number=number):
+            return trees[number]
+        case Apply(op, operands, constant):
+            return made(op, *(with_arguments(x, trees) for x in operands), constant=constant)
+        case Raw(name, operands):
+            return raw(name, *(with_arguments(x, trees) for x in operands))
+    return node
+
+
 # Arithmetic -----------------------------------------------------------------------------------
 
 
@@ -163,6 +216,8 @@ def mul(a: Node, b: Node) -> Node:
     match a, b:
         case Num(x), Num(y):
             return Num(x * y)
+        case (Num(1.0), node) | (node, Num(1.0)):
+            return node
         case (Num(x), node) | (node, Num(x)) if math.isfinite(x):
             return _gelu(scaled(node, x))
     return _gelu(made(Op.MUL, *_factors(a), *_factors(b)))
@@ -187,7 +242,7 @@ def div(a: Node, b: Node) -> Node:
             sigmoid = made(Op.SIGMOID, x)
             return sigmoid if a == Num(1.0) else mul(a, sigmoid)
     if isinstance(a, Num) and math.isfinite(a.value):
-        a = shifted(scaled(b, 0.0), a.value)  # the number where the divisor has elements
+        a = number_along(b, a.value)
     return made(Op.DIV, a, b)
 
 
@@ -196,6 +251,8 @@ def add(a: Node, b: Node) -> Node:
     match a, b:
         case Num(x), Num(y):
             return Num(x + y)
+        case (Num(0.0), node) | (node, Num(0.0)):
+            return node
         case (Num(x), node) | (node, Num(x)) if math.isfinite(x):
             return shifted(node, x)
     return made(Op.ADD, a, b)
@@ -217,10 +274,27 @@ def sub(a: Node, b: Node) -> Node:
     return made(Op.SUB, a, b)
 
 
+def number_along(node: Node, number: float) -> Node:
+    """A number where a tree has elements."""
+    return shifted(scaled(node, 0.0), number)
+
+
+def number_of(node: Node, along: Node) -> float | None:
+    """The number that a tree is where another one has elements; None if it is none.
+
+    >>> number_of(number_along(Arg(0), 2.0), Arg(0)), number_of(Arg(1), Arg(0))
+    (2.0, None)
+    """
+    match node:
+        case Apply(Op.SHIFT, (Apply(Op.SCALE, (x,), 0.0),), constant) if x == along:
+            return constant
+    return None
+
+
 def exact_quotient(a: Node, b: Node) -> Node:
     """A quotient that is rounded once: not by the reciprocal of a number, but for powers of two."""
     if isinstance(b, Num) and not isinstance(a, Num) and abs(math.frexp(b.value)[0]) != 0.5:
-        b = shifted(scaled(a, 0.0), b.value)  # the number where the dividend has elements
+        b = number_along(a, b.value)
     return div(a, b)
 
 
@@ -249,6 +323,8 @@ def smallest(a: Node, b: Node) -> Node:
     match a, b:
         case Num(x), Num(y):
             return Num(min(x, y))
+        case (Num(math.inf), node) | (node, Num(math.inf)):
+            return node
         case (Num(x), node) | (node, Num(x)):
             return _negated(largest(_negated(node), Num(-x)))
     return raw("min", a, b)
@@ -300,8 +376,3 @@ def _gelu(node: Node) -> Node:
                 if same == x and abs(root - ROOT_HALF) < _CLOSE:
                     return made(Op.GELU, x)
     return node
-
-
-def refuse_meaning(message: str, hint: str, place: SourcePlace) -> ProgramError:
-    """A ProgramError at a place."""
-    return ProgramError(message, hint=hint, line=place[0], column=place[1])

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from fuseloom.frontends.mlir.choices import BOOLEAN, DIFFERS, GREATER, INFINITE, NOT, SELECT
-from fuseloom.frontends.mlir.expressions import (
+from fuseloom.frontends.algebra.conditions import BOOLEAN, DIFFERS, GREATER, INFINITE, NOT, SELECT
+from fuseloom.frontends.algebra.expressions import (
+    FULL,
     UNSIGNED,
     WRAP,
     Apply,
+    Arg,
     Index,
     Node,
     Num,
     Raw,
     Unsupported,
+    arguments,
 )
-from fuseloom.frontends.mlir.semirings import FULL
 from fuseloom.program.functions import FUNCTIONS, Op
 
 Array = npt.NDArray[np.float64]
@@ -60,18 +63,24 @@ _RAW: Mapping[str, Callable[..., Array]] = {
 }  # fmt: skip
 
 
-def evaluate(node: Node, indices: Mapping[int, Array]) -> Array:
+def evaluate(
+    node: Node,
+    indices: Mapping[int, Array],
+    elements: Mapping[int, Array] = MappingProxyType({}),
+) -> Array:
     """Evaluate a tree at each place.
 
     Parameters
     ----------
     indices : mapping
         Coordinates along each dimension by its number, in arrays that broadcast.
+    elements : mapping, optional
+        Elements of operands by their numbers, likewise.
 
     Raises
     ------
     Unsupported
-        A tree that has more in it than indices and numbers.
+        A tree that has more in it than these and numbers.
 
     Examples
     --------
@@ -83,15 +92,17 @@ def evaluate(node: Node, indices: Mapping[int, Array]) -> Array:
             return np.asarray(value)
         case Index(number=number):
             return indices[number]
+        case Arg(number=number) if number in elements:
+            return elements[number]
         case Apply(op=op, operands=operands, constant=constant):
-            values = [evaluate(x, indices) for x in operands]
+            values = [evaluate(x, indices, elements) for x in operands]
             if constant is not None and op in _WITH_CONSTANT:
                 return _WITH_CONSTANT[op](values[0], constant)
             if op in _APPLIED:
                 return _APPLIED[op](*values)
             raise Unsupported(f"{op.value} of an index", "compute it of a tensor")
         case Raw(operands=operands) if node.name in _RAW:
-            return _RAW[node.name](*(evaluate(x, indices) for x in operands))
+            return _RAW[node.name](*(evaluate(x, indices, elements) for x in operands))
     name = node.name if isinstance(node, Raw) else "an operand"
     raise Unsupported(f"{name} of an index", "compute it of a tensor")
 
@@ -141,3 +152,15 @@ def is_mask(node: Node) -> bool:
         case Apply(op=Op.SCALE, operands=(inner,)):
             return is_mask(inner)
     return False
+
+
+def keeps_zero(node: Node) -> bool:
+    """Return whether a function of one operand is 0 at 0.
+
+    >>> from fuseloom.frontends.algebra.expressions import made
+    >>> keeps_zero(made(Op.SIN, Arg(0))), keeps_zero(made(Op.COS, Arg(0)))
+    (True, False)
+    """
+    zeros = dict.fromkeys(arguments(node), np.asarray(0.0))
+    with np.errstate(all="ignore"):
+        return bool(evaluate(node, {}, zeros) == 0.0)

@@ -10,8 +10,7 @@ import pytest
 from fuseloom.errors import FuseloomError
 from fuseloom.frontends.mlir import from_mlir
 from fuseloom.program import Op
-
-from .files import generic, result
+from tests.frontends.mlir.files import generic, result
 
 FLAT, MAP = "tensor<3x4x{0}>", "(i, j) -> (i, j)"
 CSR = "#sparse_tensor.encoding<{map = (d0, d1) -> (d0 : dense, d1 : compressed)}>"

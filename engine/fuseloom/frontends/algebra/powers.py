@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from fuseloom.frontends.mlir.choices import DIFFERS, GREATER
-from fuseloom.frontends.mlir.expressions import (
+from fuseloom.frontends.algebra.conditions import DIFFERS, GREATER
+from fuseloom.frontends.algebra.expressions import (
     Node,
     Num,
     Unsupported,
@@ -28,7 +28,7 @@ _PRODUCTS = 16
 def power(x: Node, y: Node) -> Node:
     """``x`` to the power of ``y``.
 
-    >>> from fuseloom.frontends.mlir.expressions import Arg
+    >>> from fuseloom.frontends.algebra.expressions import Arg
     >>> power(Arg(0), Num(0.5)).op, len(power(Arg(0), Num(3.0)).operands)
     (<Op.SQRT: 'sqrt'>, 3)
     """
