@@ -9,52 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from fuseloom.dataflow.sim.compiled import layout, rings, rules, runs, visits, waits
 from fuseloom.dataflow.sim.compiled.cache import kernel
 from fuseloom.dataflow.sim.compiled.inlining import inline
-from fuseloom.dataflow.sim.compiled.layout import (
-    DONE,
-    EMPTY,
-    FOREVER,
-    INPUT,
-    KIND,
-    LEAF,
-    MEM,
-    RING,
-    ROOM,
-    SLOPE,
-    STEP,
-    STOP,
-    WAIT_INPUT,
-    WAIT_NONE,
-    WAIT_OUTPUT,
-    Int,
-    SimulationState,
-    pointer,
-    state_of,
-)
-from fuseloom.dataflow.sim.compiled.rings import (
-    copied,
-    free_at,
-    has,
-    head,
-    is_leaf,
-    number,
-    put,
-    put_one,
-    room,
-    starved,
-    take,
-    take_one,
-)
-from fuseloom.dataflow.sim.compiled.rules import (
-    EMPTY_COORDINATE,
-    NONE,
-    OPERANDS_DISAGREE,
-    PAYLOAD_DISAGREES,
-)
+from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState, state_of
 from fuseloom.dataflow.sim.compiled.setup import Setup
 from fuseloom.dataflow.sim.compiled.slots import node_of, slots
-from fuseloom.dataflow.sim.compiled.visits import fail, leave, stall, waited
 
 FAR = 16
 """Coordinates that are passed one by one; more of them are jumped over."""
@@ -97,10 +57,10 @@ def _jump(c: Any, at: Int, n: Int, limit: Int) -> Int:
 def _below(s: SimulationState, r: Int, n: Int, limit: Int) -> Int:
     """Count the first ``n`` coordinates of a run that are below ``limit`` (at least one is)."""
     p = s.run[r]
-    if p.x & STEP and not p.x & MEM:
+    if p.x & runs.STEP and not p.x & runs.MEM:
         return min(n, limit - p.v)
-    if p.x & STEP:
-        return _jump(pointer(s.ints), p.v, n, limit)
+    if p.x & runs.STEP:
+        return _jump(layout.pointer(s.ints), p.v, n, limit)
     return n  # all the same
 
 
@@ -110,10 +70,10 @@ def _common(s: SimulationState, r: Int, q: Int, n: Int) -> Int:
     a, b = s.run[r], s.run[q]
     if a.x == b.x and a.v == b.v:
         return n
-    if a.x & STEP and b.x & STEP and not (a.x | b.x) & MEM:
+    if a.x & runs.STEP and b.x & runs.STEP and not (a.x | b.x) & runs.MEM:
         return n  # both count up from the same number
     e = 1
-    while e < n and number(s, r, e) == number(s, q, e):
+    while e < n and rings.number(s, r, e) == rings.number(s, q, e):
         e += 1
     return e
 
@@ -125,30 +85,32 @@ def _finish_step(s: SimulationState, nd: Any, t: Int, so: Int) -> tuple[Int, Int
     while nd.operand < nd.operands:
         k = nd.operand
         crd, load = s.ints[nd.ins + 2 * k], s.ints[nd.ins + 2 * k + 1]
-        r = head(s, crd)
-        member = nd.whole or ((s.run[r].x & KIND) == LEAF and number(s, r, 0) == nd.crd)
+        r = rings.head(s, crd)
+        member = nd.whole or (
+            (s.run[r].x & runs.KIND) == runs.LEAF and rings.number(s, r, 0) == nd.crd
+        )
         if k == nd.leader and not nd.crd_put:
             c = s.ints[nd.outs]
-            if room(s, c) == 0:
+            if rings.room(s, c) == 0:
                 return t, so, c
-            t, so = stall(s, ROOM, t, free_at(s, c), so)
-            put_one(s, c, t + 1, nd.kind, nd.crd, zero)
+            t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, c), so)
+            rings.put_one(s, c, t + 1, nd.kind, nd.crd, zero)
             nd.crd_put = 1
         if not nd.silent and (member or nd.is_union):
             c = s.ints[nd.outs + 1 + k]
-            if room(s, c) == 0:
+            if rings.room(s, c) == 0:
                 return t, so, c
-            t, so = stall(s, ROOM, t, free_at(s, c), so)
-            q = head(s, load)
+            t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, c), so)
+            q = rings.head(s, load)
             if not member:
-                put_one(s, c, t + 1, EMPTY, 0, zero)
-            elif s.run[q].x & KIND == LEAF and s.ch[c].val:
-                put_one(s, c, t + 1, LEAF, 0, s.floats[s.run[q].v])
+                rings.put_one(s, c, t + 1, runs.EMPTY, 0, zero)
+            elif s.run[q].x & runs.KIND == runs.LEAF and s.ch[c].val:
+                rings.put_one(s, c, t + 1, runs.LEAF, 0, s.floats[s.run[q].v])
             else:
-                put_one(s, c, t + 1, s.run[q].x & KIND, number(s, q, 0), zero)
+                rings.put_one(s, c, t + 1, s.run[q].x & runs.KIND, rings.number(s, q, 0), zero)
         if member:
-            take_one(s, crd, t)
-            take_one(s, load, t)
+            rings.take_one(s, crd, t)
+            rings.take_one(s, load, t)
         nd.operand = k + 1
     nd.stepping = 0
     return t, so, -1
@@ -172,8 +134,8 @@ def _drop(s: SimulationState, c: Int, m: Int) -> None:
         return
     p.n -= m
     x = p.x
-    p.t += m if x & SLOPE else 0
-    p.v += m if x & STEP else 0
+    p.t += m if x & runs.SLOPE else 0
+    p.v += m if x & runs.STEP else 0
 
 
 @inline
@@ -185,8 +147,8 @@ def _apart(s: SimulationState, r: Int, n: Int, q: Int, m: Int) -> tuple[Int, Int
     a, b = s.run[r], s.run[q]
     u, v = a.v, b.v
     k, w = 0, 0
-    if a.x & b.x & MEM:
-        c = pointer(s.ints)
+    if a.x & b.x & runs.MEM:
+        c = layout.pointer(s.ints)
         while k < n and w < m:
             left, right = c[u + k], c[v + w]
             if left == right:
@@ -198,7 +160,7 @@ def _apart(s: SimulationState, r: Int, n: Int, q: Int, m: Int) -> tuple[Int, Int
             else:
                 k += left < right
                 w += right < left
-    elif b.x & MEM:
+    elif b.x & runs.MEM:
         while k < n and w < m:
             right = s.ints[v + w]
             if u + k == right:
@@ -206,10 +168,10 @@ def _apart(s: SimulationState, r: Int, n: Int, q: Int, m: Int) -> tuple[Int, Int
             if u + k < right:
                 k = min(n, right - u)
             elif m - w > FAR and s.ints[v + w + FAR] < u + k:
-                w += _jump(pointer(s.ints), v + w, m - w, u + k)
+                w += _jump(layout.pointer(s.ints), v + w, m - w, u + k)
             else:
                 w += 1
-    elif a.x & MEM:
+    elif a.x & runs.MEM:
         while k < n and w < m:
             left = s.ints[u + k]
             if left == v + w:
@@ -217,7 +179,7 @@ def _apart(s: SimulationState, r: Int, n: Int, q: Int, m: Int) -> tuple[Int, Int
             if left > v + w:
                 w = min(m, left - v)
             elif n - k > FAR and s.ints[u + k + FAR] < v + w:
-                k += _jump(pointer(s.ints), u + k, n - k, v + w)
+                k += _jump(layout.pointer(s.ints), u + k, n - k, v + w)
             else:
                 k += 1
     elif u < v:
@@ -243,53 +205,61 @@ def _meet(s: SimulationState, nd: Any, t: Int, si: Int) -> tuple[Int, Int]:
         return t, si
     ci, cy, cj, cz = s.ch[i], s.ch[y], s.ch[j], s.ch[z]
     while ci.tr > ci.hr and cy.tr > cy.hr and cj.tr > cj.hr and cz.tr > cz.hr:
-        ra, re, rb, rf = head(s, i), head(s, y), head(s, j), head(s, z)
+        ra, re, rb, rf = rings.head(s, i), rings.head(s, y), rings.head(s, j), rings.head(s, z)
         a, e, b, f = s.run[ra], s.run[re], s.run[rb], s.run[rf]
-        ka, kb = a.x & KIND, b.x & KIND
+        ka, kb = a.x & runs.KIND, b.x & runs.KIND
         clock = max(t, a.t, b.t)
         clock = max(clock, e.t, f.t)
-        if (e.x & KIND) != ka or (f.x & KIND) != kb:
+        if (e.x & runs.KIND) != ka or (f.x & runs.KIND) != kb:
             break
-        if ka == STOP and (a.v != e.v or (kb == STOP and a.v != b.v)):
+        if ka == runs.STOP and (a.v != e.v or (kb == runs.STOP and a.v != b.v)):
             break
-        if kb == STOP and b.v != f.v:
+        if kb == runs.STOP and b.v != f.v:
             break
         # Data that move when others before them are taken are left to the others' code.
-        x = (a.x & e.x if ka == LEAF else STEP) & (b.x & f.x if kb == LEAF else STEP)
-        if not x & STEP and (a.x | e.x | b.x | f.x) & RING:
+        x = (a.x & e.x if ka == runs.LEAF else runs.STEP) & (
+            b.x & f.x if kb == runs.LEAF else runs.STEP
+        )
+        if not x & runs.STEP and (a.x | e.x | b.x | f.x) & runs.RING:
             break
         n, m = min(a.n, e.n), min(b.n, f.n)
         cycles = 1
-        if ka == LEAF and kb == LEAF:
-            if not a.x & b.x & STEP:
+        if ka == runs.LEAF and kb == runs.LEAF:
+            if not a.x & b.x & runs.STEP:
                 break
             k, w = _apart(s, ra, n, rb, m)
             cycles = k + w
             if cycles == 0:
-                cycles = min(n, m, room(s, o))
-                cycles = min(cycles, room(s, p), room(s, q))
+                cycles = min(n, m, rings.room(s, o))
+                cycles = min(cycles, rings.room(s, p), rings.room(s, q))
                 if cycles == 0:
                     break
                 k = w = cycles = _common(s, ra, rb, cycles)
-                put(s, o, k, clock + 1, clock + 1, a.x | SLOPE, copied(s, o, ra, k))
-                put(s, p, k, clock + 1, clock + 1, e.x | SLOPE, copied(s, p, re, k))
-                put(s, q, k, clock + 1, clock + 1, f.x | SLOPE, copied(s, q, rf, k))
+                rings.put(
+                    s, o, k, clock + 1, clock + 1, a.x | runs.SLOPE, rings.copied(s, o, ra, k)
+                )
+                rings.put(
+                    s, p, k, clock + 1, clock + 1, e.x | runs.SLOPE, rings.copied(s, p, re, k)
+                )
+                rings.put(
+                    s, q, k, clock + 1, clock + 1, f.x | runs.SLOPE, rings.copied(s, q, rf, k)
+                )
             n, m = k, w
-        elif ka == LEAF and kb == STOP:
+        elif ka == runs.LEAF and kb == runs.STOP:
             m = 0
             cycles = n
-        elif ka == STOP and kb == LEAF:
+        elif ka == runs.STOP and kb == runs.LEAF:
             n = 0
             cycles = m
-        elif ka == STOP and kb == STOP:
-            if room(s, o) == 0 or room(s, p) == 0 or room(s, q) == 0:
+        elif ka == runs.STOP and kb == runs.STOP:
+            if rings.room(s, o) == 0 or rings.room(s, p) == 0 or rings.room(s, q) == 0:
                 break
-            put(s, o, 1, clock + 1, clock + 1, a.x | SLOPE, a.v)
-            put(s, p, 1, clock + 1, clock + 1, e.x | SLOPE, e.v)
-            put(s, q, 1, clock + 1, clock + 1, f.x | SLOPE, f.v)
+            rings.put(s, o, 1, clock + 1, clock + 1, a.x | runs.SLOPE, a.v)
+            rings.put(s, p, 1, clock + 1, clock + 1, e.x | runs.SLOPE, e.v)
+            rings.put(s, q, 1, clock + 1, clock + 1, f.x | runs.SLOPE, f.v)
         else:
             break
-        si += waited(s, INPUT, t, clock)
+        si += visits.waited(s, waits.INPUT, t, clock)
         t = clock + cycles
         if n > 0:
             _drop(s, i, n)
@@ -311,10 +281,10 @@ def _join(s: SimulationState, nd: Any) -> Int:
             kind, gated, whole = nd.kind, nd.silent, nd.whole
             t, so, c = _finish_step(s, nd, t, so)
             if c >= 0:
-                return leave(nd, t, si, so, WAIT_OUTPUT, c)
-            if whole and kind == DONE:
-                return leave(nd, t, si, so, WAIT_NONE, 0)
-            nd.begun = 0 if whole and kind == STOP else not gated
+                return visits.leave(nd, t, si, so, waits.ROOM, c)
+            if whole and kind == runs.DONE:
+                return visits.leave(nd, t, si, so, waits.NONE, 0)
+            nd.begun = 0 if whole and kind == runs.STOP else not gated
             t += 1
         if not union and count == 2:
             t, si = _meet(s, nd, t, si)
@@ -324,30 +294,31 @@ def _join(s: SimulationState, nd: Any) -> Int:
         for j in range(2 * count):
             k = 2 * j if j < count else 2 * (j - count) + 1
             c = s.ints[ins + k]
-            if not has(s, c):
+            if not rings.has(s, c):
                 missing = c
                 break
-            a = max(a, s.run[head(s, c)].t)
+            a = max(a, s.run[rings.head(s, c)].t)
         if missing >= 0:
-            return leave(nd, t, si, so, WAIT_INPUT, missing)
-        r0 = head(s, s.ints[ins])
-        kind = s.run[r0].x & KIND
-        first = number(s, r0, 0)
-        whole, rule = True, NONE
+            return visits.leave(nd, t, si, so, waits.INPUT, missing)
+        r0 = rings.head(s, s.ints[ins])
+        kind = s.run[r0].x & runs.KIND
+        first = rings.number(s, r0, 0)
+        whole, rule = True, rules.NONE
         leaves, stops, level = 0, 0, 0
-        least, after, member = FOREVER, FOREVER, -1  # smallest coordinate, next larger, whose
+        # The smallest coordinate, the next larger, whose the smallest is.
+        least, after, member = layout.FOREVER, layout.FOREVER, -1
         members = 0
         for k in range(count):
-            r, q = head(s, s.ints[ins + 2 * k]), head(s, s.ints[ins + 2 * k + 1])
-            kr, kq = s.run[r].x & KIND, s.run[q].x & KIND
-            v = number(s, r, 0)
-            if kr != kq and not (is_leaf(kr) and is_leaf(kq)):
-                rule = PAYLOAD_DISAGREES
-            if kr == STOP and v != s.run[q].v:
-                rule = PAYLOAD_DISAGREES
+            r, q = rings.head(s, s.ints[ins + 2 * k]), rings.head(s, s.ints[ins + 2 * k + 1])
+            kr, kq = s.run[r].x & runs.KIND, s.run[q].x & runs.KIND
+            v = rings.number(s, r, 0)
+            if kr != kq and not (rings.is_leaf(kr) and rings.is_leaf(kq)):
+                rule = rules.PAYLOAD_DISAGREES
+            if kr == runs.STOP and v != s.run[q].v:
+                rule = rules.PAYLOAD_DISAGREES
             if kr != kind or v != first:
                 whole = False
-            if kr == LEAF:
+            if kr == runs.LEAF:
                 leaves += 1
                 if v < least:
                     after = least
@@ -356,92 +327,94 @@ def _join(s: SimulationState, nd: Any) -> Int:
                     members += 1
                 elif v < after:
                     after = v
-            elif kr == STOP:
+            elif kr == runs.STOP:
                 if stops > 0 and v != level:
-                    leaves = -FOREVER
+                    leaves = -layout.FOREVER
                 stops += 1
                 level = v
-            elif kr == EMPTY and union:
-                rule = EMPTY_COORDINATE
-        if rule == NONE and not whole and (leaves <= 0 or leaves + stops < count):
-            rule = OPERANDS_DISAGREE
-        if rule != NONE:
-            return fail(nd, a, rule)
+            elif kr == runs.EMPTY and union:
+                rule = rules.EMPTY_COORDINATE
+        if rule == rules.NONE and not whole and (leaves <= 0 or leaves + stops < count):
+            rule = rules.OPERANDS_DISAGREE
+        if rule != rules.NONE:
+            return visits.fail(nd, a, rule)
         gated = False
         if not whole and gate > 0 and not nd.begun:
             gated = True
             for k in range(gate):
-                if s.run[head(s, s.ints[ins + 2 * k])].x & KIND != STOP:
+                if s.run[rings.head(s, s.ints[ins + 2 * k])].x & runs.KIND != runs.STOP:
                     gated = False
         silent = gated or not (whole or union)
         # How many coordinates alike can be worked off at once.
-        m = FOREVER
-        if (whole and kind != LEAF) or (not whole and members > 1):
+        m = layout.FOREVER
+        if (whole and kind != runs.LEAF) or (not whole and members > 1):
             m = 1
         if not silent:
             full = -1
             for k in range(count + 1):
-                free = room(s, s.ints[outs + k])
+                free = rings.room(s, s.ints[outs + k])
                 if free == 0 and (full < 0 or k == 0):
                     full = s.ints[outs + k]
                 m = min(m, free)
             if m == 0:
-                if not nd.eager or not starved(s, full):
-                    return leave(nd, t, si, so, WAIT_OUTPUT, full)
-                t, si = stall(s, INPUT, t, a, si)
+                if not nd.eager or not rings.starved(s, full):
+                    return visits.leave(nd, t, si, so, waits.ROOM, full)
+                t, si = visits.stall(s, waits.INPUT, t, a, si)
                 lead = 0 if whole else member
                 nd.stepping, nd.operand, nd.crd_put, nd.leader, nd.whole = 1, 0, 0, lead, whole
-                nd.kind, nd.crd = kind if whole else LEAF, first if whole else least
+                nd.kind, nd.crd = kind if whole else runs.LEAF, first if whole else least
                 nd.silent = False
                 continue
         if whole:
             for k in range(count):
-                r, q = head(s, s.ints[ins + 2 * k]), head(s, s.ints[ins + 2 * k + 1])
+                r, q = rings.head(s, s.ints[ins + 2 * k]), rings.head(s, s.ints[ins + 2 * k + 1])
                 m = min(m, s.run[r].n, s.run[q].n)
             if m > 1:
                 for k in range(1, count):
-                    m = _common(s, r0, head(s, s.ints[ins + 2 * k]), m)
+                    m = _common(s, r0, rings.head(s, s.ints[ins + 2 * k]), m)
         elif members == 1:
-            r = head(s, s.ints[ins + 2 * member])
-            m = min(m, s.run[r].n, s.run[head(s, s.ints[ins + 2 * member + 1])].n)
-            if m > 1 and after < FOREVER:
+            r = rings.head(s, s.ints[ins + 2 * member])
+            m = min(m, s.run[r].n, s.run[rings.head(s, s.ints[ins + 2 * member + 1])].n)
+            if m > 1 and after < layout.FOREVER:
                 m = _below(s, r, m, after)
-        t, si = stall(s, INPUT, t, a, si)
+        t, si = visits.stall(s, waits.INPUT, t, a, si)
         # Clocks at which the first of them leaves through each output, in the order of puts.
         if not silent:
             for k in range(count):
                 if k == (0 if whole else member):
-                    t = max(t, free_at(s, s.ints[outs]))
+                    t = max(t, rings.free_at(s, s.ints[outs]))
                     s.ints[scratch] = t
-                t = max(t, free_at(s, s.ints[outs + 1 + k]))
+                t = max(t, rings.free_at(s, s.ints[outs + 1 + k]))
                 s.ints[scratch + 1 + k] = t
-            so += waited(s, ROOM, a, t)
-            r = r0 if whole else head(s, s.ints[ins + 2 * member])
+            so += visits.waited(s, waits.ROOM, a, t)
+            r = r0 if whole else rings.head(s, s.ints[ins + 2 * member])
             c = s.ints[outs]
-            x = (s.run[r].x & ~SLOPE) | SLOPE
-            put(s, c, m, s.ints[scratch] + 1, t + 1, x, copied(s, c, r, m))
+            x = s.run[r].x | runs.SLOPE
+            rings.put(s, c, m, s.ints[scratch] + 1, t + 1, x, rings.copied(s, c, r, m))
         for k in range(count):
             crd, load = s.ints[ins + 2 * k], s.ints[ins + 2 * k + 1]
-            r, q = head(s, crd), head(s, load)
-            taking = whole or ((s.run[r].x & KIND) == LEAF and number(s, r, 0) == least)
+            r, q = rings.head(s, crd), rings.head(s, load)
+            taking = whole or (
+                (s.run[r].x & runs.KIND) == runs.LEAF and rings.number(s, r, 0) == least
+            )
             at = t if silent else s.ints[scratch + 1 + k]
             if not silent:
                 c = s.ints[outs + 1 + k]
                 if taking:
-                    x = (s.run[q].x & ~SLOPE) | SLOPE
-                    put(s, c, m, at + 1, t + 1, x, copied(s, c, q, m))
+                    x = s.run[q].x | runs.SLOPE
+                    rings.put(s, c, m, at + 1, t + 1, x, rings.copied(s, c, q, m))
                 else:
-                    put(s, c, m, at + 1, t + 1, EMPTY | SLOPE, 0)
+                    rings.put(s, c, m, at + 1, t + 1, runs.EMPTY | runs.SLOPE, 0)
             if taking:
                 if m == 1:
-                    take_one(s, crd, at)
-                    take_one(s, load, at)
+                    rings.take_one(s, crd, at)
+                    rings.take_one(s, load, at)
                 else:
-                    take(s, crd, m, at, t + 1, 1)
-                    take(s, load, m, at, t + 1, 1)
-        if whole and kind == DONE:
-            return leave(nd, t, si, so, WAIT_NONE, 0)
-        nd.begun = 0 if whole and kind == STOP else not gated
+                    rings.take(s, crd, m, at, t + 1, 1)
+                    rings.take(s, load, m, at, t + 1, 1)
+        if whole and kind == runs.DONE:
+            return visits.leave(nd, t, si, so, waits.NONE, 0)
+        nd.begun = 0 if whole and kind == runs.STOP else not gated
         t += m
 
 

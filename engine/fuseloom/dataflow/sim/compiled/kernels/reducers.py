@@ -6,42 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from fuseloom.dataflow.sim.compiled import functions, rings, rules, runs, visits, waits
 from fuseloom.dataflow.sim.compiled.cache import kernel
-from fuseloom.dataflow.sim.compiled.functions import larger
 from fuseloom.dataflow.sim.compiled.inlining import inline
-from fuseloom.dataflow.sim.compiled.layout import (
-    DONE,
-    EMPTY,
-    INPUT,
-    KIND,
-    LEAF,
-    ROOM,
-    STEP,
-    STOP,
-    WAIT_INPUT,
-    WAIT_NONE,
-    WAIT_OUTPUT,
-    Int,
-    SimulationState,
-    state_of,
-    view,
-)
-from fuseloom.dataflow.sim.compiled.rings import (
-    free_at,
-    has,
-    head,
-    is_leaf,
-    pass_by,
-    put_one,
-    room,
-    starved,
-    take,
-    take_one,
-)
-from fuseloom.dataflow.sim.compiled.rules import GUIDE_DISAGREES
+from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState, state_of, view
 from fuseloom.dataflow.sim.compiled.setup import Setup
 from fuseloom.dataflow.sim.compiled.slots import node_of, slots
-from fuseloom.dataflow.sim.compiled.visits import fail, leave, stall, waited
 
 REGISTER = slots(
     is_max="p0",  # values are not added, the largest is kept
@@ -80,7 +50,7 @@ def register(setup: Setup) -> dict[str, float]:
 def _fold(s: SimulationState, nd: Any, r: Int) -> None:
     """Add the values of a run, one after the other: that order decides the rounding."""
     p = s.run[r]
-    v, n, step = p.v, p.n, p.x & STEP
+    v, n, step = p.v, p.n, p.x & runs.STEP
     total = np.float32(nd.total)
     values = view(s.floats, v, n)
     if not nd.is_max:
@@ -97,9 +67,9 @@ def _fold(s: SimulationState, nd: Any, r: Int) -> None:
             first = 1
         if step:
             for e in range(first, n):
-                total = larger(total, values[e])
+                total = functions.larger(total, values[e])
         else:
-            total = larger(total, values[0])
+            total = functions.larger(total, values[0])
     nd.total = total
     nd.filled = 1
     nd.added = 1
@@ -109,9 +79,9 @@ def _fold(s: SimulationState, nd: Any, r: Int) -> None:
 def _put_total(s: SimulationState, nd: Any, o: Int, t: Int) -> None:
     """Put the register's content, or what nothing adds up to, and begin the next fiber."""
     if nd.filled and (nd.added or nd.default):
-        put_one(s, o, t + 1, LEAF, 0, np.float32(nd.total))
+        rings.put_one(s, o, t + 1, runs.LEAF, 0, np.float32(nd.total))
     else:
-        put_one(s, o, t + 1, LEAF if nd.empty_is_zero else EMPTY, 0, np.float32(0))
+        rings.put_one(s, o, t + 1, runs.LEAF if nd.empty_is_zero else runs.EMPTY, 0, np.float32(0))
     nd.total = 0.0
     nd.filled = nd.starts_filled
     nd.added = 0
@@ -130,42 +100,42 @@ def reduce(node: Int, table: Int) -> Int:
     zero = np.float32(0)
     while True:
         if nd.phase == _TAKE:
-            if not has(s, i):
-                return leave(nd, t, si, so, WAIT_INPUT, i)
-            r = head(s, i)
+            if not rings.has(s, i):
+                return visits.leave(nd, t, si, so, waits.INPUT, i)
+            r = rings.head(s, i)
             p = s.run[r]
-            k = p.x & KIND
+            k = p.x & runs.KIND
             a = max(t, p.t)
-            if k == LEAF:
-                si += waited(s, INPUT, t, a)
+            if k == runs.LEAF:
+                si += visits.waited(s, waits.INPUT, t, a)
                 m = p.n
                 _fold(s, nd, r)
-                take(s, i, m, a, a + 1, 1)
+                rings.take(s, i, m, a, a + 1, 1)
                 t = a + m
                 continue
-            if k == EMPTY:
-                a = pass_by(s, i, t)
-                t, si = stall(s, INPUT, t, a, si)
+            if k == runs.EMPTY:
+                a = rings.pass_by(s, i, t)
+                t, si = visits.stall(s, waits.INPUT, t, a, si)
                 continue
-            if room(s, o) == 0 and not (nd.eager or starved(s, i)):
-                return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            t, si = stall(s, INPUT, t, a, si)
+            if rings.room(s, o) == 0 and not (nd.eager or rings.starved(s, i)):
+                return visits.leave(nd, t, si, so, waits.ROOM, o)
+            t, si = visits.stall(s, waits.INPUT, t, a, si)
             nd.hv = p.v
-            take_one(s, i, t)
-            nd.phase = _PUT_TOTAL if k == STOP else _PUT_DONE
-        if room(s, o) == 0:
-            return leave(nd, t, si, so, WAIT_OUTPUT, o)
-        t, so = stall(s, ROOM, t, free_at(s, o), so)
+            rings.take_one(s, i, t)
+            nd.phase = _PUT_TOTAL if k == runs.STOP else _PUT_DONE
+        if rings.room(s, o) == 0:
+            return visits.leave(nd, t, si, so, waits.ROOM, o)
+        t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, o), so)
         if nd.phase == _PUT_TOTAL:
             _put_total(s, nd, o, t)
             if nd.hv > 0:
                 nd.phase = _PUT_STOP
                 continue
         elif nd.phase == _PUT_STOP:
-            put_one(s, o, t + 1, STOP, nd.hv - 1, zero)
+            rings.put_one(s, o, t + 1, runs.STOP, nd.hv - 1, zero)
         else:
-            put_one(s, o, t + 1, DONE, 0, zero)
-            return leave(nd, t, si, so, WAIT_NONE, 0)
+            rings.put_one(s, o, t + 1, runs.DONE, 0, zero)
+            return visits.leave(nd, t, si, so, waits.NONE, 0)
         t += 1
         nd.phase = _TAKE
 
@@ -184,70 +154,70 @@ def guided_reduce(node: Int, table: Int) -> Int:
     zero = np.float32(0)
     while True:
         if nd.phase == _GUIDE or nd.phase == _CLOSING:
-            if not has(s, g):
-                return leave(nd, t, si, so, WAIT_INPUT, g)
-            p = s.run[head(s, g)]
+            if not rings.has(s, g):
+                return visits.leave(nd, t, si, so, waits.INPUT, g)
+            p = s.run[rings.head(s, g)]
             a = max(t, p.t)
-            si += waited(s, INPUT, t, a)
+            si += visits.waited(s, waits.INPUT, t, a)
             t = a
-            k, v = p.x & KIND, p.v
-            take_one(s, g, t)
+            k, v = p.x & runs.KIND, p.v
+            rings.take_one(s, g, t)
             if nd.phase == _CLOSING:
-                if k != STOP or v != nd.hv - 1:
-                    return fail(nd, t, GUIDE_DISAGREES)
+                if k != runs.STOP or v != nd.hv - 1:
+                    return visits.fail(nd, t, rules.GUIDE_DISAGREES)
                 nd.phase = _TOTAL
             else:
                 nd.guide_kind, nd.guide_level = k, v
                 nd.phase = _VALUES
         if nd.phase == _VALUES:
-            if not has(s, i):
-                return leave(nd, t, si, so, WAIT_INPUT, i)
-            r = head(s, i)
+            if not rings.has(s, i):
+                return visits.leave(nd, t, si, so, waits.INPUT, i)
+            r = rings.head(s, i)
             p = s.run[r]
-            k, v = p.x & KIND, p.v
+            k, v = p.x & runs.KIND, p.v
             a = max(t, p.t)
-            in_fiber = is_leaf(nd.guide_kind)
-            if in_fiber and k == EMPTY:
-                a = pass_by(s, i, t)
-                si += waited(s, INPUT, t, a)
+            in_fiber = rings.is_leaf(nd.guide_kind)
+            if in_fiber and k == runs.EMPTY:
+                a = rings.pass_by(s, i, t)
+                si += visits.waited(s, waits.INPUT, t, a)
                 t = a
                 continue
-            si += waited(s, INPUT, t, a)
+            si += visits.waited(s, waits.INPUT, t, a)
             t = a
-            if in_fiber and k == LEAF:
+            if in_fiber and k == runs.LEAF:
                 m = p.n
                 _fold(s, nd, r)
-                take(s, i, m, a, a + 1, 1)
+                rings.take(s, i, m, a, a + 1, 1)
                 t = a + m
                 continue
-            take_one(s, i, t)
+            rings.take_one(s, i, t)
             if in_fiber:
-                if k == DONE:
-                    return fail(nd, t, GUIDE_DISAGREES)
+                if k == runs.DONE:
+                    return visits.fail(nd, t, rules.GUIDE_DISAGREES)
                 nd.hv = v
                 nd.phase = _TOTAL if v == 0 else _CLOSING
                 continue
-            if nd.guide_kind == DONE:
-                if k != DONE:
-                    return fail(nd, t, GUIDE_DISAGREES)
-            elif k != STOP or v != nd.guide_level + 1:
-                return fail(nd, t, GUIDE_DISAGREES)
+            if nd.guide_kind == runs.DONE:
+                if k != runs.DONE:
+                    return visits.fail(nd, t, rules.GUIDE_DISAGREES)
+            elif k != runs.STOP or v != nd.guide_level + 1:
+                return visits.fail(nd, t, rules.GUIDE_DISAGREES)
             nd.phase = _STOP_AFTER
         if nd.phase == _TOTAL or nd.phase == _STOP_AFTER:
-            if room(s, o) == 0:
-                return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            a = max(t, free_at(s, o))
-            so += waited(s, ROOM, t, a)
+            if rings.room(s, o) == 0:
+                return visits.leave(nd, t, si, so, waits.ROOM, o)
+            a = max(t, rings.free_at(s, o))
+            so += visits.waited(s, waits.ROOM, t, a)
             t = a
             if nd.phase == _TOTAL:
                 _put_total(s, nd, o, t)
                 if nd.hv > 0:
-                    nd.guide_kind, nd.guide_level = STOP, nd.hv - 1
+                    nd.guide_kind, nd.guide_level = runs.STOP, nd.hv - 1
                     nd.phase = _STOP_AFTER
                     continue
             else:
-                put_one(s, o, t + 1, nd.guide_kind, nd.guide_level, zero)
-                if nd.guide_kind == DONE:
-                    return leave(nd, t, si, so, WAIT_NONE, 0)
+                rings.put_one(s, o, t + 1, nd.guide_kind, nd.guide_level, zero)
+                if nd.guide_kind == runs.DONE:
+                    return visits.leave(nd, t, si, so, waits.NONE, 0)
             t += 1
             nd.phase = _GUIDE
