@@ -166,8 +166,7 @@ def flush(s: SimulationState, nd: Any, t: Int, si: Int, so: Int) -> tuple[Int, I
                 c, level, innermost = s.ints[outs], nd.stop_level, False
             if rings.room(s, c) == 0:
                 return t, so, visits.leave(nd, t, si, so, waits.ROOM, c)
-            t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, c), so)
-            rings.put_one(s, c, t + 1, runs.STOP, level, zero)
+            t, so = visits.put_token(s, c, t, so, runs.STOP, level, zero)
             if innermost and nd.turn == 0:
                 nd.turn = 1
             elif empty and mode == GENERIC:

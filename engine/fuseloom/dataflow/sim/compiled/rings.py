@@ -331,6 +331,12 @@ def copied(s: SimulationState, c: Int, r: Int, m: Int) -> Int:
     return p.v
 
 
+@inline
+def pass_on(s: SimulationState, c: Int, r: Int, m: Int, first: Int, t: Int) -> None:
+    """Put the first ``m`` tokens of run ``r`` into channel ``c``, one per cycle (:func:`put`)."""
+    put(s, c, m, first, t, s.run[r].x | runs.SLOPE, copied(s, c, r, m))
+
+
 # ---------------------------------------------------------------------------- both
 
 

@@ -64,6 +64,42 @@ def stall(s: SimulationState, why: Int, t: Int, until: Int, stalled: Int) -> tup
     return a, stalled + waited(s, why, t, a)
 
 
+@inline
+def begin(
+    s: SimulationState, o: Int, t: Int, arrival: Int, si: Int, so: Int
+) -> tuple[Int, Int, Int]:
+    """The clock from which there are the inputs and a slot of ``o``, and the stalls for both."""
+    start = max(arrival, rings.free_at(s, o))
+    si += waited(s, waits.INPUT, t, arrival)
+    return start, si, so + waited(s, waits.ROOM, arrival, start)
+
+
+@inline
+def put_token(
+    s: SimulationState, c: Int, t: Int, so: Int, kind: Int, v: Int, f: Any
+) -> tuple[Int, Int]:
+    """Put a token (:func:`rings.put_one`) as soon as its slot is free: clock, stalls for room."""
+    t, so = stall(s, waits.ROOM, t, rings.free_at(s, c), so)
+    rings.put_one(s, c, t + 1, kind, v, f)
+    return t, so
+
+
+@inline
+def pass_pair(
+    s: SimulationState, o: Int, r: Int, p: Int, q: Int, m: Int, t: Int, so: Int
+) -> tuple[Int, Int]:
+    """Pass on ``m`` tokens of run ``r`` to ``o`` and of ``q`` to ``p``: clock, stalls for room.
+
+    The first of them leaves through ``o`` as soon as that has a slot; all others leave together.
+    """
+    first = max(t, rings.free_at(s, o))
+    start = max(first, rings.free_at(s, p))
+    so += waited(s, waits.ROOM, t, start)
+    rings.pass_on(s, o, r, m, first + 1, start + 1)
+    rings.pass_on(s, p, q, m, start + 1, start + 1)
+    return start, so
+
+
 @inline_common
 def no_room(s: SimulationState, nd: Any, i: Int, o: Int) -> Int:
     """Return whether to take from ``i`` although ``o`` is full, and hold the token.
@@ -72,6 +108,13 @@ def no_room(s: SimulationState, nd: Any, i: Int, o: Int) -> Int:
     would break runs; it matters where the producer is out of slots or all else has stopped.
     """
     return rings.starved(s, o) and (nd.eager or rings.starved(s, i))
+
+
+@inline_common
+def goes_ahead(s: SimulationState, nd: Any, i: Int, j: Int) -> Int:
+    """Return whether to take from ``i``, and hold the token, although the one of ``j`` is not there
+    or there is no room for both."""
+    return nd.eager or rings.starved(s, i) or (rings.has(s, j) and rings.starved(s, j))
 
 
 @inline_common
@@ -86,6 +129,17 @@ def hold(s: SimulationState, nd: Any, c: Int, r: Int) -> None:
             nd.hv = rings.number(s, r, 0)
     else:
         nd.hv = p.v
+
+
+@inline_common
+def take_held(
+    s: SimulationState, nd: Any, c: Int, r: Int, t: Int, arrival: Int, si: Int
+) -> tuple[Int, Int]:
+    """Take and hold the first token, when it is there: clock and stalls for input."""
+    t, si = stall(s, waits.INPUT, t, arrival, si)
+    hold(s, nd, c, r)
+    rings.take_one(s, c, t)
+    return t, si
 
 
 @inline_common

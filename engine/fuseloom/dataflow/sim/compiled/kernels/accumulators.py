@@ -221,8 +221,7 @@ def spacc1(node: Int, table: Int) -> Int:
             ku, ki, kv = s.run[ru].x & runs.KIND, s.run[ri].x & runs.KIND, s.run[rv].x & runs.KIND
             a = max(t, s.run[ru].t, s.run[ri].t)
             a = max(a, s.run[rv].t)
-            si += visits.waited(s, waits.INPUT, t, a)
-            t = a
+            t, si = visits.stall(s, waits.INPUT, t, a, si)
             if ku == runs.STOP:
                 nd.inner_kind, nd.inner_level = ki, s.run[ri].v
                 nd.next = nd.first
@@ -282,8 +281,7 @@ def spacc1(node: Int, table: Int) -> Int:
         if nd.phase == _CRD_VALUE:
             if rings.room(s, o2) == 0:
                 return visits.leave(nd, t, si, so, waits.ROOM, o2)
-            t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, o2), so)
-            rings.put_one(s, o2, t + 1, runs.LEAF, 0, s.floats[nd.sums + nd.next])
+            t, so = visits.put_token(s, o2, t, so, runs.LEAF, 0, s.floats[nd.sums + nd.next])
             s.floats[nd.sums + nd.next] = np.float32(-0.0)
             if nd.scattered:
                 _unmark(s, nd, nd.next)
@@ -293,14 +291,12 @@ def spacc1(node: Int, table: Int) -> Int:
         if nd.phase == _VAL_STOP:
             if rings.room(s, o2) == 0:
                 return visits.leave(nd, t, si, so, waits.ROOM, o2)
-            t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, o2), so)
-            rings.put_one(s, o2, t + 1, runs.STOP, s.run[rings.head(s, u)].v, zero)
+            t, so = visits.put_token(s, o2, t, so, runs.STOP, s.run[rings.head(s, u)].v, zero)
             nd.phase = _CRD_STOP
         if nd.phase == _CRD_STOP:
             if rings.room(s, o1) == 0:
                 return visits.leave(nd, t, si, so, waits.ROOM, o1)
-            t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, o1), so)
-            rings.put_one(s, o1, t + 1, runs.STOP, s.run[rings.head(s, u)].v, zero)
+            t, so = visits.put_token(s, o1, t, so, runs.STOP, s.run[rings.head(s, u)].v, zero)
             nd.first, nd.end, nd.scattered = 0, 0, 0
             rings.take_one(s, u, t)
             nd.phase = _NEXT
@@ -331,8 +327,7 @@ def spacc1(node: Int, table: Int) -> Int:
             c = o1 if nd.phase == _END else o2
             if rings.room(s, c) == 0:
                 return visits.leave(nd, t, si, so, waits.ROOM, c)
-            t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, c), so)
-            rings.put_one(s, c, t + 1, runs.DONE, 0, zero)
+            t, so = visits.put_token(s, c, t, so, runs.DONE, 0, zero)
             if c == o2:
                 return visits.leave(nd, t, si, so, waits.NONE, 0)
             nd.phase = _END_VALUE

@@ -65,8 +65,7 @@ def fiber_align(node: Int, table: Int) -> Int:
         if nd.phase == _BETWEEN or (nd.phase == _INSERT and nd.stop_due):
             if rings.room(s, o) == 0:
                 return visits.leave(nd, t, si, so, waits.ROOM, o)
-            t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, o), so)
-            rings.put_one(s, o, t + 1, runs.STOP, levels - 1, zero)
+            t, so = visits.put_token(s, o, t, so, runs.STOP, levels - 1, zero)
             if nd.phase == _BETWEEN:
                 nd.phase = _SUBTREE
         if nd.phase == _INSERT:
@@ -103,9 +102,7 @@ def fiber_align(node: Int, table: Int) -> Int:
             else:
                 if rings.room(s, o) == 0 and not visits.no_room(s, nd, i, o):
                     return visits.leave(nd, t, si, so, waits.ROOM, o)
-                t, si = visits.stall(s, waits.INPUT, t, a, si)
-                visits.hold(s, nd, i, r)
-                rings.take_one(s, i, t)
+                t, si = visits.take_held(s, nd, i, r, t, a, si)
                 nd.phase = _HELD
         if nd.phase == _CLOSE:
             if not rings.has(s, i):
@@ -123,8 +120,7 @@ def fiber_align(node: Int, table: Int) -> Int:
                 t, so = visits.release(s, nd, o, t, so)
                 nd.phase = _SUBTREE
             else:
-                t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, o), so)
-                rings.put_one(s, o, t + 1, nd.end_kind, nd.end_level, zero)
+                t, so = visits.put_token(s, o, t, so, nd.end_kind, nd.end_level, zero)
                 nd.phase = _LOOK
                 nd.closed, nd.stop_due = 0, 0
             if nd.phase == _LOOK and nd.end_kind == runs.DONE:

@@ -74,16 +74,12 @@ def crddrop(node: Int, table: Int) -> Int:
             if m == 0:
                 if not visits.no_room(s, nd, i, o1):
                     break
-                t, si = visits.stall(s, waits.INPUT, t, a, si)
-                visits.hold(s, nd, i, r)
-                rings.take_one(s, i, t)
+                t, si = visits.take_held(s, nd, i, r, t, a, si)
                 nd.then = _PUT_OUTER if k == runs.STOP else _FIBER
                 nd.nonempty |= k != runs.STOP
                 nd.phase = _HELD
                 break
-            si += visits.waited(s, waits.INPUT, t, a)
-            t = max(a, rings.free_at(s, o1))
-            so += visits.waited(s, waits.ROOM, a, t)
+            t, si, so = visits.begin(s, o1, t, a, si, so)
             m = min(m, p.n)
             slope, again = 0, t
             if m > 1:
@@ -119,8 +115,7 @@ def crddrop(node: Int, table: Int) -> Int:
             if nd.nonempty or not rings.is_leaf(k):
                 if rings.room(s, o2) == 0:
                     return visits.leave(nd, t, si, so, waits.ROOM, o2)
-                t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, o2), so)
-                rings.put_one(s, o2, t + 1, k, rings.number(s, r, 0), zero)
+                t, so = visits.put_token(s, o2, t, so, k, rings.number(s, r, 0), zero)
             if k == runs.DONE:
                 return visits.leave(nd, t, si, so, waits.NONE, 0)
             rings.take_one(s, u, t)
@@ -160,17 +155,13 @@ def valdrop(node: Int, table: Int) -> Int:
             if k != runs.EMPTY:
                 m = min(m, rings.room(s, o2))
             if not rings.has(s, j) or m == 0:
-                if not (
-                    nd.eager or rings.starved(s, i) or (rings.has(s, j) and rings.starved(s, j))
-                ):
+                if not visits.goes_ahead(s, nd, i, j):
                     if not rings.has(s, j):
                         return visits.leave(nd, t, si, so, waits.INPUT, j)
                     return visits.leave(
                         nd, t, si, so, waits.ROOM, o1 if rings.room(s, o1) == 0 else o2
                     )
-                t, si = visits.stall(s, waits.INPUT, t, a, si)
-                visits.hold(s, nd, i, r)
-                rings.take_one(s, i, t)
+                t, si = visits.take_held(s, nd, i, r, t, a, si)
                 nd.phase = _SECOND
                 continue
             q = rings.head(s, j)
@@ -182,13 +173,7 @@ def valdrop(node: Int, table: Int) -> Int:
             m = min(m, s.run[r].n, s.run[q].n)
             t, si = visits.stall(s, waits.INPUT, t, b, si)
             if k != runs.EMPTY:
-                t1 = max(t, rings.free_at(s, o1))
-                t = max(t1, rings.free_at(s, o2))
-                so += visits.waited(s, waits.ROOM, b, t)
-                x = s.run[r].x | runs.SLOPE
-                y = s.run[q].x | runs.SLOPE
-                rings.put(s, o1, m, t1 + 1, t + 1, x, rings.copied(s, o1, r, m))
-                rings.put(s, o2, m, t + 1, t + 1, y, rings.copied(s, o2, q, m))
+                t, so = visits.pass_pair(s, o1, r, o2, q, m, t, so)
             rings.take(s, i, m, a, t + 1, 1)
             rings.take(s, j, m, b, t + 1, 1)
             if k == runs.DONE:
@@ -218,8 +203,7 @@ def valdrop(node: Int, table: Int) -> Int:
             nd.phase = _PUT_CRD
         if rings.room(s, o2) == 0:
             return visits.leave(nd, t, si, so, waits.ROOM, o2)
-        t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, o2), so)
-        rings.put_one(s, o2, t + 1, nd.crd_kind, nd.crd, zero)
+        t, so = visits.put_token(s, o2, t, so, nd.crd_kind, nd.crd, zero)
         nd.phase = _BOTH
         if nd.hk == runs.DONE:
             return visits.leave(nd, t, si, so, waits.NONE, 0)

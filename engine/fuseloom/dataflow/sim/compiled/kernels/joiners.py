@@ -93,8 +93,7 @@ def _finish_step(s: SimulationState, nd: Any, t: Int, so: Int) -> tuple[Int, Int
             c = s.ints[nd.outs]
             if rings.room(s, c) == 0:
                 return t, so, c
-            t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, c), so)
-            rings.put_one(s, c, t + 1, nd.kind, nd.crd, zero)
+            t, so = visits.put_token(s, c, t, so, nd.kind, nd.crd, zero)
             nd.crd_put = 1
         if not nd.silent and (member or nd.is_union):
             c = s.ints[nd.outs + 1 + k]
@@ -235,15 +234,9 @@ def _meet(s: SimulationState, nd: Any, t: Int, si: Int) -> tuple[Int, Int]:
                 if cycles == 0:
                     break
                 k = w = cycles = _common(s, ra, rb, cycles)
-                rings.put(
-                    s, o, k, clock + 1, clock + 1, a.x | runs.SLOPE, rings.copied(s, o, ra, k)
-                )
-                rings.put(
-                    s, p, k, clock + 1, clock + 1, e.x | runs.SLOPE, rings.copied(s, p, re, k)
-                )
-                rings.put(
-                    s, q, k, clock + 1, clock + 1, f.x | runs.SLOPE, rings.copied(s, q, rf, k)
-                )
+                rings.pass_on(s, o, ra, k, clock + 1, clock + 1)
+                rings.pass_on(s, p, re, k, clock + 1, clock + 1)
+                rings.pass_on(s, q, rf, k, clock + 1, clock + 1)
             n, m = k, w
         elif ka == runs.LEAF and kb == runs.STOP:
             m = 0
@@ -254,9 +247,9 @@ def _meet(s: SimulationState, nd: Any, t: Int, si: Int) -> tuple[Int, Int]:
         elif ka == runs.STOP and kb == runs.STOP:
             if rings.room(s, o) == 0 or rings.room(s, p) == 0 or rings.room(s, q) == 0:
                 break
-            rings.put(s, o, 1, clock + 1, clock + 1, a.x | runs.SLOPE, a.v)
-            rings.put(s, p, 1, clock + 1, clock + 1, e.x | runs.SLOPE, e.v)
-            rings.put(s, q, 1, clock + 1, clock + 1, f.x | runs.SLOPE, f.v)
+            rings.pass_on(s, o, ra, 1, clock + 1, clock + 1)
+            rings.pass_on(s, p, re, 1, clock + 1, clock + 1)
+            rings.pass_on(s, q, rf, 1, clock + 1, clock + 1)
         else:
             break
         si += visits.waited(s, waits.INPUT, t, clock)
@@ -389,8 +382,7 @@ def _join(s: SimulationState, nd: Any) -> Int:
             so += visits.waited(s, waits.ROOM, a, t)
             r = r0 if whole else rings.head(s, s.ints[ins + 2 * member])
             c = s.ints[outs]
-            x = s.run[r].x | runs.SLOPE
-            rings.put(s, c, m, s.ints[scratch] + 1, t + 1, x, rings.copied(s, c, r, m))
+            rings.pass_on(s, c, r, m, s.ints[scratch] + 1, t + 1)
         for k in range(count):
             crd, load = s.ints[ins + 2 * k], s.ints[ins + 2 * k + 1]
             r, q = rings.head(s, crd), rings.head(s, load)
@@ -401,8 +393,7 @@ def _join(s: SimulationState, nd: Any) -> Int:
             if not silent:
                 c = s.ints[outs + 1 + k]
                 if taking:
-                    x = s.run[q].x | runs.SLOPE
-                    rings.put(s, c, m, at + 1, t + 1, x, rings.copied(s, c, q, m))
+                    rings.pass_on(s, c, q, m, at + 1, t + 1)
                 else:
                     rings.put(s, c, m, at + 1, t + 1, runs.EMPTY | runs.SLOPE, 0)
             if taking:

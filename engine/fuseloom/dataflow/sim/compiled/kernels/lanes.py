@@ -39,9 +39,7 @@ def fork(node: Int, table: Int) -> Int:
             c = s.ints[outs + first]
             if rings.room(s, c) == 0 and not visits.no_room(s, nd, i, c):
                 return visits.leave(nd, t, si, so, waits.ROOM, c)
-            t, si = visits.stall(s, waits.INPUT, t, s.run[r].t, si)
-            visits.hold(s, nd, i, r)
-            rings.take_one(s, i, t)
+            t, si = visits.take_held(s, nd, i, r, t, s.run[r].t, si)
             nd.holding, nd.lane, nd.lane_end = 1, first, first + 1 if leaf else count
             if leaf:
                 nd.turn = first + 1 if first + 1 < count else 0
@@ -70,8 +68,7 @@ def pass_leaves(
     m = min(p.n, rings.room(s, o), limit)
     a = max(t, p.t)
     b = max(a, rings.free_at(s, o))
-    x = p.x | runs.SLOPE
-    rings.put(s, o, m, b + 1, b + 1, x, rings.copied(s, o, r, m))
+    rings.pass_on(s, o, r, m, b + 1, b + 1)
     rings.take(s, i, m, a, b + 1, 1)
     return b + m, visits.waited(s, waits.INPUT, t, a), visits.waited(s, waits.ROOM, a, b)
 
@@ -105,9 +102,7 @@ def join(node: Int, table: Int) -> Int:
                 si += input_stall
                 so += output_stall
                 continue
-            t, si = visits.stall(s, waits.INPUT, t, s.run[r].t, si)
-            visits.hold(s, nd, i, r)
-            rings.take_one(s, i, t)
+            t, si = visits.take_held(s, nd, i, r, t, s.run[r].t, si)
             if k == runs.STOP and nd.turn < last:
                 nd.hv = 0
             if k in (runs.STOP, runs.DONE):
@@ -199,9 +194,7 @@ def ordered_join(node: Int, table: Int) -> Int:
             else:
                 if rings.room(s, o) == 0 and not visits.no_room(s, nd, lane, o):
                     return visits.leave(nd, t, si, so, waits.ROOM, o)
-                t, si = visits.stall(s, waits.INPUT, t, a, si)
-                visits.hold(s, nd, lane, r)
-                rings.take_one(s, lane, t)
+                t, si = visits.take_held(s, nd, lane, r, t, a, si)
                 nd.phase = _HELD
         if nd.phase == _CLOSE:
             while nd.closing < nd.lanes:

@@ -109,9 +109,7 @@ def array(node: Int, table: Int) -> Int:
             nd.holding = 1
             continue
         m = min(m, p.n) if interval == 1 else 1
-        si += visits.waited(s, waits.INPUT, t, a)
-        t = max(a, rings.free_at(s, o))
-        so += visits.waited(s, waits.ROOM, a, t)
+        t, si, so = visits.begin(s, o, t, a, si, so)
         first = t + 1
         start = t + 1
         if k == runs.LEAF:

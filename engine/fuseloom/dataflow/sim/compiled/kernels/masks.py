@@ -70,7 +70,7 @@ def _take_inner(
     keeps = plain and rings.number(s, r, 0) >= outer
     m = s.run[r].n if plain and not keeps else min(rings.room(s, o1), rings.room(s, o3))
     if not rings.has(s, j) or m == 0:
-        if not (nd.eager or rings.starved(s, i) or (rings.has(s, j) and rings.starved(s, j))):
+        if not visits.goes_ahead(s, nd, i, j):
             if not rings.has(s, j):
                 return t, si, so, visits.leave(nd, t, si, so, waits.INPUT, j)
             full = o1 if rings.room(s, o1) == 0 else o3
@@ -82,13 +82,7 @@ def _take_inner(
         t, si = visits.stall(s, waits.INPUT, t, b, si)
         if keeps:
             nd.nonempty = 1
-            t1 = max(t, rings.free_at(s, o1))
-            t = max(t1, rings.free_at(s, o3))
-            so += visits.waited(s, waits.ROOM, b, t)
-            x = s.run[r].x | runs.SLOPE
-            y = s.run[w].x | runs.SLOPE
-            rings.put(s, o1, m, t1 + 1, t + 1, x, rings.copied(s, o1, r, m))
-            rings.put(s, o3, m, t + 1, t + 1, y, rings.copied(s, o3, w, m))
+            t, so = visits.pass_pair(s, o1, r, o3, w, m, t, so)
         rings.take(s, i, m, a, t + 1, 1)
         rings.take(s, j, m, b, t + 1, 1)
         return t + m, si, so, visits.GOES_ON
@@ -135,8 +129,7 @@ def _put_first_stop(
     if nd.outer_kind == runs.STOP:
         if rings.room(s, c) == 0:
             return t, so, visits.leave(nd, t, si, so, waits.ROOM, c)
-        t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, c), so)
-        rings.put_one(s, c, t + 1, runs.STOP, nd.outer, np.float32(0))
+        t, so = visits.put_token(s, c, t, so, runs.STOP, nd.outer, np.float32(0))
         rings.take_one(s, u, t)
     nd.phase = _INNER
     if nd.hk == runs.STOP:
@@ -246,8 +239,7 @@ def _put_closing(
     """Put that stop."""
     if rings.room(s, c) == 0:
         return t, so, visits.leave(nd, t, si, so, waits.ROOM, c)
-    t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, c), so)
-    rings.put_one(s, c, t + 1, runs.STOP, nd.hv - 1, np.float32(0))
+    t, so = visits.put_token(s, c, t, so, runs.STOP, nd.hv - 1, np.float32(0))
     nd.phase = _TAKE
     return t + 1, so, visits.GOES_ON
 

@@ -158,8 +158,7 @@ def guided_reduce(node: Int, table: Int) -> Int:
                 return visits.leave(nd, t, si, so, waits.INPUT, g)
             p = s.run[rings.head(s, g)]
             a = max(t, p.t)
-            si += visits.waited(s, waits.INPUT, t, a)
-            t = a
+            t, si = visits.stall(s, waits.INPUT, t, a, si)
             k, v = p.x & runs.KIND, p.v
             rings.take_one(s, g, t)
             if nd.phase == _CLOSING:
@@ -179,11 +178,9 @@ def guided_reduce(node: Int, table: Int) -> Int:
             in_fiber = rings.is_leaf(nd.guide_kind)
             if in_fiber and k == runs.EMPTY:
                 a = rings.pass_by(s, i, t)
-                si += visits.waited(s, waits.INPUT, t, a)
-                t = a
+                t, si = visits.stall(s, waits.INPUT, t, a, si)
                 continue
-            si += visits.waited(s, waits.INPUT, t, a)
-            t = a
+            t, si = visits.stall(s, waits.INPUT, t, a, si)
             if in_fiber and k == runs.LEAF:
                 m = p.n
                 _fold(s, nd, r)
@@ -206,9 +203,7 @@ def guided_reduce(node: Int, table: Int) -> Int:
         if nd.phase == _TOTAL or nd.phase == _STOP_AFTER:
             if rings.room(s, o) == 0:
                 return visits.leave(nd, t, si, so, waits.ROOM, o)
-            a = max(t, rings.free_at(s, o))
-            so += visits.waited(s, waits.ROOM, t, a)
-            t = a
+            t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, o), so)
             if nd.phase == _TOTAL:
                 _put_total(s, nd, o, t)
                 if nd.hv > 0:

@@ -44,9 +44,7 @@ def repsig(node: Int, table: Int) -> Int:
             rings.take_one(s, i, t)
             continue
         m = min(m, p.n)
-        si += visits.waited(s, waits.INPUT, t, a)
-        t = max(a, rings.free_at(s, o))
-        so += visits.waited(s, waits.ROOM, a, t)
+        t, si, so = visits.begin(s, o, t, a, si, so)
         rings.take(s, i, m, a, t + 1, 1)
         rings.put(s, o, m, t + 1, t + 1, signal | runs.SLOPE, 0)
         if k == runs.DONE:
@@ -123,16 +121,13 @@ def repeat(node: Int, table: Int) -> Int:
             if m == 0:
                 if not visits.no_room(s, nd, j, o):
                     return visits.leave(nd, t, si, so, waits.ROOM, o)
-                si += visits.waited(s, waits.INPUT, t, a)
-                t = a
+                t, si = visits.stall(s, waits.INPUT, t, a, si)
                 visits.hold(s, nd, i, r)
                 rings.take_one(s, j, t)
                 nd.phase = _PUT
                 continue
             m = min(m, p.n)
-            si += visits.waited(s, waits.INPUT, t, a)
-            t = max(a, rings.free_at(s, o))
-            so += visits.waited(s, waits.ROOM, a, t)
+            t, si, so = visits.begin(s, o, t, a, si, so)
             z = k | runs.SLOPE
             if k == runs.LEAF:
                 if not is_value:
@@ -148,8 +143,7 @@ def repeat(node: Int, table: Int) -> Int:
             rings.put(s, o, m, t + 1, t + 1, z, v)
             t += m
             continue
-        si += visits.waited(s, waits.INPUT, t, a)
-        t = a
+        t, si = visits.stall(s, waits.INPUT, t, a, si)
         rings.take_one(s, j, t)
         if order == runs.SIGNAL_STOP:
             rings.take_one(s, i, t)

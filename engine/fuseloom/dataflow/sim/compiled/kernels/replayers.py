@@ -126,8 +126,7 @@ def replay(node: Int, table: Int) -> Int:
             if k == runs.DONE:
                 return visits.fail(nd, a, rules.REPLAY_DISAGREES)
             if k == runs.STOP and v >= levels - 1:
-                si += visits.waited(s, waits.INPUT, t, a)
-                t = a
+                t, si = visits.stall(s, waits.INPUT, t, a, si)
                 rings.take_one(s, i, t)
                 nd.stream_level = v
                 nd.phase = _NEXT if nd.nonempty else _CLOSE
@@ -145,18 +144,13 @@ def replay(node: Int, table: Int) -> Int:
                     if not visits.no_room(s, nd, i, o):
                         return visits.leave(nd, t, si, so, waits.ROOM, o)
                     _store(s, nd, r, 1)
-                    si += visits.waited(s, waits.INPUT, t, a)
-                    t = a
-                    visits.hold(s, nd, i, r)
-                    rings.take_one(s, i, t)
+                    t, si = visits.take_held(s, nd, i, r, t, a, si)
                     nd.phase = _HELD
                 else:
                     m = min(m, _free(s, f))
                     _store(s, nd, r, m)
-                    si += visits.waited(s, waits.INPUT, t, a)
-                    t = max(a, rings.free_at(s, o))
-                    so += visits.waited(s, waits.ROOM, a, t)
-                    rings.put(s, o, m, t + 1, t + 1, x | runs.SLOPE, rings.copied(s, o, r, m))
+                    t, si, so = visits.begin(s, o, t, a, si, so)
+                    rings.pass_on(s, o, r, m, t + 1, t + 1)  # x
                     rings.take(s, i, m, a, t + 1, 1)
                     t += m
         if nd.phase == _HELD:

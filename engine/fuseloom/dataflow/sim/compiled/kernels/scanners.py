@@ -104,8 +104,9 @@ def _scan(s: SimulationState, nd: Any, compressed: Int) -> Int:
                 if not (nd.eager and rings.starved(s, o2)):
                     wait, c = waits.ROOM, o2
                     break
-                t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, o1), so)
-                rings.put_one(s, o1, t + 1, runs.LEAF, s.ints[crd + p] if compressed else p, zero)
+                t, so = visits.put_token(
+                    s, o1, t, so, runs.LEAF, s.ints[crd + p] if compressed else p, zero
+                )
                 phase = _LAST_REF
             else:
                 phase = _AHEAD
@@ -259,9 +260,7 @@ def locate(node: Int, table: Int) -> Int:
         kj = y & runs.KIND
         m = min(m, s.run[r].n, s.run[q].n)
         b = max(a, s.run[q].t)
-        si += visits.waited(s, waits.INPUT, t, b)
-        t = max(b, rings.free_at(s, o))
-        so += visits.waited(s, waits.ROOM, b, t)
+        t, si, so = visits.begin(s, o, t, b, si, so)
         if k == runs.LEAF and kj == runs.LEAF:
             if m == 1:
                 z, u = runs.LEAF | runs.STEP, rings.number(s, q, 0) * dim + rings.number(s, r, 0)
@@ -313,9 +312,7 @@ def sam_locate(node: Int, table: Int) -> Int:
             a = max(t, s.run[r].t)
             m = min(rings.room(s, o1), rings.room(s, o2), rings.room(s, o3))
             if not rings.has(s, j) or m == 0:
-                if not (
-                    nd.eager or rings.starved(s, i) or (rings.has(s, j) and rings.starved(s, j))
-                ):
+                if not visits.goes_ahead(s, nd, i, j):
                     if not rings.has(s, j):
                         return visits.leave(nd, t, si, so, waits.INPUT, j)
                     c = o1 if rings.room(s, o1) == 0 else o2 if rings.room(s, o2) == 0 else o3
@@ -335,10 +332,9 @@ def sam_locate(node: Int, table: Int) -> Int:
             t2 = max(t1, rings.free_at(s, o2))
             t = max(t2, rings.free_at(s, o3))
             so += visits.waited(s, waits.ROOM, b, t)
-            x = s.run[q].x | runs.SLOPE
-            rings.put(s, o1, m, t1 + 1, t + 1, x, rings.copied(s, o1, q, m))
-            rings.put(s, o2, m, t2 + 1, t + 1, s.run[r].x | runs.SLOPE, rings.copied(s, o2, r, m))
-            rings.put(s, o3, m, t + 1, t + 1, x, rings.copied(s, o3, q, m))
+            rings.pass_on(s, o1, q, m, t1 + 1, t + 1)
+            rings.pass_on(s, o2, r, m, t2 + 1, t + 1)  # s.run[r].x
+            rings.pass_on(s, o3, q, m, t + 1, t + 1)
             rings.take(s, i, m, a, t + 1, 1)
             rings.take(s, j, m, b, t + 1, 1)
             if k == runs.DONE:

@@ -62,8 +62,7 @@ def shift(node: Int, table: Int) -> Int:
         if m == 0:
             if not visits.no_room(s, nd, i, o):
                 return visits.leave(nd, t, si, so, waits.ROOM, o)
-            si += visits.waited(s, waits.INPUT, t, a)
-            t = a
+            t, si = visits.stall(s, waits.INPUT, t, a, si)
             visits.hold(s, nd, i, r)
             if k == runs.LEAF:
                 nd.hv += nd.offset
@@ -71,9 +70,7 @@ def shift(node: Int, table: Int) -> Int:
             nd.holding = 1
             continue
         m = min(m, p.n)
-        si += visits.waited(s, waits.INPUT, t, a)
-        t = max(a, rings.free_at(s, o))
-        so += visits.waited(s, waits.ROOM, a, t)
+        t, si, so = visits.begin(s, o, t, a, si, so)
         x, w = k | runs.SLOPE, p.v
         if k == runs.LEAF:
             x, w = shifted(s, o, r, m, nd.offset)
@@ -125,7 +122,7 @@ def crdhold(node: Int, table: Int) -> Int:
                 t1 = max(a, rings.free_at(s, o1))
                 t = max(t1, rings.free_at(s, o2))
                 so += visits.waited(s, waits.ROOM, a, t)
-                rings.put(s, o1, m, t1 + 1, t + 1, x | runs.SLOPE, rings.copied(s, o1, r, m))
+                rings.pass_on(s, o1, r, m, t1 + 1, t + 1)  # x
                 rings.put(s, o2, m, t + 1, t + 1, runs.LEAF | runs.SLOPE, rings.number(s, q, 0))
                 rings.take(s, i, m, a, t + 1, 1)
                 t += m
@@ -133,9 +130,7 @@ def crdhold(node: Int, table: Int) -> Int:
             full = o1 if rings.room(s, o1) == 0 else o2
             if m == 0 and not visits.no_room(s, nd, i, full):
                 return visits.leave(nd, t, si, so, waits.ROOM, full)
-            t, si = visits.stall(s, waits.INPUT, t, a, si)
-            visits.hold(s, nd, i, r)
-            rings.take_one(s, i, t)
+            t, si = visits.take_held(s, nd, i, r, t, a, si)
             nd.phase = _INNER
         if nd.phase == _INNER:
             if rings.room(s, o1) == 0:
@@ -237,9 +232,7 @@ def flatten(node: Int, table: Int) -> Int:
                     rings.take_one(s, i, t)
                 else:
                     m = min(m, s.run[r].n)
-                    si += visits.waited(s, waits.INPUT, t, a)
-                    t = max(a, rings.free_at(s, o))
-                    so += visits.waited(s, waits.ROOM, a, t)
+                    t, si, so = visits.begin(s, o, t, a, si, so)
                     x, w = shifted(s, o, r, m, base)
                     rings.put(s, o, m, t + 1, t + 1, x, w)
                     rings.take(s, i, m, a, t + 1, 1)

@@ -308,8 +308,7 @@ def spacc(node: Int, table: Int) -> Int:
                 c = s.ints[outs + 1 - nd.turn]
             if rings.room(s, c) == 0:
                 return visits.leave(nd, t, si, so, waits.ROOM, c)
-            t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, c), so)
-            rings.put_one(s, c, t + 1, runs.DONE, 0, zero)
+            t, so = visits.put_token(s, c, t, so, runs.DONE, 0, zero)
             nd.turn += 1
             if nd.turn > order:
                 return visits.leave(nd, t, si, so, waits.NONE, 0)

@@ -213,15 +213,11 @@ def tile_binary(node: Int, table: Int) -> Int:
             a = max(t, s.run[r].t)
             m = rings.room(s, o)
             if not rings.has(s, j) or m == 0:
-                if not (
-                    nd.eager or rings.starved(s, i) or (rings.has(s, j) and rings.starved(s, j))
-                ):
+                if not visits.goes_ahead(s, nd, i, j):
                     if rings.has(s, j):
                         return visits.leave(nd, t, si, so, waits.ROOM, o)
                     return visits.leave(nd, t, si, so, waits.INPUT, j)
-                t, si = visits.stall(s, waits.INPUT, t, a, si)
-                visits.hold(s, nd, i, r)
-                rings.take_one(s, i, t)
+                t, si = visits.take_held(s, nd, i, r, t, a, si)
                 nd.phase = _SECOND
                 continue
             m = min(m, s.run[r].n) if interval == 1 else 1
@@ -333,8 +329,7 @@ def tile_valwrite(node: Int, table: Int) -> Int:
         else:
             k = s.run[r].x & runs.KIND
             a = rings.pass_by(s, i, t)
-            si += visits.waited(s, waits.INPUT, t, a)
-            t = a
+            t, si = visits.stall(s, waits.INPUT, t, a, si)
             if k == runs.DONE:
                 return visits.leave(nd, t + 1, si, 0, waits.NONE, 0)
     return visits.leave(nd, t, si, 0, waits.INPUT, i)

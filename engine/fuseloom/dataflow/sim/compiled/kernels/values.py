@@ -100,13 +100,11 @@ def binary(node: Int, table: Int) -> Int:
         a = max(t, s.run[r].t)
         m = rings.room(s, o)
         if not rings.has(s, j) or m == 0:
-            if not (nd.eager or rings.starved(s, i) or (rings.has(s, j) and rings.starved(s, j))):
+            if not visits.goes_ahead(s, nd, i, j):
                 if rings.has(s, j):
                     return visits.leave(nd, t, si, so, waits.ROOM, o)
                 return visits.leave(nd, t, si, so, waits.INPUT, j)
-            t, si = visits.stall(s, waits.INPUT, t, a, si)
-            visits.hold(s, nd, i, r)
-            rings.take_one(s, i, t)
+            t, si = visits.take_held(s, nd, i, r, t, a, si)
             nd.phase = _SECOND
             continue
         q = rings.head(s, j)
@@ -118,9 +116,7 @@ def binary(node: Int, table: Int) -> Int:
             return visits.fail(nd, max(a, s.run[q].t), rule)
         m = min(m, s.run[r].n, s.run[q].n) if interval == 1 else 1
         b = max(a, s.run[q].t)
-        si += visits.waited(s, waits.INPUT, t, b)
-        t = max(b, rings.free_at(s, o))
-        so += visits.waited(s, waits.ROOM, b, t)
+        t, si, so = visits.begin(s, o, t, b, si, so)
         first, start = t + 1, t + 1
         if z == runs.LEAF:
             first, start = max(b + latency, first), t + latency
@@ -210,9 +206,7 @@ def unary(node: Int, table: Int) -> Int:
             nd.holding = 1
             continue
         m = min(m, p.n) if interval == 1 else 1
-        si += visits.waited(s, waits.INPUT, t, a)
-        t = max(a, rings.free_at(s, o))
-        so += visits.waited(s, waits.ROOM, a, t)
+        t, si, so = visits.begin(s, o, t, a, si, so)
         first, start = t + 1, t + 1
         w, z = v, k | runs.SLOPE | (x & runs.STEP)
         if k == runs.LEAF:

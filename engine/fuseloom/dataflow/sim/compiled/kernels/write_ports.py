@@ -127,13 +127,11 @@ def mem_write(node: Int, table: Int) -> Int:
                 rings.take_one(s, i, t)
                 nd.phase = _PUT
                 continue
-            si += visits.waited(s, waits.INPUT, t, a)
-            t = max(a, rings.free_at(s, o))
-            so += visits.waited(s, waits.ROOM, a, t)
+            t, si, so = visits.begin(s, o, t, a, si, so)
             m = min(m, p.n)
             if k == runs.LEAF:
                 m = min(m, (nd.line - nd.gathered + nd.size - 1) // nd.size)
-            rings.put(s, o, m, t + 1, t + 1, p.x | runs.SLOPE, rings.copied(s, o, r, m))
+            rings.pass_on(s, o, r, m, t + 1, t + 1)  # p.x
             rings.take(s, i, m, a, t + 1, 1)
             nd.hk = k
             t += m - 1

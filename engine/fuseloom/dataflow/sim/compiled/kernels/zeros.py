@@ -55,7 +55,7 @@ def stopdrop(node: Int, table: Int) -> Int:
         m = min(m, n)
         t = max(a, rings.free_at(s, o))
         so += visits.waited(s, waits.ROOM, a, t)
-        rings.put(s, o, m, t + 1, t + 1, x | runs.SLOPE, rings.copied(s, o, r, m))
+        rings.pass_on(s, o, r, m, t + 1, t + 1)  # x
         rings.take(s, i, m, a, t + 1, 1)
         if k == runs.DONE:
             return visits.leave(nd, t, si, so, waits.NONE, 0)
@@ -113,9 +113,7 @@ def zerodrop(node: Int, table: Int) -> Int:
             drops = k == runs.LEAF and _is_zero(s, i, r, 0, size)
             m = s.run[r].n if drops else min(rings.room(s, o1), rings.room(s, o2))
             if not rings.has(s, j) or m == 0:
-                if not (
-                    nd.eager or rings.starved(s, i) or (rings.has(s, j) and rings.starved(s, j))
-                ):
+                if not visits.goes_ahead(s, nd, i, j):
                     if not rings.has(s, j):
                         return visits.leave(nd, t, si, so, waits.INPUT, j)
                     return visits.leave(
@@ -138,13 +136,7 @@ def zerodrop(node: Int, table: Int) -> Int:
                 m = e
                 t, si = visits.stall(s, waits.INPUT, t, b, si)
                 if not drops:
-                    t1 = max(t, rings.free_at(s, o1))
-                    t = max(t1, rings.free_at(s, o2))
-                    so += visits.waited(s, waits.ROOM, b, t)
-                    x = s.run[r].x | runs.SLOPE
-                    y = s.run[q].x | runs.SLOPE
-                    rings.put(s, o1, m, t1 + 1, t + 1, x, rings.copied(s, o1, r, m))
-                    rings.put(s, o2, m, t + 1, t + 1, y, rings.copied(s, o2, q, m))
+                    t, so = visits.pass_pair(s, o1, r, o2, q, m, t, so)
                 rings.take(s, i, m, a, t + 1, 1)
                 rings.take(s, j, m, b, t + 1, 1)
                 t += m
@@ -181,8 +173,7 @@ def zerodrop(node: Int, table: Int) -> Int:
             nd.phase = _PUT_CRD
         if rings.room(s, o2) == 0:
             return visits.leave(nd, t, si, so, waits.ROOM, o2)
-        t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, o2), so)
-        rings.put_one(s, o2, t + 1, nd.crd_kind, nd.crd, zero)
+        t, so = visits.put_token(s, o2, t, so, nd.crd_kind, nd.crd, zero)
         nd.phase = _BOTH
         if nd.hk == runs.DONE:
             return visits.leave(nd, t, si, so, waits.NONE, 0)
