@@ -167,3 +167,22 @@ def put_held(
     if nd.hk == runs.DONE:
         return t, so, leave(nd, t, si, so, waits.NONE, 0)
     return t + cycles, so, GOES_ON
+
+
+@inline_common
+def expect(
+    s: SimulationState, nd: Any, c: Int, kind: Int, level: Int, rule: Int, t: Int, si: Int, so: Int
+) -> tuple[Int, Int, Int]:
+    """Take the stop of that level, or the end: clock, stalls for input, and the status.
+
+    The status is :data:`GOES_ON`, but where nothing is there, or anything else, which breaks a
+    rule.
+    """
+    if not rings.has(s, c):
+        return t, si, leave(nd, t, si, so, waits.INPUT, c)
+    p = s.run[rings.head(s, c)]
+    t, si = stall(s, waits.INPUT, t, p.t, si)
+    if p.x & runs.KIND != kind or (kind == runs.STOP and p.v != level):
+        return t, si, fail(nd, t, rule)
+    rings.take_one(s, c, t)
+    return t, si, GOES_ON

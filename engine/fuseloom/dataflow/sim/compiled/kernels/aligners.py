@@ -105,13 +105,10 @@ def fiber_align(node: Int, table: Int) -> Int:
                 t, si = visits.take_held(s, nd, i, r, t, a, si)
                 nd.phase = _HELD
         if nd.phase == _CLOSE:
-            if not rings.has(s, i):
-                return visits.leave(nd, t, si, so, waits.INPUT, i)
-            p = s.run[rings.head(s, i)]
-            t, si = visits.stall(s, waits.INPUT, t, p.t, si)
-            if p.x & runs.KIND != nd.end_kind or (nd.end_kind == runs.STOP and p.v != nd.end_level):
-                return visits.fail(nd, t, rules.ALIGN_DISAGREES)
-            rings.take_one(s, i, t)
+            kind, rule = nd.end_kind, rules.ALIGN_DISAGREES
+            t, si, status = visits.expect(s, nd, i, kind, nd.end_level, rule, t, si, so)
+            if status != visits.GOES_ON:
+                return status
             nd.phase = _CLOSING
         if nd.phase == _HELD or nd.phase == _CLOSING:
             if rings.room(s, o) == 0:

@@ -221,15 +221,11 @@ def _take_closing(
     s: SimulationState, nd: Any, u: Int, t: Int, si: Int, so: Int
 ) -> tuple[Int, Int, Int]:
     """Take the outer stop that an inner one closes too."""
-    if not rings.has(s, u):
-        return t, si, visits.leave(nd, t, si, so, waits.INPUT, u)
-    p = s.run[rings.head(s, u)]
-    t, si = visits.stall(s, waits.INPUT, t, p.t, si)
-    if p.x & runs.KIND != runs.STOP or p.v != nd.hv - 1:
-        return t, si, visits.fail(nd, t, rules.DROP_DISAGREES)
-    rings.take_one(s, u, t)
-    nd.phase = _CLOSING
-    return t, si, visits.GOES_ON
+    rule = rules.DROP_DISAGREES
+    t, si, status = visits.expect(s, nd, u, runs.STOP, nd.hv - 1, rule, t, si, so)
+    if status == visits.GOES_ON:
+        nd.phase = _CLOSING
+    return t, si, status
 
 
 @inline

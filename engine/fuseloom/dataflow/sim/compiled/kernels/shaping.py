@@ -170,13 +170,10 @@ def crdhold(node: Int, table: Int) -> Int:
             if nd.phase == _TAKE:
                 t += 1
         if nd.phase == _CLOSING:
-            if not rings.has(s, u):
-                return visits.leave(nd, t, si, so, waits.INPUT, u)
-            p = s.run[rings.head(s, u)]
-            t, si = visits.stall(s, waits.INPUT, t, p.t, si)
-            if p.x & runs.KIND != runs.STOP or p.v != nd.hv - 1:
-                return visits.fail(nd, t, rules.DROP_DISAGREES)
-            rings.take_one(s, u, t)
+            rule = rules.DROP_DISAGREES
+            t, si, status = visits.expect(s, nd, u, runs.STOP, nd.hv - 1, rule, t, si, so)
+            if status != visits.GOES_ON:
+                return status
             nd.phase = _TAKE
             t += 1
         if nd.phase == _LEFT:
@@ -259,13 +256,10 @@ def flatten(node: Int, table: Int) -> Int:
                     rings.take_one(s, u, t)
                     t += 1
         if nd.phase == _CLOSING:
-            if not rings.has(s, u):
-                return visits.leave(nd, t, si, so, waits.INPUT, u)
-            p = s.run[rings.head(s, u)]
-            t, si = visits.stall(s, waits.INPUT, t, p.t, si)
-            if p.x & runs.KIND != runs.STOP or p.v != nd.hv - 1:
-                return visits.fail(nd, t, rules.DROP_DISAGREES)
-            rings.take_one(s, u, t)
+            rule = rules.DROP_DISAGREES
+            t, si, status = visits.expect(s, nd, u, runs.STOP, nd.hv - 1, rule, t, si, so)
+            if status != visits.GOES_ON:
+                return status
             nd.hv -= 1
             nd.phase = _OUTER
         if nd.phase == _OUTER:
