@@ -44,13 +44,10 @@ def shift(node: Int, table: Int) -> Int:
     nd.ht = 0
     while True:
         if nd.holding:
-            if rings.room(s, o) == 0:
-                return visits.leave(nd, t, si, so, waits.ROOM, o)
-            t, so = visits.release(s, nd, o, t, so)
+            t, so, status = visits.put_held(s, nd, o, t, si, so, 1)
+            if status != visits.GOES_ON:
+                return status
             nd.holding = 0
-            if nd.hk == runs.DONE:
-                return visits.leave(nd, t, si, so, waits.NONE, 0)
-            t += 1
             continue
         if not rings.has(s, i):
             return visits.leave(nd, t, si, so, waits.INPUT, i)
