@@ -18,18 +18,11 @@ WORD = 64
 trailing_zeros: Any = numbers.trailing_zeros
 
 (
-    _ROW,
-    _FLUSH,
-    _CRD_VALUE,
-    _VAL_STOP,
-    _CRD_STOP,
-    _NEXT,
-    _END,
-    _END_VALUE,
-    _START,
-    _START_INNER,
-    _START_VALUE,
-) = range(11)
+    _ROW, _FLUSH, _CRD_VALUE,  # take heads; put a row; put the sum of a coordinate that was put
+    _VAL_STOP, _CRD_STOP,  # put the stops behind a row
+    _NEXT, _END, _END_VALUE,  # is the inner stop that of an empty fiber?; put the ends
+    _START, _START_INNER, _START_VALUE,  # is the first fiber empty?; take its stops
+) = range(11)  # fmt: skip
 
 _ROWS = slots(
     # In the floats, one per coordinate; -0.0 where there is none, as -0.0 + x is x for all x.
@@ -203,6 +196,44 @@ def _count(s: SimulationState, nd: Any, limit: Int) -> Int:
     return n
 
 
+@inline
+def pass_empty(s: SimulationState, nd: Any, t: Int, si: Int, so: Int) -> tuple[Int, Int, Int]:
+    """Take the inner stop at hand if it is that of an empty outer fiber."""
+    u = s.ints[nd.ins]
+    if not rings.has(s, u):
+        return t, si, visits.leave(nd, t, si, so, waits.INPUT, u)
+    p = s.run[rings.head(s, u)]
+    t, si = visits.stall(s, waits.INPUT, t, p.t, si)
+    if p.x & runs.KIND == runs.STOP:
+        if nd.inner_level == p.v + 1:
+            rings.take_one(s, s.ints[nd.ins + 1], t)
+            rings.take_one(s, s.ints[nd.ins + 2], t)
+        elif not nd.strict:
+            return t, si, visits.fail(nd, t, rules.SPACC_EMPTY_FIBER)
+    elif nd.strict and nd.inner_level > 0:
+        return t, si, visits.fail(nd, t, rules.SPACC_LEADING)
+    return t + 1, si, visits.GOES_ON
+
+
+@inline
+def pass_leading(
+    s: SimulationState, nd: Any, turn: Int, t: Int, si: Int, so: Int
+) -> tuple[Int, Int, Int, Int]:
+    """Take the inner stop and that of the values, in turn, if the first outer fiber is empty.
+
+    The clock, the stalls for input, the next turn or 0, and the status.
+    """
+    c = s.ints[nd.ins + turn]
+    if not rings.has(s, c):
+        return t, si, turn, visits.leave(nd, t, si, so, waits.INPUT, c)
+    p = s.run[rings.head(s, c)]
+    t, si = visits.stall(s, waits.INPUT, t, p.t, si)
+    if turn == 0:
+        return t, si, 1 if p.x & runs.KIND == runs.STOP else 0, visits.GOES_ON
+    rings.take_one(s, c, t)
+    return t, si, 2 if turn == 1 else 0, visits.GOES_ON
+
+
 @kernel("spacc1", _ROWS, _accumulator)
 def spacc1(node: Int, table: Int) -> Int:
     """Per fiber of outer coordinates, fold values by inner coordinate."""
@@ -304,23 +335,10 @@ def spacc1(node: Int, table: Int) -> Int:
                 t += 1
                 nd.phase = _ROW
                 continue
-        if nd.phase == _NEXT:  # is the inner stop at hand that of an empty outer fiber?
-            if not rings.has(s, u):
-                return visits.leave(nd, t, si, so, waits.INPUT, u)
-            ru = rings.head(s, u)
-            t, si = visits.stall(s, waits.INPUT, t, s.run[ru].t, si)
-            rule = rules.NONE
-            if s.run[ru].x & runs.KIND == runs.STOP:
-                if nd.inner_level == s.run[ru].v + 1:
-                    rings.take_one(s, i, t)
-                    rings.take_one(s, v, t)
-                elif not strict:
-                    rule = rules.SPACC_EMPTY_FIBER
-            elif strict and nd.inner_level > 0:
-                rule = rules.SPACC_LEADING
-            if rule != rules.NONE:
-                return visits.fail(nd, t, rule)
-            t += 1
+        if nd.phase == _NEXT:
+            t, si, status = pass_empty(s, nd, t, si, so)
+            if status != visits.GOES_ON:
+                return status
             nd.phase = _ROW
             continue
         if nd.phase == _END or nd.phase == _END_VALUE:
@@ -331,15 +349,8 @@ def spacc1(node: Int, table: Int) -> Int:
             if c == o2:
                 return visits.leave(nd, t, si, so, waits.NONE, 0)
             nd.phase = _END_VALUE
-        if nd.phase == _START:  # a leading empty outer fiber: its inner stop goes first
-            if not rings.has(s, u):
-                return visits.leave(nd, t, si, so, waits.INPUT, u)
-            t, si = visits.stall(s, waits.INPUT, t, s.run[rings.head(s, u)].t, si)
-            nd.phase = _START_INNER if s.run[rings.head(s, u)].x & runs.KIND == runs.STOP else _ROW
-        if nd.phase == _START_INNER or nd.phase == _START_VALUE:
-            c = i if nd.phase == _START_INNER else v
-            if not rings.has(s, c):
-                return visits.leave(nd, t, si, so, waits.INPUT, c)
-            t, si = visits.stall(s, waits.INPUT, t, s.run[rings.head(s, c)].t, si)
-            rings.take_one(s, c, t)
-            nd.phase = _START_VALUE if c == i else _ROW
+        while nd.phase >= _START:
+            t, si, following, status = pass_leading(s, nd, nd.phase - _START, t, si, so)
+            if status != visits.GOES_ON:
+                return status
+            nd.phase = _START + following if following else _ROW

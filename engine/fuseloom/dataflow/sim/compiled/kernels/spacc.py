@@ -9,6 +9,7 @@ import numpy as np
 from fuseloom.dataflow.sim.compiled import flushing, rings, rules, runs, trees, visits, waits
 from fuseloom.dataflow.sim.compiled.cache import kernel
 from fuseloom.dataflow.sim.compiled.inlining import inline
+from fuseloom.dataflow.sim.compiled.kernels.accumulators import pass_empty, pass_leading
 from fuseloom.dataflow.sim.compiled.layout import FOREVER, Int, SimulationState, state_of
 from fuseloom.dataflow.sim.compiled.setup import Setup
 from fuseloom.dataflow.sim.compiled.slots import node_of
@@ -264,26 +265,6 @@ def _begin_tree(s: SimulationState, nd: Any, t: Int) -> Int:
 
 
 @inline
-def _pass_empty(s: SimulationState, nd: Any, t: Int, si: Int, so: Int) -> tuple[Int, Int, Int]:
-    """Take the inner stop at hand if it is that of an empty outer fiber."""
-    u = s.ints[nd.ins]
-    if not rings.has(s, u):
-        return t, si, visits.leave(nd, t, si, so, waits.INPUT, u)
-    p = s.run[rings.head(s, u)]
-    t, si = visits.stall(s, waits.INPUT, t, p.t, si)
-    if p.x & runs.KIND == runs.STOP:
-        if nd.inner_level == p.v + 1:
-            rings.take_one(s, s.ints[nd.ins + 1], t)
-            rings.take_one(s, s.ints[nd.ins + 2], t)
-        elif not nd.strict:
-            return t, si, visits.fail(nd, t, rules.SPACC_EMPTY_FIBER)
-    elif nd.strict and nd.inner_level > 0:
-        return t, si, visits.fail(nd, t, rules.SPACC_LEADING)
-    nd.phase = _TAKE
-    return t + 1, si, visits.GOES_ON
-
-
-@inline
 def _take_ends(s: SimulationState, nd: Any, t: Int, si: Int, so: Int) -> tuple[Int, Int, Int]:
     """Take the ends of the streams inside the outermost."""
     c, rule = s.ints[nd.ins + nd.turn + 1], rules.TREE_DISAGREES
@@ -308,22 +289,6 @@ def _put_ends(s: SimulationState, nd: Any, t: Int, si: Int, so: Int) -> tuple[In
     if nd.turn > nd.order:
         return t, so, visits.leave(nd, t, si, so, waits.NONE, 0)
     return t, so, visits.GOES_ON
-
-
-@inline
-def _pass_leading(s: SimulationState, nd: Any, t: Int, si: Int, so: Int) -> tuple[Int, Int, Int]:
-    """Take the inner stop and that of the values if the first outer fiber is empty."""
-    c = s.ints[nd.ins + nd.phase - _START]
-    if not rings.has(s, c):
-        return t, si, visits.leave(nd, t, si, so, waits.INPUT, c)
-    p = s.run[rings.head(s, c)]
-    t, si = visits.stall(s, waits.INPUT, t, p.t, si)
-    if nd.phase == _START:
-        nd.phase = _START_INNER if p.x & runs.KIND == runs.STOP else _TAKE
-    else:
-        rings.take_one(s, c, t)
-        nd.phase = _START_VALUE if nd.phase == _START_INNER else _TAKE
-    return t, si, visits.GOES_ON
 
 
 @kernel("spacc", _ACCUMULATOR, _tree)
@@ -351,11 +316,15 @@ def spacc(node: Int, table: Int) -> Int:
         elif phase == flushing.CLOSED:
             t = _begin_tree(s, nd, t)
         elif phase == _NEXT:
-            t, si, status = _pass_empty(s, nd, t, si, so)
+            t, si, status = pass_empty(s, nd, t, si, so)
+            if status == visits.GOES_ON:
+                nd.phase = _TAKE
         elif phase == _ENDS:
             t, si, status = _take_ends(s, nd, t, si, so)
         elif phase == _DONE:
             t, so, status = _put_ends(s, nd, t, si, so)
         else:
-            t, si, status = _pass_leading(s, nd, t, si, so)
+            t, si, following, status = pass_leading(s, nd, phase - _START, t, si, so)
+            if status == visits.GOES_ON:
+                nd.phase = _START + following if following else _TAKE
     return status
