@@ -92,7 +92,7 @@ def reducer(guided: Any, most: Any, fold: Any, lacks_space: Any, put_total: Any)
                     nd.phase = _TOTAL
             elif nd.phase == _GUIDE:
                 nd.phase = _VALUES
-            if nd.phase == _VALUES:
+            while nd.phase == _VALUES:
                 if not rings.has(s, i):
                     return visits.leave(nd, t, si, so, waits.INPUT, i)
                 r = rings.head(s, i)
@@ -130,6 +130,8 @@ def reducer(guided: Any, most: Any, fold: Any, lacks_space: Any, put_total: Any)
                 elif k != nd.end_kind or (k == runs.STOP and v != nd.end_level + 1):
                     return visits.fail(nd, t, rules.GUIDE_DISAGREES)
                 nd.phase = _END
+            if nd.phase == _CLOSING:
+                continue
             if rings.room(s, o) == 0:
                 return visits.leave(nd, t, si, so, waits.ROOM, o)
             if nd.phase == _TOTAL:

@@ -300,12 +300,14 @@ def spacc(node: Int, table: Int) -> Int:
     if s.ints[nd.tree + trees.REHASH]:
         trees.rehash(s, nd.tree)
     while status == visits.GOES_ON:
-        phase = nd.phase
-        if phase == _TAKE and nd.golden == flushing.GENERIC:
+        if nd.phase == _TAKE and nd.golden == flushing.GENERIC:
             t, si, status = _take_level(s, nd, t, si, so)
-        elif phase == _TAKE:
+        elif nd.phase == _TAKE:
             t, si, status = _take_heads(s, nd, t, si, so)
-        elif phase in (_FOLD, _VALUE):
+        phase = nd.phase
+        if phase == _TAKE:
+            continue
+        if phase in (_FOLD, _VALUE):
             t, si, status = _fold(s, nd, t, si, so)
         elif phase == _DEEPER:
             t, si, status = _close_inside(s, nd, t, si, so)
