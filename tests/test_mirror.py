@@ -79,9 +79,7 @@ ELSEWHERE = (
     Elsewhere(
         f"{S}/compiled/observing.py", f"{P}/test_observation.py", "held to the golden models"
     ),
-    Elsewhere(
-        f"{S}/compiled/observed_layout.py", f"{P}/test_observation.py", "offsets of the observer"
-    ),
+    Elsewhere(f"{S}/compiled/control.py", f"{P}/test_observation.py", "offsets of the observer"),
     Elsewhere(f"{S}/compiled/maxima.py", f"{P}/test_observation.py", "held to the golden models"),
     Elsewhere(f"{S}/compiled/flushing.py", f"{P}/test_observation.py", "held to the golden models"),
     Elsewhere(

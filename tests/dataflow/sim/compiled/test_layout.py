@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fuseloom.dataflow.sim import observe
-from fuseloom.dataflow.sim.compiled import layout
+from fuseloom.dataflow.sim.compiled import control, layout, runs, waits
 from fuseloom.dataflow.sim.tokens import DONE, EMPTY, TOKEN_DTYPE, Stop, encode
 
 
@@ -25,30 +25,25 @@ def test_every_field_of_a_node_is_a_word_inside_the_record() -> None:
 
 
 def test_flags_of_a_run_are_bits_of_their_own() -> None:
-    flags = [layout.SLOPE, layout.STEP, layout.MEM, layout.RING, layout.UNUSUAL]
-    kinds = [layout.LEAF, layout.STOP, layout.EMPTY, layout.DONE, layout.REPEAT,
-             layout.SIGNAL_STOP]  # fmt: skip
-    assert max(kinds) <= layout.KIND
-    assert all(flag & layout.KIND == 0 and flag & (flag - 1) == 0 for flag in flags)
+    flags = [runs.SLOPE, runs.STEP, runs.MEM, runs.RING, runs.UNUSUAL]
+    kinds = [runs.LEAF, runs.STOP, runs.EMPTY, runs.DONE, runs.REPEAT,
+             runs.SIGNAL_STOP]  # fmt: skip
+    assert max(kinds) <= runs.KIND
+    assert all(flag & runs.KIND == 0 and flag & (flag - 1) == 0 for flag in flags)
     assert len(set(flags)) == len(flags)
 
 
-def test_the_table_has_room_for_all_its_words() -> None:
-    words = [value for name, value in vars(layout).items() if name.startswith("CTL_")]
-    words.remove(layout.CTL_SIZE)
-    assert len(set(words)) == len(words)
-    assert (
-        min(words) == len(layout.SimulationState._fields) - 1
-    )  # after the addresses of the arrays
-    assert max(words) < layout.CTL_SIZE
+def test_the_table_begins_with_the_addresses_of_the_arrays() -> None:
+    assert len(layout.SimulationState._fields) - 1 == control.ORDER
+    assert control.NEXT_WAIT < control.SIZE <= control.BINS < control.START
 
 
 def test_kinds_of_tokens_are_those_of_encoded_tokens() -> None:
     codes = encode([4, Stop(2), EMPTY, DONE])[TOKEN_DTYPE.names[0]].tolist()
-    assert codes == [layout.LEAF, layout.STOP, layout.EMPTY, layout.DONE]
+    assert codes == [runs.LEAF, runs.STOP, runs.EMPTY, runs.DONE]
 
 
 def test_reasons_to_wait_are_numbered_as_everywhere() -> None:
-    ours = (layout.INPUT, layout.ROOM, layout.MEMORY)
+    ours = (waits.INPUT, waits.ROOM, waits.MEMORY)
     assert ours == (observe.INPUT, observe.ROOM, observe.MEMORY)
-    assert max(ours) < 1 << layout.WAIT_NODE
+    assert max(ours) < 1 << control.WAIT_NODE

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from fuseloom.dataflow.sim.compiled import cache, layout
+from fuseloom.dataflow.sim.compiled.inlining import helpers_of
 from fuseloom.dataflow.sim.compiled.kernels import KERNELS
 from fuseloom.dataflow.sim.compiled.layout import COMMON, NODE, SLOTS
 from fuseloom.dataflow.sim.compiled.slots import NOTHING, slots
@@ -68,12 +69,7 @@ def test_every_name_says_what_it_holds(path: Path) -> None:
 
 def code_of(function: Callable[..., Any]) -> set[str]:
     """Source of a kernel and of the helpers that become part of it."""
-    found = {inspect.getsource(function)}
-    seen = inspect.getclosurevars(function)
-    for helper in (*seen.globals.values(), *seen.nonlocals.values()):
-        if hasattr(helper, "py_func"):
-            found |= code_of(helper.py_func)
-    return found
+    return {inspect.getsource(function)}.union(*map(code_of, helpers_of(function)))
 
 
 @pytest.mark.parametrize("name", KERNELS)

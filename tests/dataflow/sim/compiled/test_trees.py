@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuseloom.dataflow.sim.compiled import trees
-from fuseloom.dataflow.sim.compiled.layout import LEAF, STEP, STOP
+from fuseloom.dataflow.sim.compiled import functions, runs, trees
 from fuseloom.dataflow.sim.compiled.trees import (
     COUNT,
     KEY,
@@ -27,7 +26,7 @@ from fuseloom.dataflow.sim.compiled.trees import (
 )
 
 HELPERS = ("address", "_slot_of", "rehash", "accumulate", "first_difference", "_before", "sort",
-           "clear", "tile", "unused", "larger")  # fmt: skip
+           "clear", "tile", "unused")  # fmt: skip
 
 
 @pytest.fixture
@@ -35,6 +34,7 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The module with its helpers as Python; a hash overflows there as it does in a kernel."""
     for name in HELPERS:
         monkeypatch.setattr(trees, name, getattr(trees, name).py_func)
+    monkeypatch.setattr(functions, "larger", functions.larger.py_func)
     with np.errstate(over="ignore"):
         yield trees
 
@@ -50,7 +50,7 @@ def tree(width: int, room: int = 64, slots: int = 256, numbers: int = 1) -> Simp
         ints[where] = value
     ints[[MASK, ROOM, WIDTH, NUMBERS]] = slots - 1, room, width, numbers
     ints[SUMS] = 0
-    run = SimpleNamespace(x=LEAF | STEP, v=room * numbers)
+    run = SimpleNamespace(x=runs.LEAF | runs.STEP, v=room * numbers)
     floats = np.zeros(room * numbers + 8, np.float32)
     return SimpleNamespace(ints=ints, floats=floats, run=[run], ch=[SimpleNamespace(val=1)])
 
@@ -104,7 +104,7 @@ def test_the_first_summand_may_be_added_to_a_zero(plain: Any) -> None:
 
 def test_what_is_no_leaf_is_not_folded(plain: Any) -> None:
     s = tree(1)
-    s.run[0].x = STOP
+    s.run[0].x = runs.STOP
     add(plain, s, (1,), 4.0)
     assert s.ints[COUNT] == 0
 

@@ -13,19 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fuseloom.dataflow.sim.compiled.layout import (
-    CHANNEL,
-    CREDIT,
-    KIND,
-    LEAF,
-    MEM,
-    RING,
-    RUN,
-    SLOPE,
-    STEP,
-    STOP,
-    UNUSUAL,
-)
+from fuseloom.dataflow.sim.compiled import layout, runs
 from fuseloom.dataflow.sim.compiled.pools import Pool
 from fuseloom.dataflow.sim.reports import Limits
 
@@ -112,32 +100,32 @@ class ChannelMemory:
         self.limits = limits
         self.elsewhere = 0
         count = len(capacities)
-        self.channels = np.zeros(count, CHANNEL)
-        runs, credits = Pool(RUN), Pool(CREDIT)
+        self.channels = np.zeros(count, layout.CHANNEL)
+        run_pool, credit_pool = Pool(layout.RUN), Pool(layout.CREDIT)
         for c, (capacity, value) in enumerate(zip(capacities, is_value, strict=True)):
             q = self.channels[c]
             q["val"] = value
             q["ft"] = q["fp"] = -1
             if capacity < 0:  # data go to the start of the pool, whose first tokens nobody reads
                 q["cap"], q["vm"], q["rm"] = -1, TOKENS - 1, SMALLEST - 1
-                q["ro"] = runs.reserve(SMALLEST)
+                q["ro"] = run_pool.reserve(SMALLEST)
                 continue
             size = min(capacity, ring) if capacity and c not in whole else capacity or ring
             length = power_of_two(min(size + _MARGIN, RUNS))
             slots = power_of_two(size)
             q["rm"], q["vm"], q["cap"] = length - 1, slots - 1, capacity
-            q["ro"] = runs.reserve(length)
+            q["ro"] = run_pool.reserve(length)
             q["vo"] = (floats if value else ints).reserve(slots)
             if capacity:
                 q["cm"] = power_of_two(min(capacity + _MARGIN, RUNS)) - 1
-                first_credits = np.zeros(1, CREDIT)  # the pool keeps it, so each its own
+                first_credits = np.zeros(1, layout.CREDIT)  # the pool keeps it, so each its own
                 first_credits["n"] = capacity
-                q["co"] = credits.add(first_credits)
-                credits.reserve(int(q["cm"]))
+                q["co"] = credit_pool.add(first_credits)
+                credit_pool.reserve(int(q["cm"]))
                 q["tc"] = 1
-        runs.reserve(1)
-        credits.reserve(1)
-        pools = (runs, credits, ints, floats)
+        run_pool.reserve(1)
+        credit_pool.reserve(1)
+        pools = (run_pool, credit_pool, ints, floats)
         limits.check_memory(sum(pool.size * pool.dtype.itemsize for pool in pools))
         self.runs, self.credits, self.ints, self.floats = map(self._region, pools)
 
@@ -201,11 +189,11 @@ class ChannelMemory:
         region.array[new + (k & (size - 1))] = region.array[old + (k & mask)]
         # Runs whose data lie in the ring now find them elsewhere.
         where = int(q["ro"]) + (np.arange(q["hr"], q["tr"]) & int(q["rm"]))
-        runs = self.runs.array[where]
-        first = int(q["ht"]) + np.concatenate(([0], np.cumsum(runs["n"])[:-1])).astype(np.int64)
-        inside = (runs["x"] & RING) != 0
-        runs["v"][inside] = new + (first[inside] & (size - 1))
-        self.runs.array[where] = runs
+        found = self.runs.array[where]
+        first = int(q["ht"]) + np.concatenate(([0], np.cumsum(found["n"])[:-1])).astype(np.int64)
+        inside = (found["x"] & runs.RING) != 0
+        found["v"][inside] = new + (first[inside] & (size - 1))
+        self.runs.array[where] = found
         q["vo"], q["vm"] = new, size - 1
 
     def tokens_of(
@@ -215,25 +203,25 @@ class ChannelMemory:
         q = self.channels[c]
         pool = self.floats if q["val"] else self.ints
         where = int(q["ro"]) + (np.arange(start, end) & int(q["rm"]))
-        runs = self.runs.array[where]
-        counts = runs["n"]
-        each = np.repeat(np.arange(len(runs)), counts)
+        found = self.runs.array[where]
+        counts = found["n"]
+        each = np.repeat(np.arange(len(found)), counts)
         i = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        x = runs["x"][each]
-        kinds = x & KIND
-        stamps = runs["t"][each] + np.where(x & SLOPE, i, 0)
-        v = runs["v"][each] + np.where(x & STEP, i, 0)
+        x = found["x"][each]
+        kinds = x & runs.KIND
+        stamps = found["t"][each] + np.where(x & runs.SLOPE, i, 0)
+        v = found["v"][each] + np.where(x & runs.STEP, i, 0)
         numbers = v.astype(np.float64)
-        in_pool = (x & MEM) != 0
+        in_pool = (x & runs.MEM) != 0
         numbers[in_pool] = pool.at(v[in_pool])
-        numbers[(kinds != LEAF) & (kinds != STOP)] = 0
+        numbers[(kinds != runs.LEAF) & (kinds != runs.STOP)] = 0
         return kinds, numbers, stamps
 
     def left_in(self, c: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
         """Of the tokens nobody took: timestamps, and which have their producer's latency."""
         q = self.channels[c]
         start, end = int(q["hr"]), int(q["tr"])
-        runs = self.runs.array[int(q["ro"]) + (np.arange(start, end) & int(q["rm"]))]
-        late = ((runs["x"] & KIND) == LEAF) != ((runs["x"] & UNUSUAL) != 0)
+        found = self.runs.array[int(q["ro"]) + (np.arange(start, end) & int(q["rm"]))]
+        late = ((found["x"] & runs.KIND) == runs.LEAF) != ((found["x"] & runs.UNUSUAL) != 0)
         _, _, stamps = self.tokens_of(c, start, end)
-        return stamps, np.repeat(late, runs["n"])
+        return stamps, np.repeat(late, found["n"])

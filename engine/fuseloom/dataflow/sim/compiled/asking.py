@@ -4,20 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from fuseloom.dataflow.sim.compiled import control, layout, visits, waits
 from fuseloom.dataflow.sim.compiled.dram import push
 from fuseloom.dataflow.sim.compiled.inlining import inline
-from fuseloom.dataflow.sim.compiled.layout import (
-    CTL_PORTS,
-    MEMORY,
-    PORT_BASE,
-    PORT_MASK,
-    PORT_RING,
-    PORT_SIZE,
-    Int,
-    SimulationState,
-)
+from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState
 from fuseloom.dataflow.sim.compiled.slots import inline_common
-from fuseloom.dataflow.sim.compiled.visits import waited
 
 MAX_PORTS = 1 << 16
 """A request's tag is its number at its port, times this, plus the port's number."""
@@ -26,14 +17,14 @@ MAX_PORTS = 1 << 16
 @inline
 def base_of(s: SimulationState, port: Int) -> Int:
     """Address of what a port reads or writes."""
-    return s.ints[s.ctl[CTL_PORTS] + PORT_SIZE * port + PORT_BASE]
+    return s.ints[s.ctl[control.PORTS] + layout.PORT_SIZE * port + layout.PORT_BASE]
 
 
 @inline
 def _place(s: SimulationState, port: Int, request: Int) -> Int:
     """Return the position of the answer to a port's request of that number."""
-    p = s.ctl[CTL_PORTS] + PORT_SIZE * port
-    return s.ints[p + PORT_RING] + (request & s.ints[p + PORT_MASK])
+    p = s.ctl[control.PORTS] + layout.PORT_SIZE * port
+    return s.ints[p + layout.PORT_RING] + (request & s.ints[p + layout.PORT_MASK])
 
 
 @inline
@@ -56,5 +47,5 @@ def stand_still(s: SimulationState, nd: Any, t: Int, when: Int) -> Int:
     """The clock after a wait for the memory, which is booked."""
     if when <= t:
         return t
-    nd.sm += waited(s, MEMORY, t, when)
+    nd.sm += visits.waited(s, waits.MEMORY, t, when)
     return when

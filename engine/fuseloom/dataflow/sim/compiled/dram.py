@@ -9,8 +9,8 @@ from __future__ import annotations
 from types import FunctionType, ModuleType
 from typing import Any
 
+from fuseloom.dataflow.sim.compiled import layout
 from fuseloom.dataflow.sim.compiled.inlining import inline
-from fuseloom.dataflow.sim.compiled.layout import pointer
 from fuseloom.dataflow.sim.dram import admission, candidates, controller, lists, scheduler
 from fuseloom.dataflow.sim.dram import replay as replaying
 
@@ -29,7 +29,7 @@ def _compile(*modules: ModuleType) -> dict[str, Any]:
                 names[name] = item
         for name, function in own.items():
             copy = FunctionType(function.__code__, names, name, function.__defaults__)
-            names[name] = pointer if name == "bare" else inline(copy)
+            names[name] = layout.pointer if name == "bare" else inline(copy)
     return names
 
 

@@ -9,25 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from fuseloom.dataflow.sim.compiled import trees
+from fuseloom.dataflow.sim.compiled import rings, runs, trees, visits, waits
 from fuseloom.dataflow.sim.compiled.inlining import inline
-from fuseloom.dataflow.sim.compiled.layout import (
-    GOES_ON,
-    LEAF,
-    MEM,
-    RING,
-    ROOM,
-    STEP,
-    STOP,
-    WAIT_DRAIN,
-    WAIT_OUTPUT,
-    Int,
-    SimulationState,
-)
-from fuseloom.dataflow.sim.compiled.rings import even, free_at, put, put_one, rising, room, slot
+from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState
 from fuseloom.dataflow.sim.compiled.slots import slots
-from fuseloom.dataflow.sim.compiled.trees import COUNT, KEYS, ORDER, SUMS
-from fuseloom.dataflow.sim.compiled.visits import leave, stall, waited
 
 GENERIC, REFERENCE, ROW = range(3)
 """Which golden model it follows: that of any order, the reference's of order 2, that of order 1."""
@@ -60,7 +45,7 @@ def begin_flush(s: SimulationState, nd: Any, closing: Int) -> None:
     nd.entry, nd.differs = 0, 0
     nd.entry_level = 0
     nd.phase = OPEN
-    if s.ints[nd.tree + COUNT] == 0:
+    if s.ints[nd.tree + trees.COUNT] == 0:
         nd.phase = CLOSE
         nd.differs = -1
         nd.entry_level = 0 if nd.golden == GENERIC else nd.order - 1
@@ -70,11 +55,11 @@ def begin_flush(s: SimulationState, nd: Any, closing: Int) -> None:
 def _put_pairs(s: SimulationState, nd: Any, oc: Int, ov: Int, m: Int, t1: Int, t2: Int) -> None:
     """Put ``m`` innermost coordinates and sums; the first at ``t1``, ``t2``, the rest at ``t2``."""
     f, order, size = nd.tree, nd.order, nd.elements
-    u, w = slot(s, oc), slot(s, ov)
+    u, w = rings.slot(s, oc), rings.slot(s, ov)
     for e in range(m):
-        entry = s.ints[s.ints[f + ORDER] + nd.entry + e]
-        s.ints[u + e] = s.ints[s.ints[f + KEYS] + entry * order + order - 1]
-        total = s.ints[f + SUMS] + entry * size
+        entry = s.ints[s.ints[f + trees.ORDER] + nd.entry + e]
+        s.ints[u + e] = s.ints[s.ints[f + trees.KEYS] + entry * order + order - 1]
+        total = s.ints[f + trees.SUMS] + entry * size
         if s.ch[ov].val:
             s.floats[w + e] = s.floats[total]
         elif nd.pool:
@@ -83,16 +68,16 @@ def _put_pairs(s: SimulationState, nd: Any, oc: Int, ov: Int, m: Int, t1: Int, t
             for k in range(size):
                 s.floats[made * size + k] = s.floats[total + k]
     first_c, first_v = (t2, t1) if nd.golden == REFERENCE else (t1, t2)
-    put(s, oc, m, first_c + 1, t2 + 1, LEAF | STEP | MEM | RING, u)
-    put(s, ov, m, first_v + 1, t2 + 1, LEAF | STEP | MEM | RING, w)
+    rings.put(s, oc, m, first_c + 1, t2 + 1, runs.LEAF | runs.STEP | runs.MEM | runs.RING, u)
+    rings.put(s, ov, m, first_v + 1, t2 + 1, runs.LEAF | runs.STEP | runs.MEM | runs.RING, w)
 
 
 @inline
 def _alike(s: SimulationState, nd: Any, limit: Int) -> Int:
     """Count the entries from the next one on that differ in the innermost coordinate only."""
     f = nd.tree
-    count = min(limit, s.ints[f + COUNT] - nd.entry)
-    order = s.ints[f + ORDER] + nd.entry
+    count = min(limit, s.ints[f + trees.COUNT] - nd.entry)
+    order = s.ints[f + trees.ORDER] + nd.entry
     n = 1
     while n < count:
         if trees.first_difference(s, f, s.ints[order + n - 1], s.ints[order + n]) < nd.order - 1:
@@ -114,19 +99,19 @@ def flush(s: SimulationState, nd: Any, t: Int, si: Int, so: Int) -> tuple[Int, I
     while nd.phase < CLOSED:
         if nd.phase == PAIR:
             one, two = (ov, oc) if mode == REFERENCE else (oc, ov)
-            m = min(room(s, one), room(s, two))
+            m = min(rings.room(s, one), rings.room(s, two))
             if nd.pool:
                 m = min(m, trees.unused(s, nd.pool))
                 if trees.unused(s, nd.pool) == 0:
-                    return t, so, leave(nd, t, si, so, WAIT_DRAIN, ov)
+                    return t, so, visits.leave(nd, t, si, so, waits.DRAIN, ov)
             if m > 0:
-                t1 = max(t, free_at(s, one))
-                t2 = max(t1, free_at(s, two))
-                m = even(s, two, t2, even(s, one, t2, m))
-                if rising(s, one, t2) or rising(s, two, t2):
+                t1 = max(t, rings.free_at(s, one))
+                t2 = max(t1, rings.free_at(s, two))
+                m = rings.even(s, two, t2, rings.even(s, one, t2, m))
+                if rings.rising(s, one, t2) or rings.rising(s, two, t2):
                     m = 1
                 m = _alike(s, nd, m)
-                so += waited(s, ROOM, t, t2)
+                so += visits.waited(s, waits.ROOM, t, t2)
                 t = t2
                 _put_pairs(s, nd, oc, ov, m, t1, t2)
                 nd.entry += m
@@ -137,26 +122,26 @@ def flush(s: SimulationState, nd: Any, t: Int, si: Int, so: Int) -> tuple[Int, I
         if nd.phase == PAIR_SECOND:
             while nd.turn < 2:
                 c = ov if (nd.turn == 1) != (mode == REFERENCE) else oc
-                if room(s, c) == 0:
-                    return t, so, leave(nd, t, si, so, WAIT_OUTPUT, c)
-                t, so = stall(s, ROOM, t, free_at(s, c), so)
-                entry = s.ints[s.ints[f + ORDER] + nd.entry]
-                total = s.ints[f + SUMS] + entry * nd.elements
-                last = s.ints[s.ints[f + KEYS] + entry * order + order - 1]
+                if rings.room(s, c) == 0:
+                    return t, so, visits.leave(nd, t, si, so, waits.ROOM, c)
+                t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, c), so)
+                entry = s.ints[s.ints[f + trees.ORDER] + nd.entry]
+                total = s.ints[f + trees.SUMS] + entry * nd.elements
+                last = s.ints[s.ints[f + trees.KEYS] + entry * order + order - 1]
                 if c == ov and nd.pool:
                     if trees.unused(s, nd.pool) == 0:
-                        return t, so, leave(nd, t, si, so, WAIT_DRAIN, ov)
+                        return t, so, visits.leave(nd, t, si, so, waits.DRAIN, ov)
                     last = trees.tile(s, nd.pool)
                     for k in range(nd.elements):
                         s.floats[last * nd.elements + k] = s.floats[total + k]
-                put_one(s, c, t + 1, LEAF, last, s.floats[total])
+                rings.put_one(s, c, t + 1, runs.LEAF, last, s.floats[total])
                 nd.turn += 1
             nd.entry += 1
             nd.phase = CLOSE
         if nd.phase == CLOSE and nd.differs >= 0:  # what the next entry, or none, closes
             same = order
-            if nd.entry < s.ints[f + COUNT]:
-                entries = s.ints[f + ORDER] + nd.entry
+            if nd.entry < s.ints[f + trees.COUNT]:
+                entries = s.ints[f + trees.ORDER] + nd.entry
                 same = trees.first_difference(s, f, s.ints[entries - 1], s.ints[entries])
                 nd.differs = same
                 nd.phase = PAIR if same == order - 1 else CLOSE_SECOND
@@ -176,13 +161,12 @@ def flush(s: SimulationState, nd: Any, t: Int, si: Int, so: Int) -> tuple[Int, I
             c = s.ints[outs + nd.entry_level]
             if innermost and (nd.turn == 1) == (mode == GENERIC):
                 c = ov
-            empty = s.ints[f + COUNT] == 0
+            empty = s.ints[f + trees.COUNT] == 0
             if empty and mode == REFERENCE:
                 c, level, innermost = s.ints[outs], nd.stop_level, False
-            if room(s, c) == 0:
-                return t, so, leave(nd, t, si, so, WAIT_OUTPUT, c)
-            t, so = stall(s, ROOM, t, free_at(s, c), so)
-            put_one(s, c, t + 1, STOP, level, zero)
+            if rings.room(s, c) == 0:
+                return t, so, visits.leave(nd, t, si, so, waits.ROOM, c)
+            t, so = visits.put_token(s, c, t, so, runs.STOP, level, zero)
             if innermost and nd.turn == 0:
                 nd.turn = 1
             elif empty and mode == GENERIC:
@@ -202,11 +186,11 @@ def flush(s: SimulationState, nd: Any, t: Int, si: Int, so: Int) -> tuple[Int, I
                 nd.phase = PAIR
                 break
             c = s.ints[outs + nd.entry_level]
-            if room(s, c) == 0:
-                return t, so, leave(nd, t, si, so, WAIT_OUTPUT, c)
-            t, so = stall(s, ROOM, t, free_at(s, c), so)
-            entry = s.ints[s.ints[f + ORDER] + nd.entry]
-            key = s.ints[f + KEYS] + entry * order
-            put_one(s, c, t + 1, LEAF, s.ints[key + nd.entry_level], zero)
+            if rings.room(s, c) == 0:
+                return t, so, visits.leave(nd, t, si, so, waits.ROOM, c)
+            t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, c), so)
+            entry = s.ints[s.ints[f + trees.ORDER] + nd.entry]
+            key = s.ints[f + trees.KEYS] + entry * order
+            rings.put_one(s, c, t + 1, runs.LEAF, s.ints[key + nd.entry_level], zero)
             nd.entry_level += 1
-    return t, so, GOES_ON
+    return t, so, visits.GOES_ON

@@ -111,6 +111,15 @@ def inline_fused(function: Function) -> Function:
     return helper(function, {"contract"})
 
 
+def helpers_of(function: Callable[..., Any]) -> list[Callable[..., Any]]:
+    """The functions of the helpers that a kernel or another helper calls."""
+    seen = inspect.getclosurevars(function)
+    named: list[Any] = [*seen.globals.values(), *seen.nonlocals.values()]
+    modules = [found for found in named if inspect.ismodule(found)]
+    named += [getattr(module, name, None) for module in modules for name in seen.unbound]
+    return [helper.py_func for helper in named if hasattr(helper, "py_func")]
+
+
 def generated(function: Callable[..., Any]) -> Any:
     """Decorator: a helper given as a function that writes its intermediate code."""
     return intrinsic(function)

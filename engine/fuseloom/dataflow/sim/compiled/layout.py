@@ -56,7 +56,7 @@ CHANNEL = _layout(
 NODE = _layout(
     "fn ins outs n_in n_out"  # kernel address; where in the integers its ports are, how many
     " ready done eager error"
-    " wk wc"  # what it waits for: WAIT_*, channel
+    " wk wc"  # what it waits for: a code of waits.py, channel
     " clk si so sm"  # clock; stalled for input, for output, for the memory
     " p0 p1 p2 p3 p4 p5 p6 p7"  # parameters
     " s0 s1 s2 s3 s4 s5 s6 s7 s8 s9"  # state of the kernel between two visits
@@ -69,24 +69,6 @@ SLOTS = tuple(name for name in NODE.names or () if name[1:].isdigit())
 
 COMMON = tuple(name for name in NODE.names or () if name not in SLOTS)
 """Fields that mean the same in all nodes; kernels see no others unless they name slots."""
-
-LEAF, STOP, EMPTY, DONE, REPEAT, SIGNAL_STOP = range(6)
-"""Kinds of tokens, as :mod:`fuseloom.dataflow.sim.tokens` encodes them."""
-
-KIND = 7  # flags of a run: mask of the kind,
-SLOPE = 8  # timestamps advance by 1 per token,
-STEP = 16  # so does the datum,
-MEM = 32  # the datum is an offset into a pool,
-RING = 64  # ... namely into the channel's own ring,
-UNUSUAL = 128  # a number stamped a cycle after its put, or an empty token as late as a number
-
-BLOCKED, FINISHED, FAILED, PAUSED, STUCK = range(5)
-"""The results of a kernel or the scheduler."""
-
-GOES_ON = -1
-"""The result of a part of a kernel, in place of a status, when the kernel goes on."""
-
-WAIT_NONE, WAIT_INPUT, WAIT_OUTPUT, WAIT_DRAIN, WAIT_MEMORY = range(5)
 
 FOREVER = 1 << 60
 
@@ -103,30 +85,6 @@ class SimulationState(NamedTuple):
     mem: Any
     ctl: Any
 
-
-CTL_ORDER, CTL_COUNT, CTL_LEFT, CTL_LAST, CTL_VISITS, CTL_PORTS, CTL_MEMORY, CTL_NOTE = range(7, 15)
-CTL_WAIT = 15
-CTL_SIZE = 16
-"""The table: addresses of the first seven arrays; where in the integers the order of visits is
-and how long; nodes not ended; node visited last; visits so far; where in the integers the ports
-of the memory are; address of the kernel that lets it answer, 0 where there is none;
-where in the table the next note goes, and the next wait; 0 where no waits are to be noted."""
-
-INPUT, ROOM, MEMORY = range(1, 4)
-"""Why a node waits, as :mod:`fuseloom.dataflow.sim.observe` numbers it."""
-
-WAIT_WORDS, WAIT_NODE = 3, 2
-"""A noted wait: clock before it, why, clock after it; first bit of the node in the second, which
-is one more than its number, and 0 while the visit lasts."""
-
-NOTE_CHANNEL, NOTE_TOKEN, NOTE_STAMP, NOTE_TAKE, NOTE_THEN, NOTE_RUN = range(6)
-NOTE_WORDS = 6
-"""A noted take: channel, number of the first token and its timestamp; clock at which it was taken,
-and the second; tokens, cycles from each to the next from the second on, slope, and whether they
-have their producer's latency, in bits."""
-
-NOTE_LATE, NOTE_STEP, NOTE_COUNT = 1, 4, 34
-"""Mask of the latter; first bit of the cycles, and of the tokens."""
 
 PORT_RING, PORT_MASK, PORT_NODE, PORT_BASE = range(4)
 PORT_SIZE = 4

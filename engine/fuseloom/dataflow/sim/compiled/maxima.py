@@ -15,45 +15,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from fuseloom.dataflow.sim.compiled import control, layout, rings, runs
 from fuseloom.dataflow.sim.compiled.inlining import inline
-from fuseloom.dataflow.sim.compiled.layout import (
-    CTL_NOTE,
-    FOREVER,
-    NOTE_CHANNEL,
-    NOTE_COUNT,
-    NOTE_LATE,
-    NOTE_RUN,
-    NOTE_STAMP,
-    NOTE_STEP,
-    NOTE_TAKE,
-    NOTE_THEN,
-    NOTE_TOKEN,
-    NOTE_WORDS,
-    SLOPE,
-    Int,
-    SimulationState,
-)
-from fuseloom.dataflow.sim.compiled.observed_layout import (
-    CHANNEL_WORDS,
-    HOT,
-    LATENCY,
-    LATEST,
-    MOST,
-    OBS_CHANNELS,
-    OBS_LACKING,
-    OBS_NOTES,
-    PACED,
-    PAST,
-    PAST_HEAD,
-    PAST_MASK,
-    PAST_PER_TOKEN,
-    PAST_STEP,
-    PAST_TAIL,
-    PAST_WORDS,
-    STEPS,
-    UNKNOWN,
-)
-from fuseloom.dataflow.sim.compiled.rings import longest
+from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState
 
 
 @inline
@@ -66,16 +30,16 @@ def _remember(
     """
     f = s.ctl
     while m > 0:
-        n = 1 if b - a != d or d >= UNKNOWN else m
-        here = past + PAST_WORDS * (tail & mask)
-        f[here] = (i << PAST_STEP) | (d if n > 1 else 0)
+        n = 1 if b - a != d or d >= control.UNKNOWN else m
+        here = past + control.PAST_WORDS * (tail & mask)
+        f[here] = (i << control.PAST_STEP) | (d if n > 1 else 0)
         f[here + 1] = a
         i += n
         m -= n
         tail += 1
         a = b
         b += d
-    f[past + PAST_WORDS * (tail & mask)] = i << PAST_STEP
+    f[past + control.PAST_WORDS * (tail & mask)] = i << control.PAST_STEP
     return tail
 
 
@@ -87,68 +51,75 @@ def settle(s: SimulationState, c: Int) -> None:
     that holds for no put before it, one slot more will do.
     """
     f = s.ctl
-    q = f[OBS_CHANNELS] + CHANNEL_WORDS * c
-    past, mask, head, tail = f[q + PAST], f[q + PAST_MASK], f[q + PAST_HEAD], f[q + PAST_TAIL]
-    most, latest, hot, latency = f[q + MOST], f[q + LATEST], f[q + HOT], f[q + LATENCY]
-    known = f[past + PAST_WORDS * (tail & mask)] >> PAST_STEP  # where the past ends
-    w = past + PAST_WORDS * ((tail - 1) & mask)
-    first, stride, clock = f[w] >> PAST_STEP, f[w] & UNKNOWN, f[w + 1]  # its last run
+    q = f[control.CHANNELS] + control.CHANNEL_WORDS * c
+    past, mask = f[q + control.PAST], f[q + control.PAST_MASK]
+    head, tail = f[q + control.PAST_HEAD], f[q + control.PAST_TAIL]
+    most, latest = f[q + control.MOST], f[q + control.LATEST]
+    hot, latency = f[q + control.HOT], f[q + control.LATENCY]
+    known = f[past + control.PAST_WORDS * (tail & mask)] >> control.PAST_STEP  # where the past ends
+    w = past + control.PAST_WORDS * ((tail - 1) & mask)
+    # Its last run.
+    first, stride, clock = f[w] >> control.PAST_STEP, f[w] & control.UNKNOWN, f[w + 1]
     if head == tail:
-        stride = UNKNOWN
+        stride = control.UNKNOWN
     end = -1  # of the run at its head
-    for o in range(f[OBS_NOTES], f[CTL_NOTE], NOTE_WORDS):
-        if f[o + NOTE_CHANNEL] != c:
+    for o in range(f[control.NOTES], f[control.NEXT_NOTE], control.NOTE_WORDS):
+        if f[o + control.NOTE_CHANNEL] != c:
             continue
-        i, taken, then, x = f[o + NOTE_TOKEN], f[o + NOTE_TAKE], f[o + NOTE_THEN], f[o + NOTE_RUN]
-        m, d, e = x >> NOTE_COUNT, (x >> NOTE_STEP) & STEPS, 1 if x & SLOPE else 0
+        i, taken = f[o + control.NOTE_TOKEN], f[o + control.NOTE_TAKE]
+        then, x = f[o + control.NOTE_THEN], f[o + control.NOTE_RUN]
+        m, d = x >> control.NOTE_COUNT, (x >> control.NOTE_STEP) & control.STEPS
+        e = 1 if x & runs.SLOPE else 0
         if i > known:
-            f[past + PAST_WORDS * (tail & mask)] |= UNKNOWN
+            f[past + control.PAST_WORDS * (tail & mask)] |= control.UNKNOWN
             tail += 1
-            stride = UNKNOWN
+            stride = control.UNKNOWN
         known = i + m
         if m == 1:
             # Two takes always make a run.  Nobody can predict whether a third belongs to it.
             count, step = i - first, taken - clock
             longer = (
-                (stride < UNKNOWN) & (step < UNKNOWN) & ((count == 1) | (step == count * stride))
+                (stride < control.UNKNOWN)
+                & (step < control.UNKNOWN)
+                & ((count == 1) | (step == count * stride))
             )
             tail += 0 if longer else 1
             stride = (step if count == 1 else stride) if longer else 0
             first = first if longer else i
             clock = clock if longer else taken
-            w = past + PAST_WORDS * ((tail - 1) & mask)
-            f[w] = (first << PAST_STEP) | stride
+            w = past + control.PAST_WORDS * ((tail - 1) & mask)
+            f[w] = (first << control.PAST_STEP) | stride
             f[w + 1] = clock
-            f[past + PAST_WORDS * (tail & mask)] = known << PAST_STEP
+            f[past + control.PAST_WORDS * (tail & mask)] = known << control.PAST_STEP
         else:
             tail = _remember(s, past, mask, tail, i, m, taken, then, d)
-            w = past + PAST_WORDS * ((tail - 1) & mask)
-            first, stride, clock = f[w] >> PAST_STEP, f[w] & UNKNOWN, f[w + 1]
+            w = past + control.PAST_WORDS * ((tail - 1) & mask)
+            first, stride, clock = f[w] >> control.PAST_STEP, f[w] & control.UNKNOWN, f[w + 1]
         if head == tail and end >= 0:
             end = known
-        t = f[o + NOTE_STAMP] - (latency if x & NOTE_LATE else 1)
+        t = f[o + control.NOTE_STAMP] - (latency if x & control.NOTE_LATE else 1)
         n = max(0, most - i)
         if m == 1 and n == 0:  # the rest for one token, as most notes are of one
             while end <= i - most:
                 head += 1
-                end = f[past + PAST_WORDS * (head & mask)] >> PAST_STEP
-            w = past + PAST_WORDS * ((head - 1) & mask)
-            step = f[w] & UNKNOWN
-            a = f[w + 1] + (i - most - (f[w] >> PAST_STEP)) * step
+                end = f[past + control.PAST_WORDS * (head & mask)] >> control.PAST_STEP
+            w = past + control.PAST_WORDS * ((head - 1) & mask)
+            step = f[w] & control.UNKNOWN
+            a = f[w + 1] + (i - most - (f[w] >> control.PAST_STEP)) * step
             latest = max(latest, t)
-            most += (a >= latest) & (step < UNKNOWN)
+            most += (a >= latest) & (step < control.UNKNOWN)
             hot = i if taken - t >= most and i > hot else hot
             continue
         while n < m:
             j = i + n - most
             while end <= j:
                 head += 1
-                end = f[past + PAST_WORDS * (head & mask)] >> PAST_STEP
-            w = past + PAST_WORDS * ((head - 1) & mask)
-            step = f[w] & UNKNOWN
+                end = f[past + control.PAST_WORDS * (head & mask)] >> control.PAST_STEP
+            w = past + control.PAST_WORDS * ((head - 1) & mask)
+            step = f[w] & control.UNKNOWN
             more = min(m - n, end - j)
-            if step < UNKNOWN:  # the others lay for too short a time
-                a = f[w + 1] + (j - (f[w] >> PAST_STEP)) * step
+            if step < control.UNKNOWN:  # the others lay for too short a time
+                a = f[w + 1] + (j - (f[w] >> control.PAST_STEP)) * step
                 if a >= max(t + n * e, latest):
                     more = min(m - n, a - t - n + 1) if e else m - n
                     most += more
@@ -156,24 +127,27 @@ def settle(s: SimulationState, c: Int) -> None:
                     more = 1  # not of all of them
             n += more
         latest = max(latest, t + (m - 1) * e)
-        if longest(m, taken - t, then - t, d, e) >= most:
+        if rings.longest(m, taken - t, then - t, d, e) >= most:
             hot = max(hot, i + m - 1)
-    f[q + MOST], f[q + LATEST], f[q + HOT] = most, latest, hot
-    f[q + PAST_HEAD], f[q + PAST_TAIL] = head - 1 if end >= 0 else head, tail
+    f[q + control.MOST], f[q + control.LATEST], f[q + control.HOT] = most, latest, hot
+    f[q + control.PAST_HEAD], f[q + control.PAST_TAIL] = head - 1 if end >= 0 else head, tail
 
 
 @inline
 def prepare(s: SimulationState, c: Int) -> None:
     """Choose which takes from channel ``c`` are noted in the next visit, and see to room."""
     f = s.ctl
-    q = f[OBS_CHANNELS] + CHANNEL_WORDS * c
+    q = f[control.CHANNELS] + control.CHANNEL_WORDS * c
     ch = s.ch[c]
-    if 0 < ch.cap <= f[q + MOST]:  # it can be no more
-        ch.lt = FOREVER
-    elif f[q + PACED] and f[q + HOT] + f[q + MOST] < ch.ht:
-        ch.lt = f[q + MOST] - 1 - f[q + LATENCY]
-    if f[q + PAST_TAIL] - f[q + PAST_HEAD] + PAST_PER_TOKEN * (ch.vm + 1) > f[q + PAST_MASK]:
-        f[OBS_LACKING] = 1
+    if 0 < ch.cap <= f[q + control.MOST]:  # it can be no more
+        ch.lt = layout.FOREVER
+    elif f[q + control.PACED] and f[q + control.HOT] + f[q + control.MOST] < ch.ht:
+        ch.lt = f[q + control.MOST] - 1 - f[q + control.LATENCY]
+    if (
+        f[q + control.PAST_TAIL] - f[q + control.PAST_HEAD] + control.PAST_PER_TOKEN * (ch.vm + 1)
+        > f[q + control.PAST_MASK]
+    ):
+        f[control.LACKING] = 1
 
 
 @inline
@@ -183,6 +157,6 @@ def expect_bursts(s: SimulationState, nd: Any) -> None:
     for k in range(nd.n_out):
         c = s.ints[nd.outs + k]
         ch = s.ch[c]
-        if ch.cap >= 0 and ch.lt < FOREVER:
+        if ch.cap >= 0 and ch.lt < layout.FOREVER:
             ch.lt = -1
-            f[f[OBS_CHANNELS] + CHANNEL_WORDS * c + HOT] = ch.tt
+            f[f[control.CHANNELS] + control.CHANNEL_WORDS * c + control.HOT] = ch.tt

@@ -14,52 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fuseloom.dataflow.samml.graph import Graph
+from fuseloom.dataflow.sim.compiled import control, layout
 from fuseloom.dataflow.sim.compiled.arrays import ChannelMemory
-from fuseloom.dataflow.sim.compiled.layout import (
-    CTL_NOTE,
-    CTL_WAIT,
-    FOREVER,
-    NOTE_WORDS,
-    WAIT_NODE,
-    WAIT_WORDS,
-)
-from fuseloom.dataflow.sim.compiled.observed_layout import (
-    CHANNEL_WORDS,
-    HOT,
-    LATENCY,
-    LATEST,
-    LOG_WORDS,
-    MOST,
-    NODE_WORDS,
-    OBS_BINS,
-    OBS_CHANNELS,
-    OBS_DROPPED,
-    OBS_LACKING,
-    OBS_LIMIT,
-    OBS_LOG,
-    OBS_LOGGED,
-    OBS_NODE_COUNT,
-    OBS_NODES,
-    OBS_NOTES,
-    OBS_ROW_COUNT,
-    OBS_ROWS,
-    OBS_SHIFT,
-    OBS_SIGNED,
-    OBS_START,
-    OBS_WAITS,
-    OBS_WAITS_END,
-    PACED,
-    PAST,
-    PAST_HEAD,
-    PAST_MASK,
-    PAST_PER_TOKEN,
-    PAST_STEP,
-    PAST_TAIL,
-    PAST_WORDS,
-    ROWS,
-    UNKNOWN,
-    WATCHED,
-)
 from fuseloom.dataflow.sim.compiled.pacing import paced_streams
 from fuseloom.dataflow.sim.events.spool import WaitSpool, tokens_of_nodes
 from fuseloom.dataflow.sim.machine import Machine
@@ -98,47 +54,49 @@ class Observer:
         self.latencies = latencies(graph, machine)
         self.spool: WaitSpool | None = None
         nodes, streams = len(graph.nodes), len(graph.streams)
-        rows = ROWS * nodes + (streams if observe.log else 0)
+        rows = control.NODE_ROWS * nodes + (streams if observe.log else 0)
         limit = observe.log_limit if observe.log else 0
         sizes = {
-            OBS_NODES: NODE_WORDS * nodes,
-            OBS_CHANNELS: CHANNEL_WORDS * len(channels),
-            OBS_ROWS: rows * observe.bins,
-            OBS_LOG: LOG_WORDS * limit,
+            control.NODES: control.NODE_WORDS * nodes,
+            control.CHANNELS: control.CHANNEL_WORDS * len(channels),
+            control.ROWS: rows * observe.bins,
+            control.LOG: control.LOG_WORDS * limit,
         }
         tokens = channels["vm"][:streams] + 1
-        past = PAST_WORDS * PER_TOKEN * tokens
-        notes = NOTE_WORDS * self._most_notes(channels)
-        waits = 0
+        past = control.PAST_WORDS * PER_TOKEN * tokens
+        notes = control.NOTE_WORDS * self._most_notes(channels)
+        wait_words = 0
         if observe.events is not None:
             self.spool = WaitSpool(observe.events, nodes)
-            waits = WAITS_HELD * WAIT_WORDS
+            wait_words = WAITS_HELD * control.WAIT_WORDS
         self.waits = 0
         self.notes = 0
         self.masks = np.empty(0, np.int64)
-        self.used = OBS_START
+        self.used = control.START
         self.table = np.zeros(
-            OBS_START + sum(sizes.values()) + past.sum() + notes + waits + SPARE, np.int64
+            control.START + sum(sizes.values()) + past.sum() + notes + wait_words + SPARE, np.int64
         )
         for field, size in sizes.items():
             self.table[field] = self._reserve(size)
-        self.table[OBS_BINS], self.table[OBS_DROPPED] = observe.bins, -1
-        self.table[OBS_ROW_COUNT], self.table[OBS_NODE_COUNT] = rows, nodes
-        self.table[OBS_LIMIT] = limit
+        self.table[control.BINS], self.table[control.DROPPED] = observe.bins, -1
+        self.table[control.ROW_COUNT], self.table[control.NODE_COUNT] = rows, nodes
+        self.table[control.LIMIT] = limit
         channels["rs"] = 0
-        channels["lt"] = -1 if observe.maxima else FOREVER
+        channels["lt"] = -1 if observe.maxima else layout.FOREVER
         paced, at_times = paced_streams(graph, machine)
-        watched = self.table[self.table[OBS_NODES] :][: sizes[OBS_NODES]].reshape(-1, NODE_WORDS)
-        watched[:, WATCHED] = -1
+        watched = self.table[self.table[control.NODES] :][: sizes[control.NODES]].reshape(
+            -1, control.NODE_WORDS
+        )
+        watched[:, control.WATCHED] = -1
         for node, stream in at_times.items():
-            watched[node, WATCHED] = stream
+            watched[node, control.WATCHED] = stream
             paced.update(s for s in graph.nodes[node].outputs if s is not None)
         for stream in range(streams):
             fields = self._channel(stream)
-            fields[LATENCY], fields[PACED] = self.latencies[stream], stream in paced
-            fields[HOT] = fields[LATEST] = -1
-            fields[PAST] = self._reserve(int(past[stream]))
-            fields[PAST_MASK] = PER_TOKEN * tokens[stream] - 1
+            fields[control.LATENCY], fields[control.PACED] = self.latencies[stream], stream in paced
+            fields[control.HOT] = fields[control.LATEST] = -1
+            fields[control.PAST] = self._reserve(int(past[stream]))
+            fields[control.PAST_MASK] = PER_TOKEN * tokens[stream] - 1
         self.make_room(channels)
 
     def _most_notes(self, channels: npt.NDArray[Any]) -> int:
@@ -156,9 +114,9 @@ class Observer:
         return offset
 
     def _channels(self) -> Int64:
-        start, streams = int(self.table[OBS_CHANNELS]), len(self.graph.streams)
-        words: Int64 = self.table[start : start + CHANNEL_WORDS * streams]
-        return words.reshape(streams, CHANNEL_WORDS)
+        start, streams = int(self.table[control.CHANNELS]), len(self.graph.streams)
+        words: Int64 = self.table[start : start + control.CHANNEL_WORDS * streams]
+        return words.reshape(streams, control.CHANNEL_WORDS)
 
     def _channel(self, stream: int) -> Int64:
         fields: Int64 = self._channels()[stream]
@@ -171,12 +129,14 @@ class Observer:
         if self.spool is not None:
             self._make_room_for_waits(channels)
         self.masks = channels["vm"].copy()
-        self.table[OBS_LACKING] = 0
+        self.table[control.LACKING] = 0
         notes = self._most_notes(channels)
         if notes > self.notes:
             self.notes = notes
-            self.table[OBS_NOTES] = self.table[CTL_NOTE] = self._reserve(NOTE_WORDS * notes)
-        more = PAST_PER_TOKEN * (channels["vm"][: len(self.graph.streams)] + 1)
+            self.table[control.NOTES] = self.table[control.NEXT_NOTE] = self._reserve(
+                control.NOTE_WORDS * notes
+            )
+        more = control.PAST_PER_TOKEN * (channels["vm"][: len(self.graph.streams)] + 1)
         for stream in np.flatnonzero(self._lacking(more)).tolist():
             while self._lacking(more)[stream]:
                 self._enlarge(stream)
@@ -191,19 +151,23 @@ class Observer:
         most = WAITS_PER_TOKEN * int(around.max(initial=0)) + WAITS_BESIDE
         if self.waits < WAITS_HELD + most:
             self.waits = WAITS_HELD + most
-            self.table[OBS_WAITS] = self._reserve(WAIT_WORDS * (self.waits + 1)) + WAIT_WORDS
-        start = int(self.table[OBS_WAITS])
-        self.table[CTL_WAIT] = self.table[OBS_SIGNED] = start
-        self.table[OBS_WAITS_END] = start + WAIT_WORDS * WAITS_HELD
+            self.table[control.WAITS] = (
+                self._reserve(control.WAIT_WORDS * (self.waits + 1)) + control.WAIT_WORDS
+            )
+        start = int(self.table[control.WAITS])
+        self.table[control.NEXT_WAIT] = self.table[control.SIGNED] = start
+        self.table[control.WAITS_END] = start + control.WAIT_WORDS * WAITS_HELD
 
     def _hand_over(self) -> None:
         assert self.spool is not None
-        start, end = int(self.table[OBS_WAITS]), int(self.table[OBS_SIGNED])
-        assert end <= start + WAIT_WORDS * self.waits, "a visit noted more waits than it can have"
+        start, end = int(self.table[control.WAITS]), int(self.table[control.SIGNED])
+        assert end <= start + control.WAIT_WORDS * self.waits, (
+            "a visit noted more waits than it can have"
+        )
         if end > start:
-            since, signed, until = self.table[start:end].reshape(-1, WAIT_WORDS).T
-            nodes = (signed >> WAIT_NODE) - 1
-            self.spool.add(nodes, signed & ((1 << WAIT_NODE) - 1), since, until)
+            since, signed, until = self.table[start:end].reshape(-1, control.WAIT_WORDS).T
+            nodes = (signed >> control.WAIT_NODE) - 1
+            self.spool.add(nodes, signed & ((1 << control.WAIT_NODE) - 1), since, until)
 
     def _write_events(self, clocks: Int64, end: int, tokens: Int64 | None, width: int) -> Path:
         """Write the file of all waits."""
@@ -217,35 +181,36 @@ class Observer:
         """Per stream, whether its past lacks room for so many runs more."""
         fields = self._channels()
         full: npt.NDArray[np.bool_] = (
-            fields[:, PAST_TAIL] - fields[:, PAST_HEAD] + more > fields[:, PAST_MASK]
+            fields[:, control.PAST_TAIL] - fields[:, control.PAST_HEAD] + more
+            > fields[:, control.PAST_MASK]
         )
         return full
 
     def _enlarge(self, stream: int) -> None:
         """Make the ring of a channel's past larger."""
         fields = self._channel(stream)
-        old, count = int(fields[PAST]), int(fields[PAST_MASK]) + 1
-        head, end = int(fields[PAST_HEAD]), int(fields[PAST_TAIL]) + 1
-        new = self._reserve(GROWTH * PAST_WORDS * count)
+        old, count = int(fields[control.PAST]), int(fields[control.PAST_MASK]) + 1
+        head, end = int(fields[control.PAST_HEAD]), int(fields[control.PAST_TAIL]) + 1
+        new = self._reserve(GROWTH * control.PAST_WORDS * count)
         lap = end // count * count  # where the ring begins again
         for first, stop in ((head, min(lap, end)), (max(lap, head), end)):
             if first < stop:
-                size = PAST_WORDS * (stop - first)
-                here = old + PAST_WORDS * (first % count)
-                there = new + PAST_WORDS * (first % (GROWTH * count))
+                size = control.PAST_WORDS * (stop - first)
+                here = old + control.PAST_WORDS * (first % count)
+                there = new + control.PAST_WORDS * (first % (GROWTH * count))
                 self.table[there : there + size] = self.table[here : here + size]
         fields = self._channel(stream)
-        fields[PAST], fields[PAST_MASK] = new, GROWTH * count - 1
+        fields[control.PAST], fields[control.PAST_MASK] = new, GROWTH * count - 1
 
     @property
     def lacks_room(self) -> bool:
         """True if the run paused because the space for notes might be too small."""
-        return bool(self.table[OBS_LACKING])
+        return bool(self.table[control.LACKING])
 
     @property
     def logged(self) -> int:
         """Records written so far."""
-        return int(self.table[OBS_LOGGED])
+        return int(self.table[control.LOGGED])
 
     @property
     def ended(self) -> bool:
@@ -256,10 +221,10 @@ class Observer:
         """Return the observations, with the last clocks of the nodes."""
         end = int(clocks.max(initial=0))
         table, bins = self.table, self.observe.bins
-        start, width = int(table[OBS_ROWS]), 1 << int(table[OBS_SHIFT])
-        rows = table[start : start + int(table[OBS_ROW_COUNT]) * bins].reshape(-1, bins)
-        count = ROWS * len(self.graph.nodes)
-        nodes = with_idle(rows[:count].reshape(-1, ROWS, bins), width, end)
+        start, width = int(table[control.ROWS]), 1 << int(table[control.SHIFT])
+        rows = table[start : start + int(table[control.ROW_COUNT]) * bins].reshape(-1, bins)
+        count = control.NODE_ROWS * len(self.graph.nodes)
+        nodes = with_idle(rows[:count].reshape(-1, control.NODE_ROWS, bins), width, end)
         residence = memory.channels["rs"][: len(self.graph.streams)].copy()
         seen = Observed(width, nodes, residence)
         if self.observe.maxima:
@@ -274,7 +239,7 @@ class Observer:
             tokens=rows[count:].copy(),
             log=self._log(),
             logged=self.logged,
-            forgotten=int(table[OBS_DROPPED]),
+            forgotten=int(table[control.DROPPED]),
         )
 
     def _most(self, memory: ChannelMemory) -> Int64:
@@ -284,40 +249,46 @@ class Observer:
         which it would have come without waiting, so it may count one token too many.
         """
         channels = memory.channels[: len(self.graph.streams)]
-        most = self._channels()[:, MOST].copy()
+        most = self._channels()[:, control.MOST].copy()
         for stream in np.flatnonzero(channels["tr"] > channels["hr"]).tolist():
             most[stream] = self._most_left(self._channel(stream), stream, memory)
         capacities = [self.machine.capacity_of(stream) for stream in self.graph.streams]
-        bounds = [FOREVER if bound is None else min(bound, FOREVER) for bound in capacities]
+        bounds = [
+            layout.FOREVER if bound is None else min(bound, layout.FOREVER) for bound in capacities
+        ]
         return np.minimum(most, np.array(bounds, np.int64))
 
     def _most_left(self, fields: Int64, stream: int, memory: ChannelMemory) -> int:
         """The same up to the puts of tokens that are left, as the kernel would go on."""
         channel, table = memory.channels[stream], self.table
         stamps, late = memory.left_in(stream)
-        puts = stamps - np.where(late, fields[LATENCY], 1)
-        puts = np.maximum.accumulate(np.maximum(puts, fields[LATEST]))
-        most, taken = int(fields[MOST]), int(channel["ht"])
-        head, tail = int(fields[PAST_HEAD]), int(fields[PAST_TAIL])
+        puts = stamps - np.where(late, fields[control.LATENCY], 1)
+        puts = np.maximum.accumulate(np.maximum(puts, fields[control.LATEST]))
+        most, taken = int(fields[control.MOST]), int(channel["ht"])
+        head, tail = int(fields[control.PAST_HEAD]), int(fields[control.PAST_TAIL])
 
         def past(k: int) -> int:
-            return int(fields[PAST]) + PAST_WORDS * (k & int(fields[PAST_MASK]))
+            return int(fields[control.PAST]) + control.PAST_WORDS * (
+                k & int(fields[control.PAST_MASK])
+            )
 
         for i, put in enumerate(puts.tolist(), taken):
             j = i - most
-            while head < tail and table[past(head + 1)] >> PAST_STEP <= j:
+            while head < tail and table[past(head + 1)] >> control.PAST_STEP <= j:
                 head += 1
-            first, step = divmod(int(table[past(head)]), UNKNOWN + 1)
+            first, step = divmod(int(table[past(head)]), control.UNKNOWN + 1)
             in_use = j >= taken
-            if 0 <= j < taken and head < tail and step != UNKNOWN:
+            if 0 <= j < taken and head < tail and step != control.UNKNOWN:
                 in_use = table[past(head) + 1] + (j - first) * step >= put
             most += in_use
         return most
 
     def _log(self) -> tuple[StreamLog, ...]:
         limit, logged = self.observe.log_limit, self.logged
-        start = int(self.table[OBS_LOG])
-        records = self.table[start : start + LOG_WORDS * limit].reshape(-1, LOG_WORDS)
+        start = int(self.table[control.LOG])
+        records = self.table[start : start + control.LOG_WORDS * limit].reshape(
+            -1, control.LOG_WORDS
+        )
         if logged > limit:
             records = np.roll(records, -(logged % limit), axis=0)
         else:

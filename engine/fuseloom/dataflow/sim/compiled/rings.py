@@ -15,31 +15,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from fuseloom.dataflow.sim.compiled import control, runs
 from fuseloom.dataflow.sim.compiled.inlining import inline
-from fuseloom.dataflow.sim.compiled.layout import (
-    CTL_NOTE,
-    EMPTY,
-    KIND,
-    LEAF,
-    MEM,
-    NOTE_CHANNEL,
-    NOTE_COUNT,
-    NOTE_RUN,
-    NOTE_STAMP,
-    NOTE_STEP,
-    NOTE_TAKE,
-    NOTE_THEN,
-    NOTE_TOKEN,
-    NOTE_WORDS,
-    REPEAT,
-    RING,
-    SLOPE,
-    STEP,
-    UNUSUAL,
-    Int,
-    SimulationState,
-    view,
-)
+from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState, view
 
 # ---------------------------------------------------------------------------- reading
 
@@ -47,7 +25,7 @@ from fuseloom.dataflow.sim.compiled.layout import (
 @inline
 def is_leaf(kind: Int) -> Int:
     """Return whether a token stands for one element: a number or the empty token."""
-    return kind in (LEAF, EMPTY)
+    return kind in (runs.LEAF, runs.EMPTY)
 
 
 @inline
@@ -79,16 +57,16 @@ def number(s: SimulationState, r: Int, i: Int) -> Int:
     """Number ``i`` of a run of coordinates or references; the level of a stop."""
     p = s.run[r]
     v = p.v
-    if p.x & STEP:
+    if p.x & runs.STEP:
         v += i
-    return s.ints[v] if p.x & MEM else v
+    return s.ints[v] if p.x & runs.MEM else v
 
 
 @inline
 def value(s: SimulationState, r: Int, i: Int) -> Any:
     """Value ``i`` of a run of values."""
     p = s.run[r]
-    return s.floats[p.v + i] if p.x & STEP else s.floats[p.v]
+    return s.floats[p.v + i] if p.x & runs.STEP else s.floats[p.v]
 
 
 @inline
@@ -124,7 +102,7 @@ def longest(m: Int, a: Int, b: Int, d: Int, slope: Int) -> Int:
 @inline
 def is_late(x: Int) -> Int:
     """Return whether tokens of a run with these flags have the result latency of their producer."""
-    return (x & KIND == LEAF) != (x & UNUSUAL != 0)
+    return (x & runs.KIND == runs.LEAF) != (x & runs.UNUSUAL != 0)
 
 
 @inline
@@ -133,14 +111,16 @@ def _note(s: SimulationState, c: Int, m: Int, a: Int, b: Int, d: Int) -> None:
     f = s.ctl
     q = s.ch[c]
     p = s.run[q.ro + (q.hr & q.rm)]
-    o = f[CTL_NOTE]
-    f[CTL_NOTE] = o + NOTE_WORDS
-    f[o + NOTE_CHANNEL] = c
-    f[o + NOTE_TOKEN] = q.ht
-    f[o + NOTE_STAMP] = p.t
-    f[o + NOTE_TAKE] = a
-    f[o + NOTE_THEN] = b
-    f[o + NOTE_RUN] = (m << NOTE_COUNT) | (d << NOTE_STEP) | (p.x & SLOPE) | is_late(p.x)
+    o = f[control.NEXT_NOTE]
+    f[control.NEXT_NOTE] = o + control.NOTE_WORDS
+    f[o + control.NOTE_CHANNEL] = c
+    f[o + control.NOTE_TOKEN] = q.ht
+    f[o + control.NOTE_STAMP] = p.t
+    f[o + control.NOTE_TAKE] = a
+    f[o + control.NOTE_THEN] = b
+    f[o + control.NOTE_RUN] = (
+        (m << control.NOTE_COUNT) | (d << control.NOTE_STEP) | (p.x & runs.SLOPE) | is_late(p.x)
+    )
     q.lt = -1
 
 
@@ -152,7 +132,7 @@ def _observe(s: SimulationState, c: Int, m: Int, a: Int, b: Int, d: Int) -> None
     most = a - p.t
     q.rs += most
     if m > 1:
-        e = 1 if p.x & SLOPE else 0
+        e = 1 if p.x & runs.SLOPE else 0
         second = b - p.t - e
         last = second + (m - 2) * (d - e)
         q.rs += ((m - 1) * (second + last)) >> 1
@@ -175,11 +155,11 @@ def take(s: SimulationState, c: Int, m: Int, a: Int, b: Int, d: Int) -> None:
     else:
         x = p.x
         p.n -= m
-        if x & SLOPE:
+        if x & runs.SLOPE:
             p.t += m
-        if x & STEP:
+        if x & runs.STEP:
             p.v += m
-        elif x & RING:  # its slot is about to be free: the datum moves to the next token's
+        elif x & runs.RING:  # its slot is about to be free: the datum moves to the next token's
             if q.val:
                 s.floats[p.v + m] = s.floats[p.v]
             else:
@@ -287,14 +267,14 @@ def put(s: SimulationState, c: Int, m: Int, first: Int, t: Int, x: Int, v: Int) 
         append(s, c, m, first, x, v)
     else:
         append(s, c, 1, first, x, v)
-        if x & (STEP | RING):
-            if not x & STEP:
+        if x & (runs.STEP | runs.RING):
+            if not x & runs.STEP:
                 if q.val:
                     s.floats[v + 1] = s.floats[v]
                 else:
                     s.ints[v + 1] = s.ints[v]
             v += 1
-        append(s, c, m - 1, t + (1 if x & SLOPE else 0), x, v)
+        append(s, c, m - 1, t + (1 if x & runs.SLOPE else 0), x, v)
     use_slots(s, c, m, x)
 
 
@@ -303,7 +283,7 @@ def use_slots(s: SimulationState, c: Int, m: Int, x: Int) -> None:
     """Count ``m`` tokens as put, and use up the slots they take."""
     q = s.ch[c]
     q.tt += m
-    if x & KIND in (LEAF, REPEAT):
+    if x & runs.KIND in (runs.LEAF, runs.REPEAT):
         q.tv += m
     if q.cap != 0:
         if q.cap < 0:  # written where nobody reads it
@@ -323,14 +303,14 @@ def use_slots(s: SimulationState, c: Int, m: Int, x: Int) -> None:
 def put_one(s: SimulationState, c: Int, t: Int, kind: Int, v: Int, f: Any) -> None:
     """Put one token: number ``v``, or value ``f`` where the channel carries values.
 
-    ``kind`` may bear :data:`~fuseloom.dataflow.sim.compiled.layout.UNUSUAL`.
+    ``kind`` may bear :data:`~fuseloom.dataflow.sim.compiled.runs.UNUSUAL`.
     """
-    if kind & KIND == LEAF and s.ch[c].val:
+    if kind & runs.KIND == runs.LEAF and s.ch[c].val:
         w = slot(s, c)
         s.floats[w] = f
-        put(s, c, 1, t, t, kind | STEP | MEM | RING, w)
+        put(s, c, 1, t, t, kind | runs.STEP | runs.MEM | runs.RING, w)
     else:
-        put(s, c, 1, t, t, kind | STEP, v)
+        put(s, c, 1, t, t, kind | runs.STEP, v)
 
 
 @inline
@@ -340,15 +320,21 @@ def copied(s: SimulationState, c: Int, r: Int, m: Int) -> Int:
     Data in the ring of the run's own channel would be overwritten once taken: they are copied.
     """
     p = s.run[r]
-    if p.x & RING:
+    if p.x & runs.RING:
         w = slot(s, c)
-        n = m if p.x & STEP else 1
+        n = m if p.x & runs.STEP else 1
         if s.ch[c].val:
             copy(view(s.floats, w, n), view(s.floats, p.v, n))
         else:
             copy(view(s.ints, w, n), view(s.ints, p.v, n))
         return w
     return p.v
+
+
+@inline
+def pass_on(s: SimulationState, c: Int, r: Int, m: Int, first: Int, t: Int) -> None:
+    """Put the first ``m`` tokens of run ``r`` into channel ``c``, one per cycle (:func:`put`)."""
+    put(s, c, m, first, t, s.run[r].x | runs.SLOPE, copied(s, c, r, m))
 
 
 # ---------------------------------------------------------------------------- both
@@ -360,7 +346,7 @@ def pass_by(s: SimulationState, c: Int, t: Int) -> Int:
     p = s.run[head(s, c)]
     a = max(t, p.t)
     m = p.n
-    if m > 1 and p.x & SLOPE:
+    if m > 1 and p.x & runs.SLOPE:
         if p.t >= t:
             take(s, c, m, a, a + 1, 1)
             return a + m - 1

@@ -16,37 +16,15 @@ from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Node, StreamKind
 from fuseloom.dataflow.samml.tile_values import tile_of
 from fuseloom.dataflow.sim.bound import BoundGraph
+from fuseloom.dataflow.sim.compiled import control, layout, rules, runs, visits, waits
 from fuseloom.dataflow.sim.compiled.arrays import TOKENS, ChannelMemory, power_of_two
 from fuseloom.dataflow.sim.compiled.choice import kernel_of, scheduler_name
 from fuseloom.dataflow.sim.compiled.collecting import WriterOutput
 from fuseloom.dataflow.sim.compiled.kernels import KERNELS
 from fuseloom.dataflow.sim.compiled.kernels.tile_arithmetic import WORK_PER_VISIT
-from fuseloom.dataflow.sim.compiled.layout import (
-    CTL_COUNT,
-    CTL_LAST,
-    CTL_LEFT,
-    CTL_MEMORY,
-    CTL_ORDER,
-    CTL_PORTS,
-    CTL_SIZE,
-    FAILED,
-    FINISHED,
-    FOREVER,
-    LEAF,
-    NODE,
-    PORT_BASE,
-    PORT_MASK,
-    PORT_NODE,
-    PORT_RING,
-    PORT_SIZE,
-    STUCK,
-    WAIT_DRAIN,
-    WAIT_INPUT,
-    WAIT_OUTPUT,
-)
+from fuseloom.dataflow.sim.compiled.layout import NODE
 from fuseloom.dataflow.sim.compiled.observing import Observer
 from fuseloom.dataflow.sim.compiled.pools import Pool
-from fuseloom.dataflow.sim.compiled.rules import RULES
 from fuseloom.dataflow.sim.compiled.setup import Setup
 from fuseloom.dataflow.sim.compiled.stores import Stores
 from fuseloom.dataflow.sim.deadlock import Blocked, Need, stuck_error
@@ -96,9 +74,10 @@ class Simulation:
         self.nodes = np.zeros(len(graph.nodes), NODE)
         ports = ports_of(graph, machine)
         # Credits tell when a token was taken, so logged channels all have them.
-        unbounded = FOREVER if observe is not None and observe.log else 0
+        unbounded = layout.FOREVER if observe is not None and observe.log else 0
         capacities = [
-            min(machine.capacity_of(stream) or unbounded, FOREVER) for stream in graph.streams
+            min(machine.capacity_of(stream) or unbounded, layout.FOREVER)
+            for stream in graph.streams
         ]
         ends: list[tuple[int, int]] = [(0, 0)] * len(graph.streams)
         for stream in graph.streams:
@@ -133,14 +112,14 @@ class Simulation:
         self.memory.channels["prod"], self.memory.channels["cons"] = np.array(ends).T
         self.memory.channels["rs"] = -1
         self.observer: Observer | None = None
-        self.table = np.zeros(CTL_SIZE, np.int64)
+        self.table = np.zeros(control.SIZE, np.int64)
         if observe is not None:
             self.observer = Observer(observe, graph, machine, self.memory.channels)
             self.table = self.observer.table
-        self.table[CTL_ORDER], self.table[CTL_COUNT] = order, len(graph.nodes)
-        self.table[CTL_LEFT] = len(graph.nodes)
-        self.table[CTL_PORTS] = port_table
-        self.table[CTL_MEMORY] = KERNELS["memory"].address if ports else 0
+        self.table[control.ORDER], self.table[control.COUNT] = order, len(graph.nodes)
+        self.table[control.LEFT] = len(graph.nodes)
+        self.table[control.PORTS] = port_table
+        self.table[control.MEMORY] = KERNELS["memory"].address if ports else 0
         self.written: dict[int, WriterOutput] = {}
         for node in graph.nodes:
             writes = primitive(node.op).memory.writes
@@ -159,11 +138,11 @@ class Simulation:
         if machine.memory is not None and ports:
             self.dram = build(machine.memory, machine.clock_hz, len(owners), machine.outstanding)
         size = power_of_two(machine.outstanding + machine.port_slots + 1)
-        rows = np.zeros((len(owners), PORT_SIZE), np.int64)
+        rows = np.zeros((len(owners), layout.PORT_SIZE), np.int64)
         for number, (node, port) in owners.items():
-            rows[number, PORT_RING] = ints.add(np.full(size, -1))
-            rows[number, PORT_MASK] = size - 1
-            rows[number, PORT_NODE], rows[number, PORT_BASE] = node, port.base
+            rows[number, layout.PORT_RING] = ints.add(np.full(size, -1))
+            rows[number, layout.PORT_MASK] = size - 1
+            rows[number, layout.PORT_NODE], rows[number, layout.PORT_BASE] = node, port.base
         return ints.add(rows)
 
     def _carries_values(self, node: Node, port: int) -> bool:
@@ -213,22 +192,22 @@ class Simulation:
             status = scheduler(reports.stride, self.table.ctypes.data)
             if self.log is not None:
                 self._record(self.log)
-            if status == FAILED:
+            if status == visits.FAILED:
                 raise self._failure()
             channels = self.memory.channels
             if self.limits.cycles is not None:
                 self.limits.check_cycles(int(self.nodes["clk"].max(initial=0)))
-            if status == FINISHED:
+            if status == visits.FINISHED:
                 self.limits.check_tokens(int(channels["tt"].sum()))
             else:
                 reports.tell(int(channels["tt"].sum()), channels["ht"])
-            if status == FINISHED or (self.observer is not None and self.observer.ended):
+            if status == visits.FINISHED or (self.observer is not None and self.observer.ended):
                 return self._result()
-            if status == STUCK:
+            if status == visits.STUCK:
                 if not self._make_room():
                     raise self._deadlock()
                 self._set_addresses()
-            if self.observer is not None and (status == STUCK or self.observer.lacks_room):
+            if self.observer is not None and (status == visits.STUCK or self.observer.lacks_room):
                 self.table = self.observer.make_room(channels)
 
     def _set_addresses(self) -> None:
@@ -251,9 +230,9 @@ class Simulation:
         return self.graph.nodes[node].label or f"{self.graph.nodes[node].op} {node}"
 
     def _failure(self) -> SimulationError:
-        number = int(self.table[CTL_LAST])
+        number = int(self.table[control.LAST])
         node = self.nodes[number]
-        rule = RULES[int(node["error"])]
+        rule = rules.RULES[int(node["error"])]
         return SimulationError(f"{self._name(number)} at cycle {node['clk']}: {rule}")
 
     def _make_room(self) -> bool:
@@ -265,11 +244,11 @@ class Simulation:
         for n in active.tolist():
             node = nodes[n]
             kind, c = int(node["wk"]), int(node["wc"])
-            if kind == WAIT_DRAIN:
+            if kind == waits.DRAIN:
                 self._serve(n)
-            elif kind == WAIT_INPUT and memory.tokens_wait(c):
+            elif kind == waits.INPUT and memory.tokens_wait(c):
                 memory.grow_credits(c)
-            elif kind == WAIT_OUTPUT and memory.artificially_full(c):
+            elif kind == waits.ROOM and memory.artificially_full(c):
                 full.append(n)
                 continue
             else:
@@ -279,7 +258,7 @@ class Simulation:
             return True
         # A ring whose reader waits for room itself only passes on what holds that one up.
         consumers = memory.channels["cons"]
-        culprits = [n for n in full if nodes[consumers[nodes[n]["wc"]]]["wk"] != WAIT_OUTPUT]
+        culprits = [n for n in full if nodes[consumers[nodes[n]["wc"]]]["wk"] != waits.ROOM]
         for n in culprits or full:
             memory.grow(int(nodes[n]["wc"]))
             nodes[n]["ready"] = True
@@ -298,7 +277,7 @@ class Simulation:
 
     def _deadlock(self) -> SimulationError:
         blocked = [
-            Blocked(n, int(node["wc"]), Need.ROOM if node["wk"] == WAIT_OUTPUT else Need.TOKEN)
+            Blocked(n, int(node["wc"]), Need.ROOM if node["wk"] == waits.ROOM else Need.TOKEN)
             for n, node in enumerate(self.nodes)
             if not node["done"]
         ]
@@ -309,7 +288,7 @@ class Simulation:
 
     def _record(self, log: dict[int, list[Any]]) -> None:
         """Log what the node visited last has put, before anybody takes it."""
-        for c in self.graph.nodes[int(self.table[CTL_LAST])].outputs:
+        for c in self.graph.nodes[int(self.table[control.LAST])].outputs:
             if c is None:
                 continue
             start, end = int(self.logged[c]), int(self.memory.channels[c]["tr"])
@@ -321,7 +300,7 @@ class Simulation:
             encoded["code"], encoded["value"] = kinds, numbers
             tokens = decode(encoded, self.graph.streams[c].kind)
             if self.stores.axes[c]:
-                for k in np.flatnonzero(kinds == LEAF).tolist():
+                for k in np.flatnonzero(kinds == runs.LEAF).tolist():
                     tokens[k] = self.stores.tile(c, int(numbers[k]), self.memory)
             log[c].extend(zip(tokens, stamps.tolist(), strict=True))
 
@@ -351,7 +330,7 @@ class Simulation:
             log=log,
             observed=self._observed(),
         )
-        if self.machine.memory is None or not self.table[CTL_MEMORY]:
+        if self.machine.memory is None or not self.table[control.MEMORY]:
             return result
         stats = MemoryStats.of(self.dram, self.machine.memory, result.cycles)
         return replace(result, memory=stats)

@@ -18,8 +18,7 @@ import numpy.typing as npt
 
 from fuseloom.dataflow.samml.graph import Graph, Node, StreamKind
 from fuseloom.dataflow.samml.tile_values import axes_of_output, axes_of_streams
-from fuseloom.dataflow.sim.compiled import replay_layout, trees
-from fuseloom.dataflow.sim.compiled.layout import KIND, LEAF, MEM, STEP
+from fuseloom.dataflow.sim.compiled import replay_layout, runs, trees
 
 if TYPE_CHECKING:
     from fuseloom.dataflow.sim.compiled.arrays import ChannelMemory
@@ -108,8 +107,8 @@ class Stores:
         is_number = self.graph.streams[node.inputs[0]].kind is StreamKind.VAL
         is_number = is_number and not self.axes[node.inputs[0]]
         data = (self.floats if is_number else self.ints).reserve(FIRST_ROOM)
-        runs = self.ints.reserve(3 * FIRST_ROOM)
-        entry = [data, 0, FIRST_ROOM, runs, 0, FIRST_ROOM, int(is_number)]
+        run_data = self.ints.reserve(3 * FIRST_ROOM)
+        entry = [data, 0, FIRST_ROOM, run_data, 0, FIRST_ROOM, int(is_number)]
         self.buffers[node.id] = self.ints.add(entry)
         return self.buffers[node.id]
 
@@ -183,14 +182,14 @@ class Stores:
                 continue
             q = memory.channels[stream]
             where = int(q["ro"]) + (np.arange(q["hr"], q["tr"]) & int(q["rm"]))
-            runs = memory.runs.array[where]
-            runs = runs[(runs["x"] & KIND) == LEAF]
-            counts = np.where(runs["x"] & STEP, runs["n"], 1)
+            found = memory.runs.array[where]
+            found = found[(found["x"] & runs.KIND) == runs.LEAF]
+            counts = np.where(found["x"] & runs.STEP, found["n"], 1)
             first = np.cumsum(counts) - counts
             handles = (
-                np.repeat(runs["v"], counts) + np.arange(counts.sum()) - np.repeat(first, counts)
+                np.repeat(found["v"], counts) + np.arange(counts.sum()) - np.repeat(first, counts)
             )
-            inside = np.repeat((runs["x"] & MEM) != 0, counts)
+            inside = np.repeat((found["x"] & runs.MEM) != 0, counts)
             handles[inside] = ints[handles[inside]]
             yield handles
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fuseloom.dataflow.sim.compiled.functions import larger
+from fuseloom.dataflow.sim.compiled import functions, rings, runs
 from fuseloom.dataflow.sim.compiled.inlining import inline
-from fuseloom.dataflow.sim.compiled.layout import KIND, LEAF, STEP, Int, SimulationState
-from fuseloom.dataflow.sim.compiled.rings import number
+from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState
 
 KEYS, SUMS, TABLE, MASK, ROOM, COUNT, ORDER, SPARE, REHASH, WIDTH, NUMBERS, KEY = range(12)
 """Offsets in a tree's description.  ``WIDTH``: coordinates of a key; ``NUMBERS``: of a sum."""
@@ -24,8 +23,8 @@ def address(s: SimulationState, c: Int, r: Int, e: Int, size: Int) -> Int:
     """Return the position in the floats of value ``e`` of a run: a number, or a tile."""
     if s.ch[c].val:
         p = s.run[r]
-        return p.v + e if p.x & STEP else p.v
-    return number(s, r, e) * size
+        return p.v + e if p.x & runs.STEP else p.v
+    return rings.number(s, r, e) * size
 
 
 @inline
@@ -67,11 +66,11 @@ def accumulate(s: SimulationState, f: Int, rc: Int, cv: Int, rv: Int, m: Int, fo
         s.ints[f + MASK],
     )
     last = f + KEY + width - 1
-    if s.run[rv].x & KIND != LEAF:
+    if s.run[rv].x & runs.KIND != runs.LEAF:
         return
     for e in range(m):
         if rc >= 0:
-            s.ints[last] = number(s, rc, e)
+            s.ints[last] = rings.number(s, rc, e)
         w = _slot_of(s, f, f + KEY)
         entry = s.ints[table + w] - 1
         while entry >= 0:
@@ -100,7 +99,7 @@ def accumulate(s: SimulationState, f: Int, rc: Int, cv: Int, rv: Int, m: Int, fo
             total = sums + entry * size
             if fold == 1:
                 for k in range(size):
-                    s.floats[total + k] = larger(s.floats[total + k], s.floats[given + k])
+                    s.floats[total + k] = functions.larger(s.floats[total + k], s.floats[given + k])
             else:
                 for k in range(size):
                     s.floats[total + k] += s.floats[given + k]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import inspect
 import os
 import queue
 import subprocess
@@ -16,6 +15,7 @@ from typing import Any
 
 from fuseloom import interpreter
 from fuseloom.dataflow.sim.compiled.cache import SAID, UnkeptError, prune, root_directory
+from fuseloom.dataflow.sim.compiled.inlining import helpers_of
 from fuseloom.dataflow.sim.compiled.kernels import KERNELS
 
 Report = Callable[[str, int, int, float], None]
@@ -33,10 +33,7 @@ def ready(names: Iterable[str] | None = None) -> bool:
 @cache
 def _size(function: Callable[..., Any]) -> int:
     """Return a rough size of the code to compile: helpers become part of their callers."""
-    seen = inspect.getclosurevars(function)
-    named: list[Any] = [*seen.globals.values(), *seen.nonlocals.values()]
-    helpers = [helper.py_func for helper in named if hasattr(helper, "py_func")]
-    return len(function.__code__.co_code) + sum(map(_size, helpers))
+    return len(function.__code__.co_code) + sum(map(_size, helpers_of(function)))
 
 
 def _work_in(name: str) -> int:

@@ -7,73 +7,22 @@ from typing import Any
 import numpy as np
 from numba.cpython.unsafe import numbers
 
+from fuseloom.dataflow.sim.compiled import functions, rings, rules, runs, visits, waits
 from fuseloom.dataflow.sim.compiled.cache import kernel
-from fuseloom.dataflow.sim.compiled.functions import larger
 from fuseloom.dataflow.sim.compiled.inlining import inline
-from fuseloom.dataflow.sim.compiled.layout import (
-    DONE,
-    EMPTY,
-    INPUT,
-    KIND,
-    LEAF,
-    MEM,
-    RING,
-    ROOM,
-    STEP,
-    STOP,
-    WAIT_INPUT,
-    WAIT_NONE,
-    WAIT_OUTPUT,
-    Int,
-    SimulationState,
-    state_of,
-    view,
-)
-from fuseloom.dataflow.sim.compiled.rings import (
-    copy,
-    even,
-    free_at,
-    has,
-    head,
-    is_leaf,
-    number,
-    put,
-    put_one,
-    rising,
-    room,
-    slot,
-    starved,
-    take,
-    take_one,
-)
-from fuseloom.dataflow.sim.compiled.rules import (
-    EMPTY_VALUE,
-    NONE,
-    OUTSIDE_DIMENSION,
-    SPACC_DISAGREES,
-    SPACC_EMPTY_FIBER,
-    SPACC_LEADING,
-)
+from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState, state_of, view
 from fuseloom.dataflow.sim.compiled.setup import Setup
 from fuseloom.dataflow.sim.compiled.slots import node_of, slots
-from fuseloom.dataflow.sim.compiled.visits import fail, leave, stall, waited
 
 WORD = 64
 trailing_zeros: Any = numbers.trailing_zeros
 
 (
-    _ROW,
-    _FLUSH,
-    _CRD_VALUE,
-    _VAL_STOP,
-    _CRD_STOP,
-    _NEXT,
-    _END,
-    _END_VALUE,
-    _START,
-    _START_INNER,
-    _START_VALUE,
-) = range(11)
+    _ROW, _FLUSH, _CRD_VALUE,  # take heads; put a row; put the sum of a coordinate that was put
+    _VAL_STOP, _CRD_STOP,  # put the stops behind a row
+    _NEXT, _END, _END_VALUE,  # is the inner stop that of an empty fiber?; put the ends
+    _START, _START_INNER, _START_VALUE,  # is the first fiber empty?; take its stops
+) = range(11)  # fmt: skip
 
 _ROWS = slots(
     # In the floats, one per coordinate; -0.0 where there is none, as -0.0 + x is x for all x.
@@ -163,9 +112,9 @@ def _accumulate(s: SimulationState, nd: Any, r: Int, q: Int, m: Int) -> Int:
     """Add ``m`` values at their coordinates; whether all coordinates are inside."""
     x, v = s.run[r].x, s.run[r].v
     w = s.run[q].v
-    step = 1 if s.run[q].x & STEP else 0
+    step = 1 if s.run[q].x & runs.STEP else 0
     sums, dim = nd.sums, nd.dim
-    if x & STEP and not x & MEM and not nd.is_max:
+    if x & runs.STEP and not x & runs.MEM and not nd.is_max:
         if v < 0 or v + m > dim:
             return False
         if not nd.scattered and (nd.first == nd.end or (nd.first <= v <= nd.end)):
@@ -190,7 +139,7 @@ def _accumulate(s: SimulationState, nd: Any, r: Int, q: Int, m: Int) -> Int:
     _scatter(s, nd)
     lo, hi = nd.first, nd.end
     for e in range(m):
-        c = number(s, r, e)
+        c = rings.number(s, r, e)
         if c < 0 or c >= dim:
             return False
         f = s.floats[w + e * step]
@@ -198,7 +147,7 @@ def _accumulate(s: SimulationState, nd: Any, r: Int, q: Int, m: Int) -> Int:
         if not nd.is_max:
             s.floats[sums + c] += f
         elif known:
-            s.floats[sums + c] = larger(s.floats[sums + c], f)
+            s.floats[sums + c] = functions.larger(s.floats[sums + c], f)
         else:
             s.floats[sums + c] = f
         lo, hi = min(lo, c), max(hi, c + 1)
@@ -210,10 +159,10 @@ def _accumulate(s: SimulationState, nd: Any, r: Int, q: Int, m: Int) -> Int:
 def _emit(s: SimulationState, nd: Any, o1: Int, o2: Int, m: Int, t1: Int, t2: Int) -> None:
     """Put the row's next ``m`` coordinates and sums; the first at ``t1``, ``t2``, all others
     at ``t2``."""
-    w = slot(s, o2)
+    w = rings.slot(s, o2)
     p = nd.next
     if nd.scattered:
-        u = slot(s, o1)
+        u = rings.slot(s, o1)
         for e in range(m):
             p = _next(s, nd, p)
             _unmark(s, nd, p)
@@ -221,16 +170,16 @@ def _emit(s: SimulationState, nd: Any, o1: Int, o2: Int, m: Int, t1: Int, t2: In
             s.floats[w + e] = s.floats[nd.sums + p]
             s.floats[nd.sums + p] = np.float32(-0.0)
             p += 1
-        put(s, o1, m, t1 + 1, t2 + 1, LEAF | STEP | MEM | RING, u)
+        rings.put(s, o1, m, t1 + 1, t2 + 1, runs.LEAF | runs.STEP | runs.MEM | runs.RING, u)
     else:
         a = nd.sums + p
         sums = view(s.floats, a, m)
-        copy(view(s.floats, w, m), sums)
+        rings.copy(view(s.floats, w, m), sums)
         for e in range(m):
             sums[e] = np.float32(-0.0)
-        put(s, o1, m, t1 + 1, t2 + 1, LEAF | STEP, p)
+        rings.put(s, o1, m, t1 + 1, t2 + 1, runs.LEAF | runs.STEP, p)
         p += m
-    put(s, o2, m, t2 + 1, t2 + 1, LEAF | STEP | MEM | RING, w)
+    rings.put(s, o2, m, t2 + 1, t2 + 1, runs.LEAF | runs.STEP | runs.MEM | runs.RING, w)
     nd.next = p
 
 
@@ -247,6 +196,44 @@ def _count(s: SimulationState, nd: Any, limit: Int) -> Int:
     return n
 
 
+@inline
+def pass_empty(s: SimulationState, nd: Any, t: Int, si: Int, so: Int) -> tuple[Int, Int, Int]:
+    """Take the inner stop at hand if it is that of an empty outer fiber."""
+    u = s.ints[nd.ins]
+    if not rings.has(s, u):
+        return t, si, visits.leave(nd, t, si, so, waits.INPUT, u)
+    p = s.run[rings.head(s, u)]
+    t, si = visits.stall(s, waits.INPUT, t, p.t, si)
+    if p.x & runs.KIND == runs.STOP:
+        if nd.inner_level == p.v + 1:
+            rings.take_one(s, s.ints[nd.ins + 1], t)
+            rings.take_one(s, s.ints[nd.ins + 2], t)
+        elif not nd.strict:
+            return t, si, visits.fail(nd, t, rules.SPACC_EMPTY_FIBER)
+    elif nd.strict and nd.inner_level > 0:
+        return t, si, visits.fail(nd, t, rules.SPACC_LEADING)
+    return t + 1, si, visits.GOES_ON
+
+
+@inline
+def pass_leading(
+    s: SimulationState, nd: Any, turn: Int, t: Int, si: Int, so: Int
+) -> tuple[Int, Int, Int, Int]:
+    """Take the inner stop and that of the values, in turn, if the first outer fiber is empty.
+
+    The clock, the stalls for input, the next turn or 0, and the status.
+    """
+    c = s.ints[nd.ins + turn]
+    if not rings.has(s, c):
+        return t, si, turn, visits.leave(nd, t, si, so, waits.INPUT, c)
+    p = s.run[rings.head(s, c)]
+    t, si = visits.stall(s, waits.INPUT, t, p.t, si)
+    if turn == 0:
+        return t, si, 1 if p.x & runs.KIND == runs.STOP else 0, visits.GOES_ON
+    rings.take_one(s, c, t)
+    return t, si, 2 if turn == 1 else 0, visits.GOES_ON
+
+
 @kernel("spacc1", _ROWS, _accumulator)
 def spacc1(node: Int, table: Int) -> Int:
     """Per fiber of outer coordinates, fold values by inner coordinate."""
@@ -258,76 +245,74 @@ def spacc1(node: Int, table: Int) -> Int:
     zero = np.float32(0)
     while True:
         if nd.phase == _ROW:
-            c = u if not has(s, u) else i if not has(s, i) else v
-            if not has(s, c):
-                return leave(nd, t, si, so, WAIT_INPUT, c)
-            ru, ri, rv = head(s, u), head(s, i), head(s, v)
-            ku, ki, kv = s.run[ru].x & KIND, s.run[ri].x & KIND, s.run[rv].x & KIND
+            c = u if not rings.has(s, u) else i if not rings.has(s, i) else v
+            if not rings.has(s, c):
+                return visits.leave(nd, t, si, so, waits.INPUT, c)
+            ru, ri, rv = rings.head(s, u), rings.head(s, i), rings.head(s, v)
+            ku, ki, kv = s.run[ru].x & runs.KIND, s.run[ri].x & runs.KIND, s.run[rv].x & runs.KIND
             a = max(t, s.run[ru].t, s.run[ri].t)
             a = max(a, s.run[rv].t)
-            si += waited(s, INPUT, t, a)
-            t = a
-            if ku == STOP:
+            t, si = visits.stall(s, waits.INPUT, t, a, si)
+            if ku == runs.STOP:
                 nd.inner_kind, nd.inner_level = ki, s.run[ri].v
                 nd.next = nd.first
                 nd.phase = _FLUSH
-            elif ki == LEAF and is_leaf(kv) and ku != DONE:
+            elif ki == runs.LEAF and rings.is_leaf(kv) and ku != runs.DONE:
                 m = min(s.run[ri].n, s.run[rv].n)
-                if kv == EMPTY:
+                if kv == runs.EMPTY:
                     if strict:
-                        return fail(nd, t, EMPTY_VALUE)
+                        return visits.fail(nd, t, rules.EMPTY_VALUE)
                 elif not _accumulate(s, nd, ri, rv, m):
-                    return fail(nd, t, OUTSIDE_DIMENSION)
-                take(s, i, m, t, t + 1, 1)
-                take(s, v, m, t, t + 1, 1)
+                    return visits.fail(nd, t, rules.OUTSIDE_DIMENSION)
+                rings.take(s, i, m, t, t + 1, 1)
+                rings.take(s, v, m, t, t + 1, 1)
                 t += m
                 continue
-            elif ki == STOP and kv == STOP and s.run[ri].v == s.run[rv].v:
-                if ku != DONE:
-                    take_one(s, u, t)
+            elif ki == runs.STOP and kv == runs.STOP and s.run[ri].v == s.run[rv].v:
+                if ku != runs.DONE:
+                    rings.take_one(s, u, t)
                 elif not strict:
-                    return fail(nd, t, SPACC_DISAGREES)
-                take_one(s, i, t)
-                take_one(s, v, t)
+                    return visits.fail(nd, t, rules.SPACC_DISAGREES)
+                rings.take_one(s, i, t)
+                rings.take_one(s, v, t)
                 t += 1
                 continue
-            elif ku == DONE and ki == DONE:
-                if kv != DONE:
-                    return fail(nd, t, SPACC_DISAGREES)
+            elif ku == runs.DONE and ki == runs.DONE:
+                if kv != runs.DONE:
+                    return visits.fail(nd, t, rules.SPACC_DISAGREES)
                 nd.phase = _END
             else:
-                return fail(nd, t, SPACC_DISAGREES)
+                return visits.fail(nd, t, rules.SPACC_DISAGREES)
         if nd.phase == _FLUSH:  # the whole row at one clock: only slots can hold it up
             full = -1
             while nd.next < nd.end:
-                m = min(room(s, o1), room(s, o2))
+                m = min(rings.room(s, o1), rings.room(s, o2))
                 if m == 0:
-                    full = o1 if room(s, o1) == 0 else o2
+                    full = o1 if rings.room(s, o1) == 0 else o2
                     break
-                t1 = max(t, free_at(s, o1))
-                t2 = max(t1, free_at(s, o2))
-                m = even(s, o2, t2, even(s, o1, t2, m))
-                if rising(s, o1, t2) or rising(s, o2, t2):
+                t1 = max(t, rings.free_at(s, o1))
+                t2 = max(t1, rings.free_at(s, o2))
+                m = rings.even(s, o2, t2, rings.even(s, o1, t2, m))
+                if rings.rising(s, o1, t2) or rings.rising(s, o2, t2):
                     m = 1
                 m = _count(s, nd, m)
-                so += waited(s, ROOM, t, t2)
+                so += visits.waited(s, waits.ROOM, t, t2)
                 t = t2
                 _emit(s, nd, o1, o2, m, t1, t2)
             if full >= 0:
-                if full == o1 or not (nd.eager and starved(s, o2)):
-                    return leave(nd, t, si, so, WAIT_OUTPUT, full)
-                t, so = stall(s, ROOM, t, free_at(s, o1), so)
+                if full == o1 or not (nd.eager and rings.starved(s, o2)):
+                    return visits.leave(nd, t, si, so, waits.ROOM, full)
+                t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, o1), so)
                 if nd.scattered:
                     nd.next = _next(s, nd, nd.next)
-                put_one(s, o1, t + 1, LEAF, nd.next, zero)
+                rings.put_one(s, o1, t + 1, runs.LEAF, nd.next, zero)
                 nd.phase = _CRD_VALUE
             else:
                 nd.phase = _VAL_STOP
         if nd.phase == _CRD_VALUE:
-            if room(s, o2) == 0:
-                return leave(nd, t, si, so, WAIT_OUTPUT, o2)
-            t, so = stall(s, ROOM, t, free_at(s, o2), so)
-            put_one(s, o2, t + 1, LEAF, 0, s.floats[nd.sums + nd.next])
+            if rings.room(s, o2) == 0:
+                return visits.leave(nd, t, si, so, waits.ROOM, o2)
+            t, so = visits.put_token(s, o2, t, so, runs.LEAF, 0, s.floats[nd.sums + nd.next])
             s.floats[nd.sums + nd.next] = np.float32(-0.0)
             if nd.scattered:
                 _unmark(s, nd, nd.next)
@@ -335,60 +320,37 @@ def spacc1(node: Int, table: Int) -> Int:
             nd.phase = _FLUSH
             continue
         if nd.phase == _VAL_STOP:
-            if room(s, o2) == 0:
-                return leave(nd, t, si, so, WAIT_OUTPUT, o2)
-            t, so = stall(s, ROOM, t, free_at(s, o2), so)
-            put_one(s, o2, t + 1, STOP, s.run[head(s, u)].v, zero)
+            if rings.room(s, o2) == 0:
+                return visits.leave(nd, t, si, so, waits.ROOM, o2)
+            t, so = visits.put_token(s, o2, t, so, runs.STOP, s.run[rings.head(s, u)].v, zero)
             nd.phase = _CRD_STOP
         if nd.phase == _CRD_STOP:
-            if room(s, o1) == 0:
-                return leave(nd, t, si, so, WAIT_OUTPUT, o1)
-            t, so = stall(s, ROOM, t, free_at(s, o1), so)
-            put_one(s, o1, t + 1, STOP, s.run[head(s, u)].v, zero)
+            if rings.room(s, o1) == 0:
+                return visits.leave(nd, t, si, so, waits.ROOM, o1)
+            t, so = visits.put_token(s, o1, t, so, runs.STOP, s.run[rings.head(s, u)].v, zero)
             nd.first, nd.end, nd.scattered = 0, 0, 0
-            take_one(s, u, t)
+            rings.take_one(s, u, t)
             nd.phase = _NEXT
-            if nd.inner_kind != STOP:
+            if nd.inner_kind != runs.STOP:
                 t += 1
                 nd.phase = _ROW
                 continue
-        if nd.phase == _NEXT:  # is the inner stop at hand that of an empty outer fiber?
-            if not has(s, u):
-                return leave(nd, t, si, so, WAIT_INPUT, u)
-            ru = head(s, u)
-            t, si = stall(s, INPUT, t, s.run[ru].t, si)
-            rule = NONE
-            if s.run[ru].x & KIND == STOP:
-                if nd.inner_level == s.run[ru].v + 1:
-                    take_one(s, i, t)
-                    take_one(s, v, t)
-                elif not strict:
-                    rule = SPACC_EMPTY_FIBER
-            elif strict and nd.inner_level > 0:
-                rule = SPACC_LEADING
-            if rule != NONE:
-                return fail(nd, t, rule)
-            t += 1
+        if nd.phase == _NEXT:
+            t, si, status = pass_empty(s, nd, t, si, so)
+            if status != visits.GOES_ON:
+                return status
             nd.phase = _ROW
             continue
         if nd.phase == _END or nd.phase == _END_VALUE:
             c = o1 if nd.phase == _END else o2
-            if room(s, c) == 0:
-                return leave(nd, t, si, so, WAIT_OUTPUT, c)
-            t, so = stall(s, ROOM, t, free_at(s, c), so)
-            put_one(s, c, t + 1, DONE, 0, zero)
+            if rings.room(s, c) == 0:
+                return visits.leave(nd, t, si, so, waits.ROOM, c)
+            t, so = visits.put_token(s, c, t, so, runs.DONE, 0, zero)
             if c == o2:
-                return leave(nd, t, si, so, WAIT_NONE, 0)
+                return visits.leave(nd, t, si, so, waits.NONE, 0)
             nd.phase = _END_VALUE
-        if nd.phase == _START:  # a leading empty outer fiber: its inner stop goes first
-            if not has(s, u):
-                return leave(nd, t, si, so, WAIT_INPUT, u)
-            t, si = stall(s, INPUT, t, s.run[head(s, u)].t, si)
-            nd.phase = _START_INNER if s.run[head(s, u)].x & KIND == STOP else _ROW
-        if nd.phase == _START_INNER or nd.phase == _START_VALUE:
-            c = i if nd.phase == _START_INNER else v
-            if not has(s, c):
-                return leave(nd, t, si, so, WAIT_INPUT, c)
-            t, si = stall(s, INPUT, t, s.run[head(s, c)].t, si)
-            take_one(s, c, t)
-            nd.phase = _START_VALUE if c == i else _ROW
+        while nd.phase >= _START:
+            t, si, following, status = pass_leading(s, nd, nd.phase - _START, t, si, so)
+            if status != visits.GOES_ON:
+                return status
+            nd.phase = _START + following if following else _ROW

@@ -11,17 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fuseloom.dataflow.samml.tile_values import TileSpec
-from fuseloom.dataflow.sim.compiled.functions import apply, larger, slice_left, slice_right, slices
+from fuseloom.dataflow.sim.compiled import functions, layout
 from fuseloom.dataflow.sim.compiled.inlining import inline, inline_fused
-from fuseloom.dataflow.sim.compiled.layout import (
-    COLUMNS,
-    ROWS,
-    Int,
-    SimulationState,
-    doubles,
-    multiply_block,
-    view,
-)
+from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState, view
 
 if TYPE_CHECKING:
     from fuseloom.dataflow.sim.compiled.pools import Pool
@@ -123,7 +115,7 @@ def pack(s: SimulationState, source: Int, into: Int, plan: Int, size: Int, top: 
     """Move a tile into ``size`` doubles; fold what falls together: add, or ``top`` the largest."""
     edge, folds = s.ints[plan], s.ints[plan + 1]
     rows, length, stride = s.ints[plan + 2], s.ints[plan + 3], s.ints[plan + 4]
-    out = doubles(s.ints, into, size)
+    out = layout.doubles(s.ints, into, size)
     if folds == SPREAD:
         for row in range(rows):
             at = source + _offset(s, plan + 5, 1, row, edge)
@@ -141,15 +133,15 @@ def pack(s: SimulationState, source: Int, into: Int, plan: Int, size: Int, top: 
             total = out[at]
             for e in range(length):
                 x = np.float64(given[e])
-                total = larger(total, x) if top else total + x
+                total = functions.larger(total, x) if top else total + x
             out[at] = total
         elif folds:
             for e in range(length):
                 x = np.float64(given[e])
                 w = at + e * stride
-                out[w] = larger(out[w], x) if top else out[w] + x
+                out[w] = functions.larger(out[w], x) if top else out[w] + x
         elif stride == 1:
-            inner = doubles(s.ints, into + at, length)
+            inner = layout.doubles(s.ints, into + at, length)
             for e in range(length):
                 inner[e] = np.float64(given[e])
         else:
@@ -164,7 +156,7 @@ def unpack(s: SimulationState, source: Int, into: Int, plan: Int) -> None:
     rows, length, stride = s.ints[plan + 2], s.ints[plan + 3], s.ints[plan + 4]
     for row in range(rows):
         at = into + _offset(s, plan + 5, 1, row, edge)
-        given = doubles(s.ints, source + row * length, length)
+        given = layout.doubles(s.ints, source + row * length, length)
         if stride == 1:
             out = view(s.floats, at, length)
             for e in range(length):
@@ -182,20 +174,20 @@ def _multiply(
 
     Products of two ``float32`` are exact in double precision, so that fusing changes no sum.
     """
-    whole_rows, whole_columns = rows - rows % ROWS, columns - columns % COLUMNS
-    for j in range(0, whole_columns, COLUMNS):
-        for i in range(0, whole_rows, ROWS):
-            multiply_block(s.ints, a + i * terms, b + j, c + i * columns + j, terms, columns)
+    whole_rows, whole_columns = rows - rows % layout.ROWS, columns - columns % layout.COLUMNS
+    for j in range(0, whole_columns, layout.COLUMNS):
+        for i in range(0, whole_rows, layout.ROWS):
+            layout.multiply_block(s.ints, a + i * terms, b + j, c + i * columns + j, terms, columns)
     for i in range(rows):
         first = whole_columns if i < whole_rows else 0
         width = columns - first
         if width > 0:
-            left = doubles(s.ints, a + i * terms, terms)
-            out = doubles(s.ints, c + i * columns + first, width)
+            left = layout.doubles(s.ints, a + i * terms, terms)
+            out = layout.doubles(s.ints, c + i * columns + first, width)
             for e in range(width):
                 out[e] = 0.0
             for k in range(terms):
-                x, right = left[k], doubles(s.ints, b + k * columns + first, width)
+                x, right = left[k], layout.doubles(s.ints, b + k * columns + first, width)
                 for e in range(width):
                     out[e] += x * right[e]
 
@@ -228,11 +220,11 @@ def elementwise(s: SimulationState, plan: Int, fn: Int, a: Int, b: Int, out: Int
         right = b + _offset(s, plan + 6, 2, row, edge)
         made = view(f, out + row * length, length)
         if step_a == 1 and step_b == 1:
-            slices(fn, made, view(f, left, length), view(f, right, length))
+            functions.slices(fn, made, view(f, left, length), view(f, right, length))
         elif step_a == 1 and step_b == 0:
-            slice_left(fn, made, view(f, left, length), f[right])
+            functions.slice_left(fn, made, view(f, left, length), f[right])
         elif step_a == 0 and step_b == 1:
-            slice_right(fn, made, f[left], view(f, right, length))
+            functions.slice_right(fn, made, f[left], view(f, right, length))
         else:
             for e in range(length):
-                made[e] = apply(fn, f[left + e * step_a], f[right + e * step_b])
+                made[e] = functions.apply(fn, f[left + e * step_a], f[right + e * step_b])

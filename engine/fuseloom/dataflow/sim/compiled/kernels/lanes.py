@@ -6,46 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from fuseloom.dataflow.sim.compiled import rings, rules, runs, visits, waits
 from fuseloom.dataflow.sim.compiled.cache import kernel
-from fuseloom.dataflow.sim.compiled.layout import (
-    DONE,
-    GOES_ON,
-    INPUT,
-    KIND,
-    ROOM,
-    SLOPE,
-    STOP,
-    WAIT_INPUT,
-    WAIT_NONE,
-    WAIT_OUTPUT,
-    Int,
-    SimulationState,
-    state_of,
-)
-from fuseloom.dataflow.sim.compiled.rings import (
-    copied,
-    free_at,
-    has,
-    head,
-    put,
-    put_one,
-    room,
-    take,
-    take_one,
-)
-from fuseloom.dataflow.sim.compiled.rules import LANES_DISAGREE, NONE
+from fuseloom.dataflow.sim.compiled.inlining import inline
+from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState, state_of
 from fuseloom.dataflow.sim.compiled.setup import Setup
 from fuseloom.dataflow.sim.compiled.slots import inline_common, node_of, slots
-from fuseloom.dataflow.sim.compiled.visits import (
-    fail,
-    hold,
-    leave,
-    no_room,
-    put_held,
-    release,
-    stall,
-    waited,
-)
 
 _FORK = slots(
     holding="s0",  # a token was taken and goes to some lanes
@@ -65,31 +31,29 @@ def fork(node: Int, table: Int) -> Int:
     nd.ht = 0
     while True:
         if not nd.holding:
-            if not has(s, i):
-                return leave(nd, t, si, so, WAIT_INPUT, i)
-            r = head(s, i)
-            k = s.run[r].x & KIND
-            leaf = k not in (STOP, DONE)
+            if not rings.has(s, i):
+                return visits.leave(nd, t, si, so, waits.INPUT, i)
+            r = rings.head(s, i)
+            k = s.run[r].x & runs.KIND
+            leaf = k not in (runs.STOP, runs.DONE)
             first = nd.turn if leaf else 0
             c = s.ints[outs + first]
-            if room(s, c) == 0 and not no_room(s, nd, i, c):
-                return leave(nd, t, si, so, WAIT_OUTPUT, c)
-            t, si = stall(s, INPUT, t, s.run[r].t, si)
-            hold(s, nd, i, r)
-            take_one(s, i, t)
+            if rings.room(s, c) == 0 and not visits.no_room(s, nd, i, c):
+                return visits.leave(nd, t, si, so, waits.ROOM, c)
+            t, si = visits.take_held(s, nd, i, r, t, s.run[r].t, si)
             nd.holding, nd.lane, nd.lane_end = 1, first, first + 1 if leaf else count
             if leaf:
                 nd.turn = first + 1 if first + 1 < count else 0
         while nd.lane < nd.lane_end:
             c = s.ints[outs + nd.lane]
-            if room(s, c) == 0:
-                return leave(nd, t, si, so, WAIT_OUTPUT, c)
-            t, so = release(s, nd, c, t, so)
+            if rings.room(s, c) == 0:
+                return visits.leave(nd, t, si, so, waits.ROOM, c)
+            t, so = visits.release(s, nd, c, t, so)
             nd.lane += 1
         nd.holding = 0
         t += 1
-        if nd.hk == DONE:
-            return leave(nd, t, si, so, WAIT_NONE, 0)
+        if nd.hk == runs.DONE:
+            return visits.leave(nd, t, si, so, waits.NONE, 0)
 
 
 @inline_common
@@ -100,15 +64,14 @@ def pass_leaves(
 
     The clock afterwards, and the cycles stalled for the input and for room.
     """
-    r = head(s, i)
+    r = rings.head(s, i)
     p = s.run[r]
-    m = min(p.n, room(s, o), limit)
+    m = min(p.n, rings.room(s, o), limit)
     a = max(t, p.t)
-    b = max(a, free_at(s, o))
-    x = (p.x & ~SLOPE) | SLOPE
-    put(s, o, m, b + 1, b + 1, x, copied(s, o, r, m))
-    take(s, i, m, a, b + 1, 1)
-    return b + m, waited(s, INPUT, t, a), waited(s, ROOM, a, b)
+    b = max(a, rings.free_at(s, o))
+    rings.pass_on(s, o, r, m, b + 1, b + 1)
+    rings.take(s, i, m, a, b + 1, 1)
+    return b + m, visits.waited(s, waits.INPUT, t, a), visits.waited(s, waits.ROOM, a, b)
 
 
 _JOIN = slots(
@@ -128,31 +91,29 @@ def join(node: Int, table: Int) -> Int:
     while True:
         if not nd.holding:
             i = s.ints[nd.ins + nd.turn]
-            if not has(s, i):
-                return leave(nd, t, si, so, WAIT_INPUT, i)
-            r = head(s, i)
-            k = s.run[r].x & KIND
-            swallowed = k == DONE and nd.turn < last
-            if not swallowed and room(s, o) == 0 and not no_room(s, nd, i, o):
-                return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            if k != STOP and k != DONE and room(s, o) > 0:
+            if not rings.has(s, i):
+                return visits.leave(nd, t, si, so, waits.INPUT, i)
+            r = rings.head(s, i)
+            k = s.run[r].x & runs.KIND
+            swallowed = k == runs.DONE and nd.turn < last
+            if not swallowed and rings.room(s, o) == 0 and not visits.no_room(s, nd, i, o):
+                return visits.leave(nd, t, si, so, waits.ROOM, o)
+            if k != runs.STOP and k != runs.DONE and rings.room(s, o) > 0:
                 t, input_stall, output_stall = pass_leaves(s, nd, i, o, t, s.run[r].n)
                 si += input_stall
                 so += output_stall
                 continue
-            t, si = stall(s, INPUT, t, s.run[r].t, si)
-            hold(s, nd, i, r)
-            take_one(s, i, t)
-            if k == STOP and nd.turn < last:
+            t, si = visits.take_held(s, nd, i, r, t, s.run[r].t, si)
+            if k == runs.STOP and nd.turn < last:
                 nd.hv = 0
-            if k in (STOP, DONE):
+            if k in (runs.STOP, runs.DONE):
                 nd.turn = nd.turn + 1 if nd.turn < last else 0
             if swallowed:
                 t += 1
                 continue
             nd.holding = 1
-        t, so, status = put_held(s, nd, o, t, si, so, 1)
-        if status != GOES_ON:
+        t, so, status = visits.put_held(s, nd, o, t, si, so, 1)
+        if status != visits.GOES_ON:
             return status
         nd.holding = 0
 
@@ -179,103 +140,130 @@ def _guided_lanes(setup: Setup) -> dict[str, float]:
     return {"lanes": lanes, "levels": int(setup.param("levels")), "closed": closed}
 
 
+@inline
+def _follow_guide(s: SimulationState, nd: Any, t: Int, si: Int, so: Int) -> tuple[Int, Int, Int]:
+    """Take the guide's next token; behind a subtree, only a stop."""
+    g = s.ints[nd.ins]
+    if not rings.has(s, g):
+        return t, si, visits.leave(nd, t, si, so, waits.INPUT, g)
+    p = s.run[rings.head(s, g)]
+    t, si = visits.stall(s, waits.INPUT, t, p.t, si)
+    k, v = p.x & runs.KIND, p.v
+    if nd.phase == _AHEAD and k != runs.STOP:
+        nd.phase = _STOP
+        return t, si, visits.GOES_ON
+    rings.take_one(s, g, t)
+    if k in (runs.STOP, runs.DONE):
+        nd.end_kind, nd.end_level = k, v + nd.levels if k == runs.STOP else 0
+        nd.closing = 0
+        nd.phase = _CLOSE
+    elif s.ints[nd.closed + nd.turn]:
+        return t, si, visits.fail(nd, t, rules.LANES_DISAGREE)
+    else:
+        nd.phase = _SUBTREE
+    return t, si, visits.GOES_ON
+
+
+@inline
+def _turn(nd: Any) -> None:
+    """Go on with the next lane."""
+    nd.turn = nd.turn + 1 if nd.turn + 1 < nd.lanes else 0
+
+
+@inline
+def _pass_subtree(
+    s: SimulationState, nd: Any, o: Int, t: Int, si: Int, so: Int
+) -> tuple[Int, Int, Int, Int]:
+    """Pass on a run of the subtree, hold a token of it, or take the stop behind it."""
+    lane, levels = s.ints[nd.ins + 1 + nd.turn], nd.levels
+    if not rings.has(s, lane):
+        return t, si, so, visits.leave(nd, t, si, so, waits.INPUT, lane)
+    r = rings.head(s, lane)
+    k, v = s.run[r].x & runs.KIND, s.run[r].v
+    a = max(t, s.run[r].t)
+    if k == runs.DONE or (levels == 0 and k == runs.STOP):
+        return t, si, so, visits.fail(nd, a, rules.LANES_DISAGREE)
+    if k == runs.STOP and v >= levels - 1:
+        t, si = visits.stall(s, waits.INPUT, t, a, si)
+        rings.take_one(s, lane, t)
+        if v >= levels:
+            s.ints[nd.closed + nd.turn] = v + 1
+        _turn(nd)
+        nd.phase = _AHEAD
+    elif k != runs.STOP and rings.room(s, o) > 0:
+        limit = 1 if levels == 0 else s.run[r].n
+        t, input_stall, output_stall = pass_leaves(s, nd, lane, o, t, limit)
+        si += input_stall
+        so += output_stall
+        if levels == 0:
+            _turn(nd)
+            nd.phase = _GUIDE
+    elif rings.room(s, o) == 0 and not visits.no_room(s, nd, lane, o):
+        return t, si, so, visits.leave(nd, t, si, so, waits.ROOM, o)
+    else:
+        t, si = visits.take_held(s, nd, lane, r, t, a, si)
+        nd.phase = _HELD
+    return t, si, so, visits.GOES_ON
+
+
+@inline
+def _close_lane(s: SimulationState, nd: Any, t: Int, si: Int, so: Int) -> tuple[Int, Int, Int]:
+    """Take the closing token of the next lane, unless its last subtree ended with it."""
+    closed, rule = s.ints[nd.closed + nd.closing], rules.LANES_DISAGREE
+    if closed == 0:
+        lane = s.ints[nd.ins + 1 + nd.closing]
+        t, si, status = visits.expect(s, nd, lane, nd.end_kind, nd.end_level, rule, t, si, so)
+        if status != visits.GOES_ON:
+            return t, si, status
+    elif nd.end_kind != runs.STOP or closed - 1 != nd.end_level:
+        return t, si, visits.fail(nd, t, rule)
+    s.ints[nd.closed + nd.closing] = 0
+    nd.closing += 1
+    if nd.closing == nd.lanes:
+        nd.phase = _CLOSING
+    return t, si, visits.GOES_ON
+
+
+@inline
+def _put_control(
+    s: SimulationState, nd: Any, o: Int, t: Int, si: Int, so: Int
+) -> tuple[Int, Int, Int]:
+    """Put the held token, the stop between two subtrees, or the closing token."""
+    if rings.room(s, o) == 0:
+        return t, so, visits.leave(nd, t, si, so, waits.ROOM, o)
+    if nd.phase == _HELD:
+        t, so = visits.release(s, nd, o, t, so)
+        nd.phase = _SUBTREE
+        if nd.levels == 0:
+            _turn(nd)
+            nd.phase = _GUIDE
+        return t + 1, so, visits.GOES_ON
+    kind, level = runs.STOP, nd.levels - 1
+    if nd.phase == _CLOSING:
+        kind, level = nd.end_kind, nd.end_level
+    t, so = visits.put_token(s, o, t, so, kind, level, np.float32(0))
+    if kind == runs.DONE:
+        return t, so, visits.leave(nd, t, si, so, waits.NONE, 0)
+    nd.phase = _GUIDE
+    return t + 1, so, visits.GOES_ON
+
+
 @kernel("ordered_join", _ORDERED_JOIN, _guided_lanes)
 def ordered_join(node: Int, table: Int) -> Int:
     """From each lane in turn, what one coordinate of the guide opened."""
     s = state_of(table)
     nd = node_of(s, node, _ORDERED_JOIN)
-    g, o, levels = s.ints[nd.ins], s.ints[nd.outs], nd.levels
-    t, si, so = nd.clk, nd.si, nd.so
-    zero = np.float32(0)
+    o = s.ints[nd.outs]
+    t, si, so, status = nd.clk, nd.si, nd.so, visits.GOES_ON
     nd.ht = 0
-    while True:
-        if nd.phase == _GUIDE or nd.phase == _AHEAD:
-            if not has(s, g):
-                return leave(nd, t, si, so, WAIT_INPUT, g)
-            p = s.run[head(s, g)]
-            t, si = stall(s, INPUT, t, p.t, si)
-            k, v = p.x & KIND, p.v
-            if nd.phase == _AHEAD and k != STOP:
-                nd.phase = _STOP
-            else:
-                take_one(s, g, t)
-                if k in (STOP, DONE):
-                    nd.end_kind, nd.end_level = k, v + levels if k == STOP else 0
-                    nd.closing = 0
-                    nd.phase = _CLOSE
-                elif s.ints[nd.closed + nd.turn]:
-                    return fail(nd, t, LANES_DISAGREE)
-                else:
-                    nd.phase = _SUBTREE
-        while nd.phase == _SUBTREE:
-            lane = s.ints[nd.ins + 1 + nd.turn]
-            if not has(s, lane):
-                return leave(nd, t, si, so, WAIT_INPUT, lane)
-            r = head(s, lane)
-            k, v = s.run[r].x & KIND, s.run[r].v
-            a = max(t, s.run[r].t)
-            if k == DONE or (levels == 0 and k == STOP):
-                return fail(nd, a, LANES_DISAGREE)
-            if k == STOP and v >= levels - 1:
-                t, si = stall(s, INPUT, t, a, si)
-                take_one(s, lane, t)
-                if v >= levels:
-                    s.ints[nd.closed + nd.turn] = v + 1
-                nd.turn = nd.turn + 1 if nd.turn + 1 < nd.lanes else 0
-                nd.phase = _AHEAD
-            elif k != STOP and room(s, o) > 0:
-                limit = 1 if levels == 0 else s.run[r].n
-                t, input_stall, output_stall = pass_leaves(s, nd, lane, o, t, limit)
-                si += input_stall
-                so += output_stall
-                if levels == 0:
-                    nd.turn = nd.turn + 1 if nd.turn + 1 < nd.lanes else 0
-                    nd.phase = _GUIDE
-            else:
-                if room(s, o) == 0 and not no_room(s, nd, lane, o):
-                    return leave(nd, t, si, so, WAIT_OUTPUT, o)
-                t, si = stall(s, INPUT, t, a, si)
-                hold(s, nd, lane, r)
-                take_one(s, lane, t)
-                nd.phase = _HELD
-        if nd.phase == _CLOSE:
-            while nd.closing < nd.lanes:
-                closed = s.ints[nd.closed + nd.closing]
-                rule = NONE
-                if closed:
-                    if nd.end_kind != STOP or closed - 1 != nd.end_level:
-                        rule = LANES_DISAGREE
-                else:
-                    lane = s.ints[nd.ins + 1 + nd.closing]
-                    if not has(s, lane):
-                        return leave(nd, t, si, so, WAIT_INPUT, lane)
-                    p = s.run[head(s, lane)]
-                    t, si = stall(s, INPUT, t, p.t, si)
-                    k = p.x & KIND
-                    if k != nd.end_kind or (k == STOP and p.v != nd.end_level):
-                        rule = LANES_DISAGREE
-                    take_one(s, lane, t)
-                if rule != NONE:
-                    return fail(nd, t, rule)
-                s.ints[nd.closed + nd.closing] = 0
-                nd.closing += 1
-            nd.phase = _CLOSING
-        if nd.phase == _HELD or nd.phase == _STOP or nd.phase == _CLOSING:
-            if room(s, o) == 0:
-                return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            if nd.phase == _HELD:
-                t, so = release(s, nd, o, t, so)
-            else:
-                t, so = stall(s, ROOM, t, free_at(s, o), so)
-                k = nd.end_kind if nd.phase == _CLOSING else STOP
-                put_one(s, o, t + 1, k, nd.end_level if nd.phase == _CLOSING else levels - 1, zero)
-            if nd.phase == _CLOSING and nd.end_kind == DONE:
-                return leave(nd, t, si, so, WAIT_NONE, 0)
-            t += 1
-            if nd.phase != _HELD:
-                nd.phase = _GUIDE
-            elif levels == 0:
-                nd.turn = nd.turn + 1 if nd.turn + 1 < nd.lanes else 0
-                nd.phase = _GUIDE
-            else:
-                nd.phase = _SUBTREE
+    while status == visits.GOES_ON:
+        phase = nd.phase
+        if phase in (_GUIDE, _AHEAD):
+            t, si, status = _follow_guide(s, nd, t, si, so)
+        elif phase == _SUBTREE:
+            t, si, so, status = _pass_subtree(s, nd, o, t, si, so)
+        elif phase == _CLOSE:
+            t, si, status = _close_lane(s, nd, t, si, so)
+        else:
+            t, so, status = _put_control(s, nd, o, t, si, so)
+    return status

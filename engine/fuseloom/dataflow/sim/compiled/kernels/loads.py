@@ -6,47 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from fuseloom.dataflow.sim.compiled import layout, rings, rules, runs, visits, waits
 from fuseloom.dataflow.sim.compiled.cache import kernel
 from fuseloom.dataflow.sim.compiled.inlining import inline
-from fuseloom.dataflow.sim.compiled.layout import (
-    DONE,
-    EMPTY,
-    GOES_ON,
-    INPUT,
-    KIND,
-    LEAF,
-    MEM,
-    RING,
-    ROOM,
-    SLOPE,
-    STEP,
-    UNUSUAL,
-    WAIT_INPUT,
-    WAIT_NONE,
-    WAIT_OUTPUT,
-    Int,
-    SimulationState,
-    fetch,
-    state_of,
-    view,
-)
-from fuseloom.dataflow.sim.compiled.rings import (
-    free_at,
-    has,
-    head,
-    number,
-    put,
-    room,
-    slot,
-    take,
-    take_one,
-)
-from fuseloom.dataflow.sim.compiled.rules import (
-    BAD_VALUE_REFERENCE,
-)
+from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState, state_of, view
 from fuseloom.dataflow.sim.compiled.setup import Setup
 from fuseloom.dataflow.sim.compiled.slots import node_of, slots
-from fuseloom.dataflow.sim.compiled.visits import fail, leave, no_room, put_held, stall, waited
 from fuseloom.dataflow.sim.timing import load_timing
 
 LINE = 16
@@ -100,7 +65,7 @@ def _gather(o: Any, refs: Any, values: Any, size: Int) -> Int:
 def _fetch(s: SimulationState, v: Int, m: Int) -> None:
     """Have the first of ``m`` values brought in: who computes with them is about to read them."""
     for e in range(v, v + min(m, FETCHED), LINE):
-        fetch(s.floats, e)
+        layout.fetch(s.floats, e)
 
 
 @kernel("array", _ARRAY, load_setup)
@@ -114,65 +79,63 @@ def array(node: Int, table: Int) -> Int:
     base, size, loads_zero = nd.values, nd.size, nd.loads_zero
     while True:
         if nd.holding:
-            t, so, status = put_held(s, nd, o, t, si, so, interval)
-            if status != GOES_ON:
+            t, so, status = visits.put_held(s, nd, o, t, si, so, interval)
+            if status != visits.GOES_ON:
                 return status
             nd.holding = 0
             continue
-        if not has(s, i):
-            return leave(nd, t, si, so, WAIT_INPUT, i)
-        r = head(s, i)
+        if not rings.has(s, i):
+            return visits.leave(nd, t, si, so, waits.INPUT, i)
+        r = rings.head(s, i)
         p = s.run[r]
         x, v = p.x, p.v
-        k = x & KIND
+        k = x & runs.KIND
         a = max(t, p.t)
-        m = room(s, o)
+        m = rings.room(s, o)
         if m == 0:
-            if not no_room(s, nd, i, o):
-                return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            t, si = stall(s, INPUT, t, a, si)
+            if not visits.no_room(s, nd, i, o):
+                return visits.leave(nd, t, si, so, waits.ROOM, o)
+            t, si = visits.stall(s, waits.INPUT, t, a, si)
             nd.hk, nd.hv, nd.ht = k, v, 0
-            if k == LEAF:
-                ref = number(s, r, 0)
+            if k == runs.LEAF:
+                ref = rings.number(s, r, 0)
                 if ref < 0 or ref >= size:
-                    return fail(nd, t, BAD_VALUE_REFERENCE)
+                    return visits.fail(nd, t, rules.BAD_VALUE_REFERENCE)
                 nd.hf = s.floats[base + ref]
                 nd.ht = t + latency
-            elif k == EMPTY and loads_zero:
-                nd.hk, nd.hf = LEAF | UNUSUAL, 0.0
-            take_one(s, i, t)
+            elif k == runs.EMPTY and loads_zero:
+                nd.hk, nd.hf = runs.LEAF | runs.UNUSUAL, 0.0
+            rings.take_one(s, i, t)
             nd.holding = 1
             continue
         m = min(m, p.n) if interval == 1 else 1
-        si += waited(s, INPUT, t, a)
-        t = max(a, free_at(s, o))
-        so += waited(s, ROOM, a, t)
+        t, si, so = visits.begin(s, o, t, a, si, so)
         first = t + 1
         start = t + 1
-        if k == LEAF:
+        if k == runs.LEAF:
             first = max(a + latency, first)
             start = t + latency
-            ref = number(s, r, 0)
-            if x & MEM and x & STEP and m > 1:
-                w = slot(s, o)
-                z = LEAF | SLOPE | STEP | MEM | RING
+            ref = rings.number(s, r, 0)
+            if x & runs.MEM and x & runs.STEP and m > 1:
+                w = rings.slot(s, o)
+                z = runs.LEAF | runs.SLOPE | runs.STEP | runs.MEM | runs.RING
                 stored = view(s.floats, base, size)
                 if not _gather(view(s.floats, w, m), view(s.ints, v, m), stored, size):
-                    return fail(nd, t, BAD_VALUE_REFERENCE)
+                    return visits.fail(nd, t, rules.BAD_VALUE_REFERENCE)
             else:  # consecutive values, or one: where they are
-                last = ref + m - 1 if x & STEP else ref
+                last = ref + m - 1 if x & runs.STEP else ref
                 if ref < 0 or last >= size:
-                    return fail(nd, t, BAD_VALUE_REFERENCE)
-                w, z = base + ref, LEAF | SLOPE | MEM | (x & STEP)
-                if x & STEP and m >= LINE:
+                    return visits.fail(nd, t, rules.BAD_VALUE_REFERENCE)
+                w, z = base + ref, runs.LEAF | runs.SLOPE | runs.MEM | (x & runs.STEP)
+                if x & runs.STEP and m >= LINE:
                     _fetch(s, w, m)
-        elif k == EMPTY and loads_zero:
-            w, z = slot(s, o), LEAF | SLOPE | MEM | RING | UNUSUAL
+        elif k == runs.EMPTY and loads_zero:
+            w, z = rings.slot(s, o), runs.LEAF | runs.SLOPE | runs.MEM | runs.RING | runs.UNUSUAL
             s.floats[w] = np.float32(0)
         else:
-            w, z = v, k | SLOPE | (x & STEP)
-        take(s, i, m, a, t + 1, 1)
-        put(s, o, m, first, start, z, w)
-        if k == DONE:
-            return leave(nd, t, si, so, WAIT_NONE, 0)
+            w, z = v, k | runs.SLOPE | (x & runs.STEP)
+        rings.take(s, i, m, a, t + 1, 1)
+        rings.put(s, o, m, first, start, z, w)
+        if k == runs.DONE:
+            return visits.leave(nd, t, si, so, waits.NONE, 0)
         t += m * interval

@@ -6,50 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from fuseloom.dataflow.sim.compiled import rings, rules, runs, visits, waits
 from fuseloom.dataflow.sim.compiled.cache import kernel
 from fuseloom.dataflow.sim.compiled.ending import finish
 from fuseloom.dataflow.sim.compiled.inlining import inline
-from fuseloom.dataflow.sim.compiled.layout import (
-    DONE,
-    EMPTY,
-    GOES_ON,
-    INPUT,
-    KIND,
-    LEAF,
-    MEM,
-    ROOM,
-    SLOPE,
-    STEP,
-    STOP,
-    WAIT_INPUT,
-    WAIT_NONE,
-    WAIT_OUTPUT,
-    Int,
-    SimulationState,
-    state_of,
-)
-from fuseloom.dataflow.sim.compiled.rings import (
-    copied,
-    free_at,
-    has,
-    head,
-    is_leaf,
-    number,
-    put,
-    put_one,
-    room,
-    starved,
-    take,
-    take_one,
-)
-from fuseloom.dataflow.sim.compiled.rules import (
-    DROP_DISAGREES,
-    LOCATE_MISMATCH,
-    NO_OUTER,
-)
+from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState, state_of
 from fuseloom.dataflow.sim.compiled.setup import Setup
 from fuseloom.dataflow.sim.compiled.slots import node_of, slots
-from fuseloom.dataflow.sim.compiled.visits import fail, hold, leave, release, stall, waited
 
 _TAKE, _REF, _FIRST_STOP, _INNER, _LOAD, _OUTER, _CLOSE, _CLOSING, _PASS, _LEFT = range(10)
 # Take an inner token; its reference; put the outer stop in front (reference machine); put the
@@ -77,13 +40,13 @@ def _mask(setup: Setup) -> dict[str, float]:
 def _alike(s: SimulationState, r: Int, m: Int, least: Int) -> Int:
     """Count the first ``m`` numbers that are on the same side of ``least`` as the first."""
     p = s.run[r]
-    if not p.x & STEP:
+    if not p.x & runs.STEP:
         return m
-    if not p.x & MEM:
+    if not p.x & runs.MEM:
         return m if p.v >= least else min(m, least - p.v)
-    kept = number(s, r, 0) >= least
+    kept = rings.number(s, r, 0) >= least
     e = 1
-    while e < m and (number(s, r, e) >= least) == kept:
+    while e < m and (rings.number(s, r, e) >= least) == kept:
         e += 1
     return e
 
@@ -96,44 +59,39 @@ def _take_inner(
 
     Where a reference is missing, a slot, or an element, one inner token is taken and held.
     """
-    if not has(s, u):
-        return t, si, so, leave(nd, t, si, so, WAIT_INPUT, u)
-    if not has(s, i):
-        return t, si, so, leave(nd, t, si, so, WAIT_INPUT, i)
-    r, q = head(s, i), head(s, u)
-    k, outer_kind, outer = s.run[r].x & KIND, s.run[q].x & KIND, number(s, q, 0)
+    if not rings.has(s, u):
+        return t, si, so, visits.leave(nd, t, si, so, waits.INPUT, u)
+    if not rings.has(s, i):
+        return t, si, so, visits.leave(nd, t, si, so, waits.INPUT, i)
+    r, q = rings.head(s, i), rings.head(s, u)
+    k, outer_kind, outer = s.run[r].x & runs.KIND, s.run[q].x & runs.KIND, rings.number(s, q, 0)
     a = max(t, s.run[r].t, s.run[q].t)
-    plain = k == LEAF and outer_kind == LEAF
-    keeps = plain and number(s, r, 0) >= outer
-    m = s.run[r].n if plain and not keeps else min(room(s, o1), room(s, o3))
-    if not has(s, j) or m == 0:
-        if not (nd.eager or starved(s, i) or (has(s, j) and starved(s, j))):
-            if not has(s, j):
-                return t, si, so, leave(nd, t, si, so, WAIT_INPUT, j)
-            return t, si, so, leave(nd, t, si, so, WAIT_OUTPUT, o1 if room(s, o1) == 0 else o3)
-    elif plain and is_leaf(s.run[head(s, j)].x & KIND):
-        w = head(s, j)
+    plain = k == runs.LEAF and outer_kind == runs.LEAF
+    keeps = plain and rings.number(s, r, 0) >= outer
+    m = s.run[r].n if plain and not keeps else min(rings.room(s, o1), rings.room(s, o3))
+    if not rings.has(s, j) or m == 0:
+        if not visits.goes_ahead(s, nd, i, j):
+            if not rings.has(s, j):
+                return t, si, so, visits.leave(nd, t, si, so, waits.INPUT, j)
+            full = o1 if rings.room(s, o1) == 0 else o3
+            return t, si, so, visits.leave(nd, t, si, so, waits.ROOM, full)
+    elif plain and rings.is_leaf(s.run[rings.head(s, j)].x & runs.KIND):
+        w = rings.head(s, j)
         m = _alike(s, r, min(m, s.run[r].n, s.run[w].n), outer)
         b = max(a, s.run[w].t)
-        t, si = stall(s, INPUT, t, b, si)
+        t, si = visits.stall(s, waits.INPUT, t, b, si)
         if keeps:
             nd.nonempty = 1
-            t1 = max(t, free_at(s, o1))
-            t = max(t1, free_at(s, o3))
-            so += waited(s, ROOM, b, t)
-            x = (s.run[r].x & ~SLOPE) | SLOPE
-            y = (s.run[w].x & ~SLOPE) | SLOPE
-            put(s, o1, m, t1 + 1, t + 1, x, copied(s, o1, r, m))
-            put(s, o3, m, t + 1, t + 1, y, copied(s, o3, w, m))
-        take(s, i, m, a, t + 1, 1)
-        take(s, j, m, b, t + 1, 1)
-        return t + m, si, so, GOES_ON
-    t, si = stall(s, INPUT, t, a, si)
-    hold(s, nd, i, r)
+            t, so = visits.pass_pair(s, o1, r, o3, w, m, t, so)
+        rings.take(s, i, m, a, t + 1, 1)
+        rings.take(s, j, m, b, t + 1, 1)
+        return t + m, si, so, visits.GOES_ON
+    t, si = visits.stall(s, waits.INPUT, t, a, si)
+    visits.hold(s, nd, i, r)
     nd.outer_kind, nd.outer = outer_kind, outer
-    take_one(s, i, t)
+    rings.take_one(s, i, t)
     nd.phase = _REF
-    return t, si, so, GOES_ON
+    return t, si, so, visits.GOES_ON
 
 
 @inline
@@ -141,26 +99,26 @@ def _take_reference(
     s: SimulationState, nd: Any, c: Int, t: Int, si: Int, so: Int
 ) -> tuple[Int, Int, Int]:
     """Take the held token's reference; drop both if the token is masked."""
-    if not has(s, c):
-        return t, si, leave(nd, t, si, so, WAIT_INPUT, c)
-    w = head(s, c)
-    kind, v = s.run[w].x & KIND, number(s, w, 0)
-    t, si = stall(s, INPUT, t, s.run[w].t, si)
-    take_one(s, c, t)
+    if not rings.has(s, c):
+        return t, si, visits.leave(nd, t, si, so, waits.INPUT, c)
+    w = rings.head(s, c)
+    kind, v = s.run[w].x & runs.KIND, rings.number(s, w, 0)
+    t, si = visits.stall(s, waits.INPUT, t, s.run[w].t, si)
+    rings.take_one(s, c, t)
     nd.ref_kind, nd.ref = kind, v
     if nd.literal:
         nd.phase = _FIRST_STOP
-        return t, si, GOES_ON
-    leaf = is_leaf(nd.hk)
-    if not (leaf and is_leaf(kind)) and (nd.hk != kind or (kind == STOP and nd.hv != v)):
-        return t, si, fail(nd, t, LOCATE_MISMATCH)
-    if leaf and (nd.hk == EMPTY or nd.outer_kind != LEAF):
-        return t, si, fail(nd, t, NO_OUTER)
-    if nd.hk == LEAF and nd.hv < nd.outer:
+        return t, si, visits.GOES_ON
+    leaf = rings.is_leaf(nd.hk)
+    if not (leaf and rings.is_leaf(kind)) and (nd.hk != kind or (kind == runs.STOP and nd.hv != v)):
+        return t, si, visits.fail(nd, t, rules.LOCATE_MISMATCH)
+    if leaf and (nd.hk == runs.EMPTY or nd.outer_kind != runs.LEAF):
+        return t, si, visits.fail(nd, t, rules.NO_OUTER)
+    if nd.hk == runs.LEAF and nd.hv < nd.outer:
         nd.phase = _TAKE
-        return t + 1, si, GOES_ON
+        return t + 1, si, visits.GOES_ON
     nd.phase = _INNER
-    return t, si, GOES_ON
+    return t, si, visits.GOES_ON
 
 
 @inline
@@ -168,23 +126,22 @@ def _put_first_stop(
     s: SimulationState, nd: Any, u: Int, c: Int, t: Int, si: Int, so: Int
 ) -> tuple[Int, Int, Int]:
     """Put the outer stop in front, and see whether the held token follows (reference machine)."""
-    if nd.outer_kind == STOP:
-        if room(s, c) == 0:
-            return t, so, leave(nd, t, si, so, WAIT_OUTPUT, c)
-        t, so = stall(s, ROOM, t, free_at(s, c), so)
-        put_one(s, c, t + 1, STOP, nd.outer, np.float32(0))
-        take_one(s, u, t)
+    if nd.outer_kind == runs.STOP:
+        if rings.room(s, c) == 0:
+            return t, so, visits.leave(nd, t, si, so, waits.ROOM, c)
+        t, so = visits.put_token(s, c, t, so, runs.STOP, nd.outer, np.float32(0))
+        rings.take_one(s, u, t)
     nd.phase = _INNER
-    if nd.hk == STOP:
+    if nd.hk == runs.STOP:
         if not nd.nonempty:
             nd.phase = _PASS
         nd.nonempty = 0
-    elif nd.hk == LEAF and nd.outer_kind == LEAF and nd.hv < nd.outer:
+    elif nd.hk == runs.LEAF and nd.outer_kind == runs.LEAF and nd.hv < nd.outer:
         nd.phase = _TAKE
         t += 1
-    elif nd.hk != DONE:
+    elif nd.hk != runs.DONE:
         nd.nonempty = 1
-    return t, so, GOES_ON
+    return t, so, visits.GOES_ON
 
 
 @inline
@@ -192,11 +149,11 @@ def _put_inner(
     s: SimulationState, nd: Any, c: Int, t: Int, si: Int, so: Int
 ) -> tuple[Int, Int, Int]:
     """Put the held token."""
-    if room(s, c) == 0:
-        return t, so, leave(nd, t, si, so, WAIT_OUTPUT, c)
-    t, so = release(s, nd, c, t, so)
+    if rings.room(s, c) == 0:
+        return t, so, visits.leave(nd, t, si, so, waits.ROOM, c)
+    t, so = visits.release(s, nd, c, t, so)
     nd.phase = _LOAD
-    return t, so, GOES_ON
+    return t, so, visits.GOES_ON
 
 
 @inline
@@ -204,19 +161,19 @@ def _put_reference(
     s: SimulationState, nd: Any, c: Int, t: Int, si: Int, so: Int
 ) -> tuple[Int, Int, Int]:
     """Put its reference."""
-    if room(s, c) == 0:
-        return t, so, leave(nd, t, si, so, WAIT_OUTPUT, c)
-    t, so = stall(s, ROOM, t, free_at(s, c), so)
-    if nd.hk == DONE:
-        nd.ref_kind, nd.ref = DONE, 0
-    put_one(s, c, t + 1, nd.ref_kind, nd.ref, np.float32(0))
+    if rings.room(s, c) == 0:
+        return t, so, visits.leave(nd, t, si, so, waits.ROOM, c)
+    t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, c), so)
+    if nd.hk == runs.DONE:
+        nd.ref_kind, nd.ref = runs.DONE, 0
+    rings.put_one(s, c, t + 1, nd.ref_kind, nd.ref, np.float32(0))
     nd.phase = _OUTER
-    if is_leaf(nd.hk):
+    if rings.is_leaf(nd.hk):
         nd.phase = _TAKE
         t += 1
-    elif nd.hk == STOP and not nd.literal and nd.outer_kind != LEAF:
+    elif nd.hk == runs.STOP and not nd.literal and nd.outer_kind != runs.LEAF:
         nd.phase = _CLOSE
-    return t, so, GOES_ON
+    return t, so, visits.GOES_ON
 
 
 @inline
@@ -225,25 +182,25 @@ def _put_outer(
 ) -> tuple[Int, Int, Int]:
     """Put the outer coordinate behind its fiber, or the end."""
     zero = np.float32(0)
-    if room(s, c) == 0:
-        return t, so, leave(nd, t, si, so, WAIT_OUTPUT, c)
-    t, so = stall(s, ROOM, t, free_at(s, c), so)
-    if nd.hk == DONE:
-        put_one(s, c, t + 1, DONE, 0, zero)
+    if rings.room(s, c) == 0:
+        return t, so, visits.leave(nd, t, si, so, waits.ROOM, c)
+    t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, c), so)
+    if nd.hk == runs.DONE:
+        rings.put_one(s, c, t + 1, runs.DONE, 0, zero)
         if nd.ends_early:
-            return t, so, leave(nd, t, si, so, WAIT_NONE, 0)
+            return t, so, visits.leave(nd, t, si, so, waits.NONE, 0)
         nd.phase = _LEFT
-        return t, so, GOES_ON
-    put_one(s, c, t + 1, nd.outer_kind, nd.outer, zero)
+        return t, so, visits.GOES_ON
+    rings.put_one(s, c, t + 1, nd.outer_kind, nd.outer, zero)
     if nd.literal:
         nd.phase = _PASS
-        return t, so, GOES_ON
-    take_one(s, u, t)
+        return t, so, visits.GOES_ON
+    rings.take_one(s, u, t)
     nd.phase = _CLOSE
     if nd.hv == 0:
         nd.phase = _TAKE
         t += 1
-    return t, so, GOES_ON
+    return t, so, visits.GOES_ON
 
 
 @inline
@@ -251,12 +208,12 @@ def _pass_outer(
     s: SimulationState, nd: Any, u: Int, t: Int, si: Int, so: Int
 ) -> tuple[Int, Int, Int]:
     """Take the outer token (reference machine)."""
-    if not has(s, u):
-        return t, si, leave(nd, t, si, so, WAIT_INPUT, u)
-    t, si = stall(s, INPUT, t, s.run[head(s, u)].t, si)
-    take_one(s, u, t)
+    if not rings.has(s, u):
+        return t, si, visits.leave(nd, t, si, so, waits.INPUT, u)
+    t, si = visits.stall(s, waits.INPUT, t, s.run[rings.head(s, u)].t, si)
+    rings.take_one(s, u, t)
     nd.phase = _TAKE
-    return t + 1, si, GOES_ON
+    return t + 1, si, visits.GOES_ON
 
 
 @inline
@@ -264,15 +221,11 @@ def _take_closing(
     s: SimulationState, nd: Any, u: Int, t: Int, si: Int, so: Int
 ) -> tuple[Int, Int, Int]:
     """Take the outer stop that an inner one closes too."""
-    if not has(s, u):
-        return t, si, leave(nd, t, si, so, WAIT_INPUT, u)
-    p = s.run[head(s, u)]
-    t, si = stall(s, INPUT, t, p.t, si)
-    if p.x & KIND != STOP or p.v != nd.hv - 1:
-        return t, si, fail(nd, t, DROP_DISAGREES)
-    take_one(s, u, t)
-    nd.phase = _CLOSING
-    return t, si, GOES_ON
+    rule = rules.DROP_DISAGREES
+    t, si, status = visits.expect(s, nd, u, runs.STOP, nd.hv - 1, rule, t, si, so)
+    if status == visits.GOES_ON:
+        nd.phase = _CLOSING
+    return t, si, status
 
 
 @inline
@@ -280,12 +233,11 @@ def _put_closing(
     s: SimulationState, nd: Any, c: Int, t: Int, si: Int, so: Int
 ) -> tuple[Int, Int, Int]:
     """Put that stop."""
-    if room(s, c) == 0:
-        return t, so, leave(nd, t, si, so, WAIT_OUTPUT, c)
-    t, so = stall(s, ROOM, t, free_at(s, c), so)
-    put_one(s, c, t + 1, STOP, nd.hv - 1, np.float32(0))
+    if rings.room(s, c) == 0:
+        return t, so, visits.leave(nd, t, si, so, waits.ROOM, c)
+    t, so = visits.put_token(s, c, t, so, runs.STOP, nd.hv - 1, np.float32(0))
     nd.phase = _TAKE
-    return t + 1, so, GOES_ON
+    return t + 1, so, visits.GOES_ON
 
 
 @kernel("crdmask", _CRDMASK, _mask)
@@ -295,9 +247,9 @@ def crdmask(node: Int, table: Int) -> Int:
     nd = node_of(s, node, _CRDMASK)
     i, u, j = s.ints[nd.ins], s.ints[nd.ins + 1], s.ints[nd.ins + 2]
     o1, o2, o3 = s.ints[nd.outs], s.ints[nd.outs + 1], s.ints[nd.outs + 2]
-    t, si, so, status = nd.clk, nd.si, nd.so, GOES_ON
+    t, si, so, status = nd.clk, nd.si, nd.so, visits.GOES_ON
     nd.ht = 0
-    while status == GOES_ON:
+    while status == visits.GOES_ON:
         phase = nd.phase
         if phase == _TAKE:
             t, si, so, status = _take_inner(s, nd, i, u, j, o1, o3, t, si, so)

@@ -14,61 +14,21 @@ out), in ``s.ctl``.
 
 from __future__ import annotations
 
+from fuseloom.dataflow.sim.compiled import control, layout, maxima, rings, runs, visits, waits
 from fuseloom.dataflow.sim.compiled.inlining import inline
-from fuseloom.dataflow.sim.compiled.layout import (
-    CTL_NOTE,
-    CTL_WAIT,
-    FINISHED,
-    FOREVER,
-    SLOPE,
-    WAIT_INPUT,
-    WAIT_NODE,
-    WAIT_WORDS,
-    Int,
-    SimulationState,
-)
-from fuseloom.dataflow.sim.compiled.maxima import expect_bursts, prepare, settle
-from fuseloom.dataflow.sim.compiled.observed_layout import (
-    CHANNEL_WORDS,
-    LATENCY,
-    LOG_WORDS,
-    NODE_WORDS,
-    OBS_BINS,
-    OBS_CHANNELS,
-    OBS_DROPPED,
-    OBS_LACKING,
-    OBS_LIMIT,
-    OBS_LOG,
-    OBS_LOGGED,
-    OBS_NEXT,
-    OBS_NODE_COUNT,
-    OBS_NODES,
-    OBS_NOTES,
-    OBS_ROW_COUNT,
-    OBS_ROWS,
-    OBS_SHIFT,
-    OBS_SIGNED,
-    OBS_WAITS_END,
-    PUT_COUNT,
-    ROWS,
-    SEEN_RUNS,
-    SEEN_TAKES,
-    TAKE_COUNT,
-    WATCHED,
-)
-from fuseloom.dataflow.sim.compiled.rings import has, is_late
+from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState
 
 
 @inline
 def _cover(s: SimulationState, t: Int) -> None:
     """Make bins wide enough for clock ``t``: merge them in pairs."""
     f = s.ctl
-    bins = f[OBS_BINS]
-    while t >> f[OBS_SHIFT] >= bins:
-        f[OBS_SHIFT] += 1
+    bins = f[control.BINS]
+    while t >> f[control.SHIFT] >= bins:
+        f[control.SHIFT] += 1
         half = bins // 2
-        for row in range(f[OBS_ROW_COUNT]):
-            o = f[OBS_ROWS] + row * bins
+        for row in range(f[control.ROW_COUNT]):
+            o = f[control.ROWS] + row * bins
             for k in range(half):
                 f[o + k] = f[o + 2 * k] + f[o + 2 * k + 1]
             for k in range(half, bins):
@@ -86,8 +46,8 @@ def _count_tokens(s: SimulationState, row: Int, t: Int, n: Int, d: Int) -> None:
     """Add tokens stamped ``t``, ``t + d``, ... to a timeline."""
     f = s.ctl
     _cover(s, t + (n - 1) * d)
-    shift = f[OBS_SHIFT]
-    o = f[OBS_ROWS] + row * f[OBS_BINS]
+    shift = f[control.SHIFT]
+    o = f[control.ROWS] + row * f[control.BINS]
     if t >> shift == (t + (n - 1) * d) >> shift:
         f[o + (t >> shift)] += n
         return
@@ -104,8 +64,8 @@ def _spend(s: SimulationState, node: Int, start: Int, stop: Int, si: Int, so: In
     """Spread a visit's cycles evenly over its interval; the totals stay exact."""
     f = s.ctl
     _cover(s, stop - 1)
-    shift, bins = f[OBS_SHIFT], f[OBS_BINS]
-    o = f[OBS_ROWS] + ROWS * node * bins
+    shift, bins = f[control.SHIFT], f[control.BINS]
+    o = f[control.ROWS] + control.NODE_ROWS * node * bins
     busy = stop - start - si - so - sm
     k = start >> shift
     if k == (stop - 1) >> shift:
@@ -135,54 +95,58 @@ def _spend(s: SimulationState, node: Int, start: Int, stop: Int, si: Int, so: In
 @inline
 def _log(s: SimulationState, what: Int, first: Int, t: Int, n: Int, d: Int) -> None:
     f = s.ctl
-    o = f[OBS_LOG] + LOG_WORDS * f[OBS_NEXT]
-    if f[OBS_LOGGED] >= f[OBS_LIMIT]:
-        f[OBS_DROPPED] = max(f[OBS_DROPPED], f[o + 2] + (f[o + 3] - 1) * f[o + WATCHED])
-    f[OBS_NEXT] = f[OBS_NEXT] + 1 if f[OBS_NEXT] + 1 < f[OBS_LIMIT] else 0
+    o = f[control.LOG] + control.LOG_WORDS * f[control.NEXT_RECORD]
+    if f[control.LOGGED] >= f[control.LIMIT]:
+        f[control.DROPPED] = max(
+            f[control.DROPPED], f[o + 2] + (f[o + 3] - 1) * f[o + control.WATCHED]
+        )
+    f[control.NEXT_RECORD] = (
+        f[control.NEXT_RECORD] + 1 if f[control.NEXT_RECORD] + 1 < f[control.LIMIT] else 0
+    )
     f[o] = what
     f[o + 1] = first
     f[o + 2] = t
     f[o + 3] = n
-    f[o + WATCHED] = d
-    f[OBS_LOGGED] += 1
+    f[o + control.WATCHED] = d
+    f[control.LOGGED] += 1
 
 
 @inline
 def _put_event(s: SimulationState, c: Int, q: Int, late: Int, t: Int, n: Int, d: Int) -> None:
     """``n`` tokens stamped ``t``, ``t + d``, ... were put."""
     f = s.ctl
-    _count_tokens(s, ROWS * f[OBS_NODE_COUNT] + c, t, n, d)
-    _log(s, 4 * c + 2 * late, f[q + PUT_COUNT], t, n, d)
-    f[q + PUT_COUNT] += n
+    _count_tokens(s, control.NODE_ROWS * f[control.NODE_COUNT] + c, t, n, d)
+    _log(s, 4 * c + 2 * late, f[q + control.PUT_COUNT], t, n, d)
+    f[q + control.PUT_COUNT] += n
 
 
 @inline
 def _take_event(s: SimulationState, c: Int, q: Int, t: Int, n: Int, d: Int) -> None:
     """``n`` tokens were taken at clocks ``t``, ``t + d``, ..."""
     f = s.ctl
-    _log(s, 4 * c + 1, f[q + TAKE_COUNT], t, n, d)
-    f[q + TAKE_COUNT] += n
+    _log(s, 4 * c + 1, f[q + control.TAKE_COUNT], t, n, d)
+    f[q + control.TAKE_COUNT] += n
 
 
 @inline
 def _harvest_puts(s: SimulationState, c: Int) -> None:
     """Events of what the producer's visit put into channel ``c``."""
     f = s.ctl
-    q = f[OBS_CHANNELS] + CHANNEL_WORDS * c
+    q = f[control.CHANNELS] + control.CHANNEL_WORDS * c
     ch = s.ch[c]
-    first, end = f[q + SEEN_RUNS], ch.tr
+    first, end = f[q + control.SEEN_RUNS], ch.tr
     if first == end:
         return
-    f[q + SEEN_RUNS] = end
-    has_latency = f[q + LATENCY] > 1
+    f[q + control.SEEN_RUNS] = end
+    has_latency = f[q + control.LATENCY] > 1
     ring, mask = ch.ro, ch.rm
     t, n, d, late = 0, 0, 0, 0
     last = 0  # clock of the last token of the event so far
     for k in range(first, end):
         p = s.run[ring + (k & mask)]
         x, u, m = p.x, p.t, p.n
-        e = 1 if x & SLOPE else 0
-        slow = 1 if has_latency and is_late(x) else 0
+        e = 1 if x & runs.SLOPE else 0
+        slow = 1 if has_latency and rings.is_late(x) else 0
         step = u - last
         if (
             n > 0
@@ -206,12 +170,12 @@ def _harvest_puts(s: SimulationState, c: Int) -> None:
 def _harvest_takes(s: SimulationState, c: Int) -> None:
     """Events of what the consumer's visit took from channel ``c``."""
     f = s.ctl
-    q = f[OBS_CHANNELS] + CHANNEL_WORDS * c
+    q = f[control.CHANNELS] + control.CHANNEL_WORDS * c
     ch = s.ch[c]
-    taken = ch.ht - f[q + SEEN_TAKES]
+    taken = ch.ht - f[q + control.SEEN_TAKES]
     if taken == 0:
         return
-    f[q + SEEN_TAKES] = ch.ht
+    f[q + control.SEEN_TAKES] = ch.ht
     k = ch.tc
     found = 0
     while found < taken:
@@ -236,7 +200,7 @@ def _harvest_takes(s: SimulationState, c: Int) -> None:
             t, n, d = u, m, e
         last = u + (m - 1) * e
     _take_event(s, c, q, t, n, d)
-    if ch.cap >= FOREVER:  # nobody waits for these credits
+    if ch.cap >= layout.FOREVER:  # nobody waits for these credits
         ch.tc = ch.hc + 1
 
 
@@ -244,38 +208,38 @@ def _harvest_takes(s: SimulationState, c: Int) -> None:
 def _sign_waits(s: SimulationState, node: Int) -> None:
     """Say whose the waits are that the visit noted; ask for a pause when there are many."""
     f = s.ctl
-    end = f[CTL_WAIT]
-    for o in range(f[OBS_SIGNED], end, WAIT_WORDS):
-        f[o + 1] |= (node + 1) << WAIT_NODE
-    f[OBS_SIGNED] = end
-    if end >= f[OBS_WAITS_END]:
-        f[OBS_LACKING] = 1
+    end = f[control.NEXT_WAIT]
+    for o in range(f[control.SIGNED], end, control.WAIT_WORDS):
+        f[o + 1] |= (node + 1) << control.WAIT_NODE
+    f[control.SIGNED] = end
+    if end >= f[control.WAITS_END]:
+        f[control.LACKING] = 1
 
 
 @inline
 def harvest(s: SimulationState, node: Int, status: Int) -> None:
     """Note what the visit of a node that just ended has done."""
     f = s.ctl
-    if f[CTL_WAIT] > f[OBS_SIGNED]:
+    if f[control.NEXT_WAIT] > f[control.SIGNED]:
         _sign_waits(s, node)
     nd = s.nd[node]
-    o = f[OBS_NODES] + NODE_WORDS * node
-    watched = f[o + WATCHED]
-    if watched >= 0 and (s.ch[watched].rs != f[o + WATCHED + 1] or nd.so != f[o + 2]):
-        f[o + WATCHED + 1] = s.ch[watched].rs
-        expect_bursts(s, nd)
+    o = f[control.NODES] + control.NODE_WORDS * node
+    watched = f[o + control.WATCHED]
+    if watched >= 0 and (s.ch[watched].rs != f[o + control.WATCHED + 1] or nd.so != f[o + 2]):
+        f[o + control.WATCHED + 1] = s.ch[watched].rs
+        maxima.expect_bursts(s, nd)
     if nd.clk > f[o]:
         stalls = nd.si - f[o + 1], nd.so - f[o + 2], nd.sm - f[o + 3]
         _spend(s, node, f[o], nd.clk, stalls[0], stalls[1], stalls[2])
         f[o], f[o + 1], f[o + 2], f[o + 3] = nd.clk, nd.si, nd.so, nd.sm
-    if f[CTL_NOTE] > f[OBS_NOTES]:
+    if f[control.NEXT_NOTE] > f[control.NOTES]:
         for k in range(nd.n_in):
             c = s.ints[nd.ins + k]
             if s.ch[c].lt < 0:
-                settle(s, c)
-                prepare(s, c)
-        f[CTL_NOTE] = f[OBS_NOTES]
-    if not f[OBS_LIMIT]:
+                maxima.settle(s, c)
+                maxima.prepare(s, c)
+        f[control.NEXT_NOTE] = f[control.NOTES]
+    if not f[control.LIMIT]:
         return
     for k in range(nd.n_out):
         c = s.ints[nd.outs + k]
@@ -284,5 +248,5 @@ def harvest(s: SimulationState, node: Int, status: Int) -> None:
     for k in range(nd.n_in):
         _harvest_takes(s, s.ints[nd.ins + k])
     # It may have stopped only because its credits, dropped by now, filled their ring.
-    if status != FINISHED and nd.wk == WAIT_INPUT and has(s, nd.wc):
+    if status != visits.FINISHED and nd.wk == waits.INPUT and rings.has(s, nd.wc):
         nd.ready = 1

@@ -4,45 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from fuseloom.dataflow.sim.compiled import asking, rings, rules, runs, visits, waits
 from fuseloom.dataflow.sim.compiled.arrays import power_of_two
-from fuseloom.dataflow.sim.compiled.asking import answer, ask, base_of, stand_still
 from fuseloom.dataflow.sim.compiled.cache import kernel
 from fuseloom.dataflow.sim.compiled.inlining import inline
-from fuseloom.dataflow.sim.compiled.layout import (
-    DONE,
-    INPUT,
-    KIND,
-    LEAF,
-    MEM,
-    RING,
-    ROOM,
-    SLOPE,
-    STEP,
-    STOP,
-    WAIT_INPUT,
-    WAIT_MEMORY,
-    WAIT_NONE,
-    WAIT_OUTPUT,
-    Int,
-    SimulationState,
-    state_of,
-)
-from fuseloom.dataflow.sim.compiled.rings import (
-    append,
-    copied,
-    free_at,
-    has,
-    head,
-    number,
-    room,
-    take,
-    take_one,
-    use_slots,
-)
-from fuseloom.dataflow.sim.compiled.rules import LOCATE_MISMATCH
+from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState, state_of
 from fuseloom.dataflow.sim.compiled.setup import Setup
 from fuseloom.dataflow.sim.compiled.slots import node_of, slots
-from fuseloom.dataflow.sim.compiled.visits import fail, leave, no_room, stall, waited
 
 _PIECE = 7
 _T, _N, _REQUEST, _X, _V, _X2, _V2 = range(_PIECE)
@@ -92,17 +60,17 @@ def _deliver(s: SimulationState, nd: Any, o: Int, entry: Int, second: Int, when:
     x = s.ints[entry + (_X2 if second else _X)]
     v = s.ints[entry + (_V2 if second else _V)]
     if when <= t:
-        append(s, o, n, t, x | SLOPE, v)
+        rings.append(s, o, n, t, x | runs.SLOPE, v)
         return
     together = min(n, when - t + 1)
-    append(s, o, together, when, x & ~SLOPE, v)
+    rings.append(s, o, together, when, x & ~runs.SLOPE, v)
     if together < n:
-        if x & STEP:
+        if x & runs.STEP:
             v += together
-        elif x & RING:
+        elif x & runs.RING:
             s.ints[v + together] = s.ints[v]
             v += together
-        append(s, o, n - together, when + 1, x | SLOPE, v)
+        rings.append(s, o, n - together, when + 1, x | runs.SLOPE, v)
 
 
 @inline
@@ -118,7 +86,7 @@ def _deliver_all(s: SimulationState, nd: Any, o1: Int, o2: Int, pair: Int) -> In
     while nd.oldest < nd.newest:
         entry = nd.pieces + _PIECE * (nd.oldest & nd.mask)
         request = s.ints[entry + _REQUEST]
-        when = answer(s, port, request) if request >= 0 else 0
+        when = asking.answer(s, port, request) if request >= 0 else 0
         if when < 0:
             return -1
         if _run_ring_full(s, o1):
@@ -141,7 +109,7 @@ def _reserve(s: SimulationState, c: Int, t: Int, m: Int, x: Int) -> None:
     q = s.ch[c]
     if q.tt == 0:
         q.fp = t
-    use_slots(s, c, m, x)
+    rings.use_slots(s, c, m, x)
 
 
 @inline
@@ -152,7 +120,7 @@ def _wait_for(
     entry = nd.pieces + _PIECE * (nd.newest & nd.mask)
     s.ints[entry + _T] = t + 1
     s.ints[entry + _N] = m
-    s.ints[entry + _REQUEST] = nd.requests - 1 if x & KIND == LEAF else -1
+    s.ints[entry + _REQUEST] = nd.requests - 1 if x & runs.KIND == runs.LEAF else -1
     s.ints[entry + _X], s.ints[entry + _V] = x, v
     s.ints[entry + _X2], s.ints[entry + _V2] = x2, v2
     nd.newest += 1
@@ -176,10 +144,10 @@ def _covered(s: SimulationState, nd: Any, r: Int, m: Int, base: Int) -> Int:
     p = s.run[r]
     line, low = nd.line, nd.last_line * nd.line - base
     high = low + line - nd.size  # the last address at which an item lies inside the line
-    if not p.x & STEP:
-        at = nd.stride * number(s, r, 0)
+    if not p.x & runs.STEP:
+        at = nd.stride * rings.number(s, r, 0)
         return m if low <= at <= high else 1
-    if not p.x & MEM:
+    if not p.x & runs.MEM:
         if low > nd.stride * (p.v + 1):
             return 1
         return min(m, max(1, high // nd.stride - p.v + 1))
@@ -192,107 +160,133 @@ def _covered(s: SimulationState, nd: Any, r: Int, m: Int, base: Int) -> Int:
     return n
 
 
+@inline
+def _ready_at(s: SimulationState, nd: Any) -> Int:
+    """Cycle from which the memory takes one more request of this port; -1: not known yet."""
+    request = nd.requests - nd.outstanding
+    return asking.answer(s, nd.port, request) if request >= 0 else 0
+
+
+@inline
+def _ask(s: SimulationState, nd: Any, t: Int, address: Int, wanted: Int) -> Int:
+    """Ask for the lines of an item, ``wanted`` the first: clock at which the memory takes that."""
+    t = asking.stand_still(s, nd, t, _ready_at(s, nd))
+    last = (address + nd.size - 1) // nd.line
+    size = (last - wanted + 1) * nd.line
+    asking.ask(s, nd.port, nd.requests, t, wanted * nd.line, size, 0)
+    nd.requests += 1
+    nd.last_line = last
+    return t
+
+
+@inline
+def _pass_run(
+    s: SimulationState, nd: Any, pair: Int, base: Int, t: Int, si: Int, so: Int
+) -> tuple[Int, Int, Int, Int]:
+    """Pass on a run that needs one request; hold a token if it lacks room or the memory."""
+    i, o = s.ints[nd.ins], s.ints[nd.outs]
+    j, o2 = s.ints[nd.ins + nd.n_in - 1], s.ints[nd.outs + nd.n_in - 1]
+    if not rings.has(s, i) or not rings.has(s, j):
+        missing = j if rings.has(s, i) else i
+        return t, si, so, visits.leave(nd, t, si, so, waits.INPUT, missing)
+    r, r1 = rings.head(s, j), rings.head(s, i)
+    p, p1 = s.run[r], s.run[r1]
+    k = p.x & runs.KIND
+    if p1.x & runs.KIND != k or (k == runs.STOP and p1.v != p.v):
+        return t, si, so, visits.fail(nd, max(t, p.t), rules.LOCATE_MISMATCH)
+    a = max(t, p1.t)
+    b = max(a, p.t)
+    m = min(rings.room(s, o), rings.room(s, o2))
+    address, wanted = 0, -1
+    if k == runs.LEAF:
+        address = base + nd.stride * rings.number(s, r, 0)
+        wanted = _first_missing(s, nd, address)
+    busy = wanted >= 0 and _ready_at(s, nd) < 0
+    if m == 0 and not busy:
+        c = o if rings.room(s, o) == 0 else o2
+        if not (visits.no_room(s, nd, i, c) or visits.no_room(s, nd, j, c)):
+            return t, si, so, visits.leave(nd, t, si, so, waits.ROOM, c)
+    if m == 0 or busy:
+        t, si = visits.stall(s, waits.INPUT, t, b, si)
+        nd.hk, nd.hv = k, rings.number(s, r, 0) if k == runs.LEAF else p.v
+        nd.other = rings.number(s, r1, 0) if k == runs.LEAF else p1.v
+        if pair:
+            rings.take_one(s, i, a)
+        rings.take_one(s, j, b)
+        nd.phase = _ROOM
+        return t, si, so, visits.GOES_ON
+    si += visits.waited(s, waits.INPUT, t, b)
+    t = max(b, rings.free_at(s, o), rings.free_at(s, o2))
+    so += visits.waited(s, waits.ROOM, b, t)
+    m = min(m, p.n, p1.n)
+    if wanted >= 0:
+        t = _ask(s, nd, t, address, wanted)
+    if k == runs.LEAF and m > 1:
+        m = _covered(s, nd, r, m, base)
+    x, x1 = p.x | runs.SLOPE, p1.x | runs.SLOPE
+    v = rings.copied(s, o2, r, m)
+    v1 = rings.copied(s, o, r1, m) if pair else v
+    _wait_for(s, nd, t, m, x1, v1, x, v)
+    if pair:
+        _reserve(s, o, t, m, x1)
+        rings.take(s, i, m, a, t + 1, 1)
+    _reserve(s, o2, t, m, x)
+    rings.take(s, j, m, b, t + 1, 1)
+    if k == runs.DONE:
+        nd.phase = _DRAIN
+    else:
+        t += m
+    return t, si, so, visits.GOES_ON
+
+
+@inline
+def _pass_held(
+    s: SimulationState, nd: Any, pair: Int, base: Int, t: Int, si: Int, so: Int
+) -> tuple[Int, Int]:
+    """Pass on the held token, which has room, when the memory takes its request."""
+    if nd.hk == runs.LEAF:
+        address = base + nd.stride * nd.hv
+        wanted = _first_missing(s, nd, address)
+        if wanted >= 0:
+            if _ready_at(s, nd) < 0:
+                return t, visits.leave(nd, t, si, so, waits.MEMORY, 0)
+            t = _ask(s, nd, t, address, wanted)
+    x = nd.hk | runs.SLOPE | runs.STEP
+    _wait_for(s, nd, t, 1, x, nd.other, x, nd.hv)
+    _reserve(s, s.ints[nd.outs + nd.n_in - 1], t, 1, x)
+    if pair:
+        _reserve(s, s.ints[nd.outs], t, 1, x)
+    if nd.hk == runs.DONE:
+        nd.phase = _DRAIN
+        return t, visits.GOES_ON
+    nd.phase = _PASS
+    return t + 1, visits.GOES_ON
+
+
 @kernel("mem_read", _READER, _reader)
 def mem_read(node: Int, table: Int) -> Int:
     """Pass tokens on when the memory has what they refer to."""
     s = state_of(table)
     nd = node_of(s, node, _READER)
     pair = nd.n_in > 1
-    i, o = s.ints[nd.ins], s.ints[nd.outs]
-    j, o2 = s.ints[nd.ins + nd.n_in - 1], s.ints[nd.outs + nd.n_in - 1]
-    t, si, so, port = nd.clk, nd.si, nd.so, nd.port
-    base, outstanding = base_of(s, port), nd.outstanding
-    while True:
+    o, o2 = s.ints[nd.outs], s.ints[nd.outs + nd.n_in - 1]
+    t, si, so, status = nd.clk, nd.si, nd.so, visits.GOES_ON
+    base = asking.base_of(s, nd.port)
+    while status == visits.GOES_ON:
         full = _deliver_all(s, nd, o, o2, pair)
         if full >= 0:
-            return leave(nd, t, si, so, WAIT_OUTPUT, full)
-        if nd.phase == _DRAIN:
-            if nd.oldest < nd.newest:
-                return leave(nd, t, si, so, WAIT_MEMORY, 0)
-            return leave(nd, t, si, so, WAIT_NONE, 0)
-        if nd.phase == _PASS:
-            if not has(s, i) or not has(s, j):
-                return leave(nd, t, si, so, WAIT_INPUT, j if has(s, i) else i)
-            r, r1 = head(s, j), head(s, i)
-            p, p1 = s.run[r], s.run[r1]
-            k = p.x & KIND
-            if p1.x & KIND != k or (k == STOP and p1.v != p.v):
-                return fail(nd, max(t, p.t), LOCATE_MISMATCH)
-            a = max(t, p1.t)
-            b = max(a, p.t)
-            m = min(room(s, o), room(s, o2))
-            wanted = _first_missing(s, nd, base + nd.stride * number(s, r, 0)) if k == LEAF else -1
-            free = nd.requests - outstanding  # request that must be answered before the next
-            busy = wanted >= 0 and free >= 0 and answer(s, port, free) < 0
-            if m == 0 and not busy:
-                c = o if room(s, o) == 0 else o2
-                if not (no_room(s, nd, i, c) or no_room(s, nd, j, c)):
-                    return leave(nd, t, si, so, WAIT_OUTPUT, c)
-            if m == 0 or busy:
-                t, si = stall(s, INPUT, t, b, si)
-                nd.hk, nd.hv = k, number(s, r, 0) if k == LEAF else p.v
-                nd.other = number(s, r1, 0) if k == LEAF else p1.v
-                if pair:
-                    take_one(s, i, a)
-                take_one(s, j, b)
-                nd.phase = _ROOM
-            else:
-                si += waited(s, INPUT, t, b)
-                t = max(b, free_at(s, o), free_at(s, o2))
-                so += waited(s, ROOM, b, t)
-                m = min(m, p.n, p1.n)
-                if k == LEAF:
-                    if wanted >= 0:
-                        if nd.requests >= outstanding:
-                            t = stand_still(s, nd, t, answer(s, port, nd.requests - outstanding))
-                        address = base + nd.stride * number(s, r, 0)
-                        last = (address + nd.size - 1) // nd.line
-                        size = (last - wanted + 1) * nd.line
-                        ask(s, port, nd.requests, t, wanted * nd.line, size, 0)
-                        nd.requests += 1
-                        nd.last_line = last
-                    if m > 1:
-                        m = _covered(s, nd, r, m, base)
-                x, x1 = p.x | SLOPE, p1.x | SLOPE
-                v = copied(s, o2, r, m)
-                v1 = copied(s, o, r1, m) if pair else v
-                _wait_for(s, nd, t, m, x1, v1, x, v)
-                if pair:
-                    _reserve(s, o, t, m, x1)
-                    take(s, i, m, a, t + 1, 1)
-                _reserve(s, o2, t, m, x)
-                take(s, j, m, b, t + 1, 1)
-                if k == DONE:
-                    nd.phase = _DRAIN
-                else:
-                    t += m
-                continue
-        if nd.phase == _ROOM or nd.phase == _ROOM_2:
+            status = visits.leave(nd, t, si, so, waits.ROOM, full)
+        elif nd.phase == _DRAIN:
+            left = waits.MEMORY if nd.oldest < nd.newest else waits.NONE
+            status = visits.leave(nd, t, si, so, left, 0)
+        elif nd.phase == _PASS:
+            t, si, so, status = _pass_run(s, nd, pair, base, t, si, so)
+        elif nd.phase == _MEMORY:
+            t, status = _pass_held(s, nd, pair, base, t, si, so)
+        else:
             c = o if nd.phase == _ROOM else o2
-            if room(s, c) == 0:
-                return leave(nd, t, si, so, WAIT_OUTPUT, c)
-            t, so = stall(s, ROOM, t, free_at(s, c), so)
+            if rings.room(s, c) == 0:
+                return visits.leave(nd, t, si, so, waits.ROOM, c)
+            t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, c), so)
             nd.phase = _ROOM_2 if pair and nd.phase == _ROOM else _MEMORY
-            continue
-        # A held token has room and lacks at most the memory.
-        if nd.hk == LEAF:
-            address = base + nd.stride * nd.hv
-            wanted = _first_missing(s, nd, address)
-            if wanted >= 0:
-                if nd.requests >= outstanding:
-                    when = answer(s, port, nd.requests - outstanding)
-                    if when < 0:
-                        return leave(nd, t, si, so, WAIT_MEMORY, 0)
-                    t = stand_still(s, nd, t, when)
-                last = (address + nd.size - 1) // nd.line
-                ask(s, port, nd.requests, t, wanted * nd.line, (last - wanted + 1) * nd.line, 0)
-                nd.requests += 1
-                nd.last_line = last
-        x = nd.hk | SLOPE | STEP
-        _wait_for(s, nd, t, 1, x, nd.other, x, nd.hv)
-        _reserve(s, o2, t, 1, x)
-        if pair:
-            _reserve(s, o, t, 1, x)
-        nd.phase = _DRAIN if nd.hk == DONE else _PASS
-        if nd.hk != DONE:
-            t += 1
+    return status

@@ -6,42 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from fuseloom.dataflow.sim.compiled import functions, rings, rules, runs, visits, waits
 from fuseloom.dataflow.sim.compiled.cache import kernel
-from fuseloom.dataflow.sim.compiled.functions import larger
 from fuseloom.dataflow.sim.compiled.inlining import inline
-from fuseloom.dataflow.sim.compiled.layout import (
-    DONE,
-    EMPTY,
-    INPUT,
-    KIND,
-    LEAF,
-    ROOM,
-    STEP,
-    STOP,
-    WAIT_INPUT,
-    WAIT_NONE,
-    WAIT_OUTPUT,
-    Int,
-    SimulationState,
-    state_of,
-    view,
-)
-from fuseloom.dataflow.sim.compiled.rings import (
-    free_at,
-    has,
-    head,
-    is_leaf,
-    pass_by,
-    put_one,
-    room,
-    starved,
-    take,
-    take_one,
-)
-from fuseloom.dataflow.sim.compiled.rules import GUIDE_DISAGREES
+from fuseloom.dataflow.sim.compiled.layout import FOREVER, Int, SimulationState, state_of, view
 from fuseloom.dataflow.sim.compiled.setup import Setup
 from fuseloom.dataflow.sim.compiled.slots import node_of, slots
-from fuseloom.dataflow.sim.compiled.visits import fail, leave, stall, waited
 
 REGISTER = slots(
     is_max="p0",  # values are not added, the largest is kept
@@ -51,13 +21,13 @@ REGISTER = slots(
     phase="s0",  # what comes next, one of those below
     filled="s1",  # the register has a content
     added="s2",  # a value came
+    end_kind="s3",  # of the guide's token, or of what is to be put behind the total
+    end_level="s4",  # its level
 )
 """The slots that reducers of numbers and of tiles share."""
 
 _REDUCER = REGISTER.also(
     total="f0",  # the register's content
-    guide_kind="s3",  # of the guide's token
-    guide_level="s4",  # its level
 )
 
 
@@ -76,11 +46,135 @@ def register(setup: Setup) -> dict[str, float]:
     }
 
 
+_GUIDE, _VALUES, _CLOSING, _TOTAL, _END = range(5)
+# Take the guide's token; take values; take the guide's stop; put the total; put a stop or D.
+
+
+def reducer(guided: Any, most: Any, fold: Any, lacks_space: Any, put_total: Any) -> Any:
+    """The visit of a kernel that folds each innermost fiber, or one per coordinate of a guide.
+
+    ``hv`` is the level of the stop of the values.
+
+    Parameters
+    ----------
+    guided : helper
+        ``guided(nd)``: whether the second input is a guide.
+    most : helper
+        ``most(nd)``: how many values one visit may fold.
+    fold : helper
+        ``fold(s, nd, i, r, m)``: adds the first ``m`` values of run ``r`` of channel ``i``.
+    lacks_space : helper
+        ``lacks_space(s, nd)``: whether nothing can hold the total that is to be put.
+    put_total : helper
+        ``put_total(s, nd, o, a, t)``: puts the register's content, or what nothing adds up to, at
+        clock ``t``, and empties it; the wait for room began at ``a``.
+    """
+
+    @inline
+    def visit(s: SimulationState, nd: Any) -> Int:
+        i, o, has_guide, left = s.ints[nd.ins], s.ints[nd.outs], guided(nd), most(nd)
+        t, si, so = nd.clk, nd.si, nd.so
+        while True:
+            if has_guide and (nd.phase == _GUIDE or nd.phase == _CLOSING):
+                g = s.ints[nd.ins + 1]
+                if not rings.has(s, g):
+                    return visits.leave(nd, t, si, so, waits.INPUT, g)
+                p = s.run[rings.head(s, g)]
+                t, si = visits.stall(s, waits.INPUT, t, p.t, si)
+                k, v = p.x & runs.KIND, p.v
+                rings.take_one(s, g, t)
+                if nd.phase == _GUIDE:
+                    nd.end_kind, nd.end_level = k, v
+                    nd.phase = _VALUES
+                elif k != runs.STOP or v != nd.hv - 1:
+                    return visits.fail(nd, t, rules.GUIDE_DISAGREES)
+                else:
+                    nd.phase = _TOTAL
+            elif nd.phase == _GUIDE:
+                nd.phase = _VALUES
+            while nd.phase == _VALUES:
+                if not rings.has(s, i):
+                    return visits.leave(nd, t, si, so, waits.INPUT, i)
+                r = rings.head(s, i)
+                k, v, m = s.run[r].x & runs.KIND, s.run[r].v, min(s.run[r].n, left)
+                a = max(t, s.run[r].t)
+                in_fiber = not has_guide or rings.is_leaf(nd.end_kind)
+                if in_fiber and k == runs.LEAF:
+                    if m == 0:
+                        nd.ready = 1
+                        return visits.leave(nd, t, si, so, waits.INPUT, i)
+                    left -= m
+                    si += visits.waited(s, waits.INPUT, t, a)
+                    fold(s, nd, i, r, m)
+                    rings.take(s, i, m, a, a + 1, 1)
+                    t = a + m
+                    continue
+                if in_fiber and k == runs.EMPTY:
+                    a = rings.pass_by(s, i, t)
+                    t, si = visits.stall(s, waits.INPUT, t, a, si)
+                    continue
+                if (
+                    not has_guide
+                    and rings.room(s, o) == 0
+                    and not (nd.eager or rings.starved(s, i))
+                ):
+                    return visits.leave(nd, t, si, so, waits.ROOM, o)
+                t, si = visits.stall(s, waits.INPUT, t, a, si)
+                rings.take_one(s, i, t)
+                if in_fiber and k == runs.STOP:
+                    nd.hv = v
+                    nd.phase = _CLOSING if has_guide and v > 0 else _TOTAL
+                    continue
+                if not has_guide:
+                    nd.end_kind, nd.end_level = k, 0
+                elif k != nd.end_kind or (k == runs.STOP and v != nd.end_level + 1):
+                    return visits.fail(nd, t, rules.GUIDE_DISAGREES)
+                nd.phase = _END
+            if nd.phase == _CLOSING:
+                continue
+            if rings.room(s, o) == 0:
+                return visits.leave(nd, t, si, so, waits.ROOM, o)
+            if nd.phase == _TOTAL:
+                if lacks_space(s, nd):
+                    return visits.leave(nd, t, si, so, waits.DRAIN, o)
+                a = t
+                t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, o), so)
+                put_total(s, nd, o, a, t)
+                nd.filled, nd.added = nd.starts_filled, 0
+                if nd.hv > 0:
+                    nd.end_kind, nd.end_level = runs.STOP, nd.hv - 1
+                    nd.phase = _END
+                    continue
+            else:
+                kind = nd.end_kind
+                t, so = visits.put_token(s, o, t, so, kind, nd.end_level, np.float32(0))
+                if kind == runs.DONE:
+                    return visits.leave(nd, t, si, so, waits.NONE, 0)
+            t += 1
+            nd.phase = _GUIDE
+
+    return visit
+
+
 @inline
-def _fold(s: SimulationState, nd: Any, r: Int) -> None:
+def _has_guide(nd: Any) -> Int:
+    return True
+
+
+@inline
+def _has_none(nd: Any) -> Int:
+    return False
+
+
+@inline
+def _any_number(nd: Any) -> Int:
+    return FOREVER
+
+
+@inline
+def _fold(s: SimulationState, nd: Any, i: Int, r: Int, n: Int) -> None:
     """Add the values of a run, one after the other: that order decides the rounding."""
-    p = s.run[r]
-    v, n, step = p.v, p.n, p.x & STEP
+    v, step = s.run[r].v, s.run[r].x & runs.STEP
     total = np.float32(nd.total)
     values = view(s.floats, v, n)
     if not nd.is_max:
@@ -97,157 +191,41 @@ def _fold(s: SimulationState, nd: Any, r: Int) -> None:
             first = 1
         if step:
             for e in range(first, n):
-                total = larger(total, values[e])
+                total = functions.larger(total, values[e])
         else:
-            total = larger(total, values[0])
+            total = functions.larger(total, values[0])
     nd.total = total
     nd.filled = 1
     nd.added = 1
 
 
 @inline
-def _put_total(s: SimulationState, nd: Any, o: Int, t: Int) -> None:
-    """Put the register's content, or what nothing adds up to, and begin the next fiber."""
+def _lacks_nothing(s: SimulationState, nd: Any) -> Int:
+    return False
+
+
+@inline
+def _put_total(s: SimulationState, nd: Any, o: Int, a: Int, t: Int) -> None:
     if nd.filled and (nd.added or nd.default):
-        put_one(s, o, t + 1, LEAF, 0, np.float32(nd.total))
+        rings.put_one(s, o, t + 1, runs.LEAF, 0, np.float32(nd.total))
     else:
-        put_one(s, o, t + 1, LEAF if nd.empty_is_zero else EMPTY, 0, np.float32(0))
+        rings.put_one(s, o, t + 1, runs.LEAF if nd.empty_is_zero else runs.EMPTY, 0, np.float32(0))
     nd.total = 0.0
-    nd.filled = nd.starts_filled
-    nd.added = 0
 
 
-_TAKE, _PUT_TOTAL, _PUT_STOP, _PUT_DONE = range(4)
+_reduce = reducer(_has_none, _any_number, _fold, _lacks_nothing, _put_total)
+_guided_reduce = reducer(_has_guide, _any_number, _fold, _lacks_nothing, _put_total)
 
 
 @kernel("reduce", _REDUCER, register)
 def reduce(node: Int, table: Int) -> Int:
-    """Fold each innermost fiber; ``hv`` is the level of the stop at hand."""
+    """Fold each innermost fiber."""
     s = state_of(table)
-    nd = node_of(s, node, _REDUCER)
-    i, o = s.ints[nd.ins], s.ints[nd.outs]
-    t, si, so = nd.clk, nd.si, nd.so
-    zero = np.float32(0)
-    while True:
-        if nd.phase == _TAKE:
-            if not has(s, i):
-                return leave(nd, t, si, so, WAIT_INPUT, i)
-            r = head(s, i)
-            p = s.run[r]
-            k = p.x & KIND
-            a = max(t, p.t)
-            if k == LEAF:
-                si += waited(s, INPUT, t, a)
-                m = p.n
-                _fold(s, nd, r)
-                take(s, i, m, a, a + 1, 1)
-                t = a + m
-                continue
-            if k == EMPTY:
-                a = pass_by(s, i, t)
-                t, si = stall(s, INPUT, t, a, si)
-                continue
-            if room(s, o) == 0 and not (nd.eager or starved(s, i)):
-                return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            t, si = stall(s, INPUT, t, a, si)
-            nd.hv = p.v
-            take_one(s, i, t)
-            nd.phase = _PUT_TOTAL if k == STOP else _PUT_DONE
-        if room(s, o) == 0:
-            return leave(nd, t, si, so, WAIT_OUTPUT, o)
-        t, so = stall(s, ROOM, t, free_at(s, o), so)
-        if nd.phase == _PUT_TOTAL:
-            _put_total(s, nd, o, t)
-            if nd.hv > 0:
-                nd.phase = _PUT_STOP
-                continue
-        elif nd.phase == _PUT_STOP:
-            put_one(s, o, t + 1, STOP, nd.hv - 1, zero)
-        else:
-            put_one(s, o, t + 1, DONE, 0, zero)
-            return leave(nd, t, si, so, WAIT_NONE, 0)
-        t += 1
-        nd.phase = _TAKE
-
-
-_GUIDE, _VALUES, _CLOSING, _TOTAL, _STOP_AFTER = range(5)
-# Take the guide's token; take values; take the guide's stop; put the total; put a stop or D.
+    return _reduce(s, node_of(s, node, _REDUCER))
 
 
 @kernel("guided_reduce", _REDUCER, register)
 def guided_reduce(node: Int, table: Int) -> Int:
-    """One fiber per coordinate of the guide; ``hv`` is the level of the stop of the values."""
+    """One fiber per coordinate of the guide."""
     s = state_of(table)
-    nd = node_of(s, node, _REDUCER)
-    i, g, o = s.ints[nd.ins], s.ints[nd.ins + 1], s.ints[nd.outs]
-    t, si, so = nd.clk, nd.si, nd.so
-    zero = np.float32(0)
-    while True:
-        if nd.phase == _GUIDE or nd.phase == _CLOSING:
-            if not has(s, g):
-                return leave(nd, t, si, so, WAIT_INPUT, g)
-            p = s.run[head(s, g)]
-            a = max(t, p.t)
-            si += waited(s, INPUT, t, a)
-            t = a
-            k, v = p.x & KIND, p.v
-            take_one(s, g, t)
-            if nd.phase == _CLOSING:
-                if k != STOP or v != nd.hv - 1:
-                    return fail(nd, t, GUIDE_DISAGREES)
-                nd.phase = _TOTAL
-            else:
-                nd.guide_kind, nd.guide_level = k, v
-                nd.phase = _VALUES
-        if nd.phase == _VALUES:
-            if not has(s, i):
-                return leave(nd, t, si, so, WAIT_INPUT, i)
-            r = head(s, i)
-            p = s.run[r]
-            k, v = p.x & KIND, p.v
-            a = max(t, p.t)
-            in_fiber = is_leaf(nd.guide_kind)
-            if in_fiber and k == EMPTY:
-                a = pass_by(s, i, t)
-                si += waited(s, INPUT, t, a)
-                t = a
-                continue
-            si += waited(s, INPUT, t, a)
-            t = a
-            if in_fiber and k == LEAF:
-                m = p.n
-                _fold(s, nd, r)
-                take(s, i, m, a, a + 1, 1)
-                t = a + m
-                continue
-            take_one(s, i, t)
-            if in_fiber:
-                if k == DONE:
-                    return fail(nd, t, GUIDE_DISAGREES)
-                nd.hv = v
-                nd.phase = _TOTAL if v == 0 else _CLOSING
-                continue
-            if nd.guide_kind == DONE:
-                if k != DONE:
-                    return fail(nd, t, GUIDE_DISAGREES)
-            elif k != STOP or v != nd.guide_level + 1:
-                return fail(nd, t, GUIDE_DISAGREES)
-            nd.phase = _STOP_AFTER
-        if nd.phase == _TOTAL or nd.phase == _STOP_AFTER:
-            if room(s, o) == 0:
-                return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            a = max(t, free_at(s, o))
-            so += waited(s, ROOM, t, a)
-            t = a
-            if nd.phase == _TOTAL:
-                _put_total(s, nd, o, t)
-                if nd.hv > 0:
-                    nd.guide_kind, nd.guide_level = STOP, nd.hv - 1
-                    nd.phase = _STOP_AFTER
-                    continue
-            else:
-                put_one(s, o, t + 1, nd.guide_kind, nd.guide_level, zero)
-                if nd.guide_kind == DONE:
-                    return leave(nd, t, si, so, WAIT_NONE, 0)
-            t += 1
-            nd.phase = _GUIDE
+    return _guided_reduce(s, node_of(s, node, _REDUCER))

@@ -2,53 +2,12 @@
 
 from __future__ import annotations
 
+from fuseloom.dataflow.sim.compiled import rings, rules, runs, visits, waits
 from fuseloom.dataflow.sim.compiled.cache import kernel
 from fuseloom.dataflow.sim.compiled.ending import finish
-from fuseloom.dataflow.sim.compiled.layout import (
-    DONE,
-    EMPTY,
-    GOES_ON,
-    INPUT,
-    KIND,
-    LEAF,
-    MEM,
-    REPEAT,
-    RING,
-    ROOM,
-    SIGNAL_STOP,
-    SLOPE,
-    STOP,
-    WAIT_INPUT,
-    WAIT_NONE,
-    WAIT_OUTPUT,
-    Int,
-    state_of,
-)
-from fuseloom.dataflow.sim.compiled.rings import (
-    free_at,
-    has,
-    head,
-    is_leaf,
-    number,
-    put,
-    room,
-    slot,
-    take,
-    take_one,
-)
-from fuseloom.dataflow.sim.compiled.rules import NOTHING_TO_REPEAT
+from fuseloom.dataflow.sim.compiled.layout import Int, state_of
 from fuseloom.dataflow.sim.compiled.setup import Setup
 from fuseloom.dataflow.sim.compiled.slots import node_of, slots
-from fuseloom.dataflow.sim.compiled.visits import (
-    fail,
-    hold,
-    leave,
-    no_room,
-    put_held,
-    release,
-    stall,
-    waited,
-)
 
 _REPSIG = slots(
     holding="s0",  # a token was taken and its signal waits for room
@@ -65,33 +24,31 @@ def repsig(node: Int, table: Int) -> Int:
     nd.ht = 0
     while True:
         if nd.holding:
-            t, so, status = put_held(s, nd, o, t, si, so, 1)
-            if status != GOES_ON:
+            t, so, status = visits.put_held(s, nd, o, t, si, so, 1)
+            if status != visits.GOES_ON:
                 return status
             nd.holding = 0
             continue
-        if not has(s, i):
-            return leave(nd, t, si, so, WAIT_INPUT, i)
-        p = s.run[head(s, i)]
-        k = p.x & KIND
-        signal = k if k == DONE else SIGNAL_STOP if k == STOP else REPEAT
+        if not rings.has(s, i):
+            return visits.leave(nd, t, si, so, waits.INPUT, i)
+        p = s.run[rings.head(s, i)]
+        k = p.x & runs.KIND
+        signal = k if k == runs.DONE else runs.SIGNAL_STOP if k == runs.STOP else runs.REPEAT
         a = max(t, p.t)
-        m = room(s, o)
+        m = rings.room(s, o)
         if m == 0:
-            if not no_room(s, nd, i, o):
-                return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            t, si = stall(s, INPUT, t, a, si)
+            if not visits.no_room(s, nd, i, o):
+                return visits.leave(nd, t, si, so, waits.ROOM, o)
+            t, si = visits.stall(s, waits.INPUT, t, a, si)
             nd.hk, nd.hv, nd.holding = signal, 0, 1
-            take_one(s, i, t)
+            rings.take_one(s, i, t)
             continue
         m = min(m, p.n)
-        si += waited(s, INPUT, t, a)
-        t = max(a, free_at(s, o))
-        so += waited(s, ROOM, a, t)
-        take(s, i, m, a, t + 1, 1)
-        put(s, o, m, t + 1, t + 1, signal | SLOPE, 0)
-        if k == DONE:
-            return leave(nd, t, si, so, WAIT_NONE, 0)
+        t, si, so = visits.begin(s, o, t, a, si, so)
+        rings.take(s, i, m, a, t + 1, 1)
+        rings.put(s, o, m, t + 1, t + 1, signal | runs.SLOPE, 0)
+        if k == runs.DONE:
+            return visits.leave(nd, t, si, so, waits.NONE, 0)
         t += m
 
 
@@ -125,83 +82,79 @@ def repeat(node: Int, table: Int) -> Int:
     nd.ht = 0
     while True:
         if nd.phase == _AHEAD:
-            if not has(s, i):
-                return leave(nd, t, si, so, WAIT_INPUT, i)
-            p = s.run[head(s, i)]
-            t, si = stall(s, INPUT, t, p.t, si)
-            nd.hk, nd.hv = STOP, 0
-            if p.x & KIND == STOP:
+            if not rings.has(s, i):
+                return visits.leave(nd, t, si, so, waits.INPUT, i)
+            p = s.run[rings.head(s, i)]
+            t, si = visits.stall(s, waits.INPUT, t, p.t, si)
+            nd.hk, nd.hv = runs.STOP, 0
+            if p.x & runs.KIND == runs.STOP:
                 nd.hv = p.v + 1
-                take_one(s, i, t)
+                rings.take_one(s, i, t)
             nd.phase = _PUT
         if nd.phase == _PUT:
-            if room(s, o) == 0:
-                return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            t, so = release(s, nd, o, t, so)
+            if rings.room(s, o) == 0:
+                return visits.leave(nd, t, si, so, waits.ROOM, o)
+            t, so = visits.release(s, nd, o, t, so)
             nd.phase = _ORDER
-            if nd.hk == DONE:
+            if nd.hk == runs.DONE:
                 if nd.ends_early:
-                    return leave(nd, t, si, so, WAIT_NONE, 0)
+                    return visits.leave(nd, t, si, so, waits.NONE, 0)
                 nd.phase = _LEFT
             else:
                 t += 1
         if nd.phase == _LEFT:
             return finish(s, nd, i, t, si, so)
-        if not has(s, i):
-            return leave(nd, t, si, so, WAIT_INPUT, i)
-        if not has(s, j):
-            return leave(nd, t, si, so, WAIT_INPUT, j)
-        r = head(s, i)
+        if not rings.has(s, i):
+            return visits.leave(nd, t, si, so, waits.INPUT, i)
+        if not rings.has(s, j):
+            return visits.leave(nd, t, si, so, waits.INPUT, j)
+        r = rings.head(s, i)
         x, v = s.run[r].x, s.run[r].v
-        k = x & KIND
-        p = s.run[head(s, j)]
-        order = p.x & KIND
+        k = x & runs.KIND
+        p = s.run[rings.head(s, j)]
+        order = p.x & runs.KIND
         a = max(t, s.run[r].t, p.t)
-        if order == REPEAT:
-            if not is_leaf(k):
-                return fail(nd, t, NOTHING_TO_REPEAT)
-            m = room(s, o)
+        if order == runs.REPEAT:
+            if not rings.is_leaf(k):
+                return visits.fail(nd, t, rules.NOTHING_TO_REPEAT)
+            m = rings.room(s, o)
             if m == 0:
-                if not no_room(s, nd, j, o):
-                    return leave(nd, t, si, so, WAIT_OUTPUT, o)
-                si += waited(s, INPUT, t, a)
-                t = a
-                hold(s, nd, i, r)
-                take_one(s, j, t)
+                if not visits.no_room(s, nd, j, o):
+                    return visits.leave(nd, t, si, so, waits.ROOM, o)
+                t, si = visits.stall(s, waits.INPUT, t, a, si)
+                visits.hold(s, nd, i, r)
+                rings.take_one(s, j, t)
                 nd.phase = _PUT
                 continue
             m = min(m, p.n)
-            si += waited(s, INPUT, t, a)
-            t = max(a, free_at(s, o))
-            so += waited(s, ROOM, a, t)
-            z = k | SLOPE
-            if k == LEAF:
+            t, si, so = visits.begin(s, o, t, a, si, so)
+            z = k | runs.SLOPE
+            if k == runs.LEAF:
                 if not is_value:
-                    v = number(s, r, 0)
-                elif x & RING:
-                    z |= MEM | RING
-                    w = slot(s, o)
+                    v = rings.number(s, r, 0)
+                elif x & runs.RING:
+                    z |= runs.MEM | runs.RING
+                    w = rings.slot(s, o)
                     s.floats[w] = s.floats[v]
                     v = w
                 else:
-                    z |= MEM
-            take(s, j, m, a, t + 1, 1)
-            put(s, o, m, t + 1, t + 1, z, v)
+                    z |= runs.MEM
+            rings.take(s, j, m, a, t + 1, 1)
+            rings.put(s, o, m, t + 1, t + 1, z, v)
             t += m
             continue
-        si += waited(s, INPUT, t, a)
-        t = a
-        take_one(s, j, t)
-        if order == SIGNAL_STOP:
-            take_one(s, i, t)
-            nd.hk, nd.hv = STOP, 0
-            if k == STOP:
+        t, si = visits.stall(s, waits.INPUT, t, a, si)
+        rings.take_one(s, j, t)
+        if order == runs.SIGNAL_STOP:
+            rings.take_one(s, i, t)
+            nd.hk, nd.hv = runs.STOP, 0
+            if k == runs.STOP:
                 nd.hv = v + 1
                 nd.phase = _PUT
-            elif k == EMPTY and nd.ignores_stop:
+            elif k == runs.EMPTY and nd.ignores_stop:
                 nd.phase = _PUT
             else:
                 nd.phase = _AHEAD
         else:
-            nd.hk, nd.hv = DONE, 0
+            nd.hk, nd.hv = runs.DONE, 0
             nd.phase = _PUT

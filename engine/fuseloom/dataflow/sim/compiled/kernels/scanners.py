@@ -6,47 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from fuseloom.dataflow.sim.compiled import rings, rules, runs, visits, waits
 from fuseloom.dataflow.sim.compiled.cache import kernel
 from fuseloom.dataflow.sim.compiled.inlining import inline
-from fuseloom.dataflow.sim.compiled.layout import (
-    DONE,
-    EMPTY,
-    GOES_ON,
-    INPUT,
-    KIND,
-    LEAF,
-    MEM,
-    RING,
-    ROOM,
-    SLOPE,
-    STEP,
-    STOP,
-    WAIT_INPUT,
-    WAIT_NONE,
-    WAIT_OUTPUT,
-    Int,
-    SimulationState,
-    state_of,
-)
-from fuseloom.dataflow.sim.compiled.rings import (
-    copied,
-    free_at,
-    has,
-    head,
-    is_leaf,
-    number,
-    put,
-    put_one,
-    room,
-    slot,
-    starved,
-    take,
-    take_one,
-)
-from fuseloom.dataflow.sim.compiled.rules import BAD_FIBER, LOCATE_MISMATCH
+from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState, state_of
 from fuseloom.dataflow.sim.compiled.setup import Setup
 from fuseloom.dataflow.sim.compiled.slots import node_of, slots
-from fuseloom.dataflow.sim.compiled.visits import fail, leave, no_room, put_held, stall, waited
 
 _REFS, _FIBER, _AHEAD, _CRD, _REF, _LAST_REF = range(6)
 # Next reference; inside a fiber; before its stop; put a control token as coordinate, and as
@@ -82,103 +47,112 @@ def _scan(s: SimulationState, nd: Any, compressed: Int) -> Int:
     zero = np.float32(0)
     while True:
         if phase == _REFS:
-            if not has(s, i):
-                wait, c = WAIT_INPUT, i
+            if not rings.has(s, i):
+                wait, c = waits.INPUT, i
                 break
-            r = head(s, i)
+            r = rings.head(s, i)
             q = s.run[r]
-            k = q.x & KIND
-            t, si = stall(s, INPUT, t, q.t, si)
-            if k == LEAF:
-                ref = number(s, r, 0)
+            k = q.x & runs.KIND
+            t, si = visits.stall(s, waits.INPUT, t, q.t, si)
+            if k == runs.LEAF:
+                ref = rings.number(s, r, 0)
                 if compressed:
                     if ref < 0 or ref >= size:
-                        return fail(nd, t, BAD_FIBER)
+                        return visits.fail(nd, t, rules.BAD_FIBER)
                     p, end = s.ints[seg + ref], s.ints[seg + ref + 1]
                     base = 0
                 else:
                     p, end, base = 0, size, ref * size
                 phase = _FIBER
-            elif k == EMPTY and not forwards_empty:
+            elif k == runs.EMPTY and not forwards_empty:
                 p, end = 0, 0
                 phase = _AHEAD
             else:
                 nd.hk = k
-                nd.hv = q.v + 1 if k == STOP else 0
+                nd.hv = q.v + 1 if k == runs.STOP else 0
                 phase = _CRD
-            take_one(s, i, t)
+            rings.take_one(s, i, t)
         if phase == _FIBER:
             stuck = False
             while p < end:
-                m = min(room(s, o1), room(s, o2), end - p)
+                m = min(rings.room(s, o1), rings.room(s, o2), end - p)
                 if m == 0:
                     stuck = True
                     break
-                a = max(t, free_at(s, o1))
-                b = max(a, free_at(s, o2))
-                so += waited(s, ROOM, t, b)
+                a = max(t, rings.free_at(s, o1))
+                b = max(a, rings.free_at(s, o2))
+                so += visits.waited(s, waits.ROOM, t, b)
                 if compressed:
-                    put(s, o1, m, a + 1, b + 1, LEAF | SLOPE | STEP | MEM, crd + p)
+                    rings.put(
+                        s,
+                        o1,
+                        m,
+                        a + 1,
+                        b + 1,
+                        runs.LEAF | runs.SLOPE | runs.STEP | runs.MEM,
+                        crd + p,
+                    )
                 else:
-                    put(s, o1, m, a + 1, b + 1, LEAF | SLOPE | STEP, p)
-                put(s, o2, m, b + 1, b + 1, LEAF | SLOPE | STEP, base + p)
+                    rings.put(s, o1, m, a + 1, b + 1, runs.LEAF | runs.SLOPE | runs.STEP, p)
+                rings.put(s, o2, m, b + 1, b + 1, runs.LEAF | runs.SLOPE | runs.STEP, base + p)
                 p += m
                 t = b + m
             if stuck:
-                if room(s, o1) == 0:
-                    wait, c = WAIT_OUTPUT, o1
+                if rings.room(s, o1) == 0:
+                    wait, c = waits.ROOM, o1
                     break
-                if not (nd.eager and starved(s, o2)):
-                    wait, c = WAIT_OUTPUT, o2
+                if not (nd.eager and rings.starved(s, o2)):
+                    wait, c = waits.ROOM, o2
                     break
-                t, so = stall(s, ROOM, t, free_at(s, o1), so)
-                put_one(s, o1, t + 1, LEAF, s.ints[crd + p] if compressed else p, zero)
+                t, so = visits.put_token(
+                    s, o1, t, so, runs.LEAF, s.ints[crd + p] if compressed else p, zero
+                )
                 phase = _LAST_REF
             else:
                 phase = _AHEAD
         if phase == _LAST_REF:
-            if room(s, o2) == 0:
-                wait, c = WAIT_OUTPUT, o2
+            if rings.room(s, o2) == 0:
+                wait, c = waits.ROOM, o2
                 break
-            a = max(t, free_at(s, o2))
-            so += waited(s, ROOM, t, a)
-            put_one(s, o2, a + 1, LEAF, base + p, zero)
+            a = max(t, rings.free_at(s, o2))
+            so += visits.waited(s, waits.ROOM, t, a)
+            rings.put_one(s, o2, a + 1, runs.LEAF, base + p, zero)
             t = a + 1
             p += 1
             phase = _FIBER
             continue
         if phase == _AHEAD:
-            if not has(s, i):
-                wait, c = WAIT_INPUT, i
+            if not rings.has(s, i):
+                wait, c = waits.INPUT, i
                 break
-            q = s.run[head(s, i)]
-            t, si = stall(s, INPUT, t, q.t, si)
-            nd.hk = STOP
+            q = s.run[rings.head(s, i)]
+            t, si = visits.stall(s, waits.INPUT, t, q.t, si)
+            nd.hk = runs.STOP
             nd.hv = 0
-            if q.x & KIND == STOP:
+            if q.x & runs.KIND == runs.STOP:
                 nd.hv = q.v + 1
-                take_one(s, i, t)
+                rings.take_one(s, i, t)
             phase = _CRD
         if phase == _CRD:
-            if room(s, o1) == 0:
-                wait, c = WAIT_OUTPUT, o1
+            if rings.room(s, o1) == 0:
+                wait, c = waits.ROOM, o1
                 break
-            t, so = stall(s, ROOM, t, free_at(s, o1), so)
-            put(s, o1, 1, t + 1, t + 1, nd.hk | STEP, nd.hv)
+            t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, o1), so)
+            rings.put(s, o1, 1, t + 1, t + 1, nd.hk | runs.STEP, nd.hv)
             phase = _REF
         if phase == _REF:
-            if room(s, o2) == 0:
-                wait, c = WAIT_OUTPUT, o2
+            if rings.room(s, o2) == 0:
+                wait, c = waits.ROOM, o2
                 break
-            t, so = stall(s, ROOM, t, free_at(s, o2), so)
-            put(s, o2, 1, t + 1, t + 1, nd.hk | STEP, nd.hv)
+            t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, o2), so)
+            rings.put(s, o2, 1, t + 1, t + 1, nd.hk | runs.STEP, nd.hv)
             phase = _REFS
-            if nd.hk == DONE:
-                wait, c = WAIT_NONE, 0
+            if nd.hk == runs.DONE:
+                wait, c = waits.NONE, 0
                 break
             t += 1
     nd.phase, nd.position, nd.end, nd.base = phase, p, end, base
-    return leave(nd, t, si, so, wait, c)
+    return visits.leave(nd, t, si, so, wait, c)
 
 
 def fibers_setup(setup: Setup) -> dict[str, float]:
@@ -237,80 +211,79 @@ def locate(node: Int, table: Int) -> Int:
     nd.ht = 0
     while True:
         if nd.phase == _PUT:
-            t, so, status = put_held(s, nd, o, t, si, so, 1)
-            if status != GOES_ON:
+            t, so, status = visits.put_held(s, nd, o, t, si, so, 1)
+            if status != visits.GOES_ON:
                 return status
             nd.phase = _BOTH
             continue
         if nd.phase == _SECOND:
-            if not has(s, j):
-                return leave(nd, t, si, so, WAIT_INPUT, j)
-            q = head(s, j)
-            t, si = stall(s, INPUT, t, s.run[q].t, si)
-            kj = s.run[q].x & KIND
+            if not rings.has(s, j):
+                return visits.leave(nd, t, si, so, waits.INPUT, j)
+            q = rings.head(s, j)
+            t, si = visits.stall(s, waits.INPUT, t, s.run[q].t, si)
+            kj = s.run[q].x & runs.KIND
             nd.hk, nd.hv = nd.crd_kind, nd.crd
-            if is_leaf(nd.crd_kind):
-                if not is_leaf(kj):
-                    return fail(nd, t, LOCATE_MISMATCH)
-                if kj == EMPTY:
-                    nd.hk = EMPTY
-                elif nd.crd_kind == LEAF:
-                    nd.hv = number(s, q, 0) * dim + nd.crd
+            if rings.is_leaf(nd.crd_kind):
+                if not rings.is_leaf(kj):
+                    return visits.fail(nd, t, rules.LOCATE_MISMATCH)
+                if kj == runs.EMPTY:
+                    nd.hk = runs.EMPTY
+                elif nd.crd_kind == runs.LEAF:
+                    nd.hv = rings.number(s, q, 0) * dim + nd.crd
             elif kj != nd.crd_kind or s.run[q].v != nd.crd:
-                return fail(nd, t, LOCATE_MISMATCH)
-            take_one(s, j, t)
+                return visits.fail(nd, t, rules.LOCATE_MISMATCH)
+            rings.take_one(s, j, t)
             nd.phase = _PUT
             continue
-        if not has(s, i):
-            return leave(nd, t, si, so, WAIT_INPUT, i)
-        r = head(s, i)
+        if not rings.has(s, i):
+            return visits.leave(nd, t, si, so, waits.INPUT, i)
+        r = rings.head(s, i)
         x, v = s.run[r].x, s.run[r].v
-        k = x & KIND
-        ahead = not has(s, j)
-        if ahead and not (nd.eager or starved(s, i)):
-            return leave(nd, t, si, so, WAIT_INPUT, j)
-        m = room(s, o)
+        k = x & runs.KIND
+        ahead = not rings.has(s, j)
+        if ahead and not (nd.eager or rings.starved(s, i)):
+            return visits.leave(nd, t, si, so, waits.INPUT, j)
+        m = rings.room(s, o)
         if m == 0 and not ahead:
-            if not (no_room(s, nd, i, o) or no_room(s, nd, j, o)):
-                return leave(nd, t, si, so, WAIT_OUTPUT, o)
+            if not (visits.no_room(s, nd, i, o) or visits.no_room(s, nd, j, o)):
+                return visits.leave(nd, t, si, so, waits.ROOM, o)
             ahead = True
         a = max(t, s.run[r].t)
         if ahead:
-            t, si = stall(s, INPUT, t, a, si)
-            nd.crd_kind, nd.crd = k, number(s, r, 0) if k == LEAF else v
-            take_one(s, i, t)
+            t, si = visits.stall(s, waits.INPUT, t, a, si)
+            nd.crd_kind, nd.crd = k, rings.number(s, r, 0) if k == runs.LEAF else v
+            rings.take_one(s, i, t)
             nd.phase = _SECOND
             continue
-        q = head(s, j)
+        q = rings.head(s, j)
         y, w = s.run[q].x, s.run[q].v
-        kj = y & KIND
+        kj = y & runs.KIND
         m = min(m, s.run[r].n, s.run[q].n)
         b = max(a, s.run[q].t)
-        si += waited(s, INPUT, t, b)
-        t = max(b, free_at(s, o))
-        so += waited(s, ROOM, b, t)
-        if k == LEAF and kj == LEAF:
+        t, si, so = visits.begin(s, o, t, b, si, so)
+        if k == runs.LEAF and kj == runs.LEAF:
             if m == 1:
-                z, u = LEAF | STEP, number(s, q, 0) * dim + number(s, r, 0)
-            elif (y & (STEP | MEM)) == 0 and w == 0:  # the fiber of reference 0: as it is
-                z, u = LEAF | SLOPE | (x & (STEP | MEM | RING)), copied(s, o, r, m)
-            elif (y & (STEP | MEM)) == 0 and (x & MEM) == 0:
-                z, u = LEAF | SLOPE | (x & STEP), w * dim + v
+                z, u = runs.LEAF | runs.STEP, rings.number(s, q, 0) * dim + rings.number(s, r, 0)
+            elif (y & (runs.STEP | runs.MEM)) == 0 and w == 0:  # the fiber of reference 0: as it is
+                u = rings.copied(s, o, r, m)
+                z = runs.LEAF | runs.SLOPE | (x & (runs.STEP | runs.MEM | runs.RING))
+            elif (y & (runs.STEP | runs.MEM)) == 0 and (x & runs.MEM) == 0:
+                z, u = runs.LEAF | runs.SLOPE | (x & runs.STEP), w * dim + v
             else:
-                z, u = LEAF | SLOPE | STEP | MEM | RING, slot(s, o)
+                z, u = runs.LEAF | runs.SLOPE | runs.STEP | runs.MEM | runs.RING, rings.slot(s, o)
                 for e in range(m):
-                    s.ints[u + e] = number(s, q, e) * dim + number(s, r, e)
-        elif is_leaf(k) and is_leaf(kj):
-            z, u = EMPTY | SLOPE, 0
+                    s.ints[u + e] = rings.number(s, q, e) * dim + rings.number(s, r, e)
+        elif rings.is_leaf(k) and rings.is_leaf(kj):
+            z, u = runs.EMPTY | runs.SLOPE, 0
         else:
             if k != kj or v != w:
-                return fail(nd, t, LOCATE_MISMATCH)
-            z, u = k | STEP, v
-        take(s, i, m, a, t + 1, 1)
-        take(s, j, m, b, t + 1, 1)
-        put(s, o, m, t + 1, t + 1, z, u)
-        if k == DONE:
-            return leave(nd, t, si, so, WAIT_NONE, 0)
+                return visits.fail(nd, t, rules.LOCATE_MISMATCH)
+            z, u = k | runs.STEP, v
+        rings.take(s, i, m, a, t + 1, 1)
+        rings.take(s, j, m, b, t + 1, 1)
+        rings.put(s, o, m, t + 1, t + 1, z, u)
+        if k == runs.DONE:
+            return visits.leave(nd, t, si, so, waits.NONE, 0)
         t += m
 
 
@@ -333,63 +306,62 @@ def sam_locate(node: Int, table: Int) -> Int:
     nd.ht = 0
     while True:
         if nd.phase == _BOTH:
-            if not has(s, i):
-                return leave(nd, t, si, so, WAIT_INPUT, i)
-            r = head(s, i)
+            if not rings.has(s, i):
+                return visits.leave(nd, t, si, so, waits.INPUT, i)
+            r = rings.head(s, i)
             a = max(t, s.run[r].t)
-            m = min(room(s, o1), room(s, o2), room(s, o3))
-            if not has(s, j) or m == 0:
-                if not (nd.eager or starved(s, i) or (has(s, j) and starved(s, j))):
-                    if not has(s, j):
-                        return leave(nd, t, si, so, WAIT_INPUT, j)
-                    c = o1 if room(s, o1) == 0 else o2 if room(s, o2) == 0 else o3
-                    return leave(nd, t, si, so, WAIT_OUTPUT, c)
-                t, si = stall(s, INPUT, t, a, si)
-                nd.ref_kind = s.run[r].x & KIND
-                nd.ref = number(s, r, 0) if nd.ref_kind == LEAF else s.run[r].v
-                take_one(s, i, t)
+            m = min(rings.room(s, o1), rings.room(s, o2), rings.room(s, o3))
+            if not rings.has(s, j) or m == 0:
+                if not visits.goes_ahead(s, nd, i, j):
+                    if not rings.has(s, j):
+                        return visits.leave(nd, t, si, so, waits.INPUT, j)
+                    c = o1 if rings.room(s, o1) == 0 else o2 if rings.room(s, o2) == 0 else o3
+                    return visits.leave(nd, t, si, so, waits.ROOM, c)
+                t, si = visits.stall(s, waits.INPUT, t, a, si)
+                nd.ref_kind = s.run[r].x & runs.KIND
+                nd.ref = rings.number(s, r, 0) if nd.ref_kind == runs.LEAF else s.run[r].v
+                rings.take_one(s, i, t)
                 nd.phase = _SECOND
                 continue
-            q = head(s, j)
-            k = s.run[r].x & KIND
+            q = rings.head(s, j)
+            k = s.run[r].x & runs.KIND
             m = min(m, s.run[r].n, s.run[q].n)
             b = max(a, s.run[q].t)
-            si += waited(s, INPUT, t, b)
-            t1 = max(b, free_at(s, o1))
-            t2 = max(t1, free_at(s, o2))
-            t = max(t2, free_at(s, o3))
-            so += waited(s, ROOM, b, t)
-            x = (s.run[q].x & ~SLOPE) | SLOPE
-            put(s, o1, m, t1 + 1, t + 1, x, copied(s, o1, q, m))
-            put(s, o2, m, t2 + 1, t + 1, s.run[r].x | SLOPE, copied(s, o2, r, m))
-            put(s, o3, m, t + 1, t + 1, x, copied(s, o3, q, m))
-            take(s, i, m, a, t + 1, 1)
-            take(s, j, m, b, t + 1, 1)
-            if k == DONE:
-                return leave(nd, t, si, so, WAIT_NONE, 0)
+            si += visits.waited(s, waits.INPUT, t, b)
+            t1 = max(b, rings.free_at(s, o1))
+            t2 = max(t1, rings.free_at(s, o2))
+            t = max(t2, rings.free_at(s, o3))
+            so += visits.waited(s, waits.ROOM, b, t)
+            rings.pass_on(s, o1, q, m, t1 + 1, t + 1)
+            rings.pass_on(s, o2, r, m, t2 + 1, t + 1)  # s.run[r].x
+            rings.pass_on(s, o3, q, m, t + 1, t + 1)
+            rings.take(s, i, m, a, t + 1, 1)
+            rings.take(s, j, m, b, t + 1, 1)
+            if k == runs.DONE:
+                return visits.leave(nd, t, si, so, waits.NONE, 0)
             t += m
             continue
         if nd.phase == _SECOND:
-            if not has(s, j):
-                return leave(nd, t, si, so, WAIT_INPUT, j)
-            q = head(s, j)
-            t, si = stall(s, INPUT, t, s.run[q].t, si)
-            hold_kind = s.run[q].x & KIND
+            if not rings.has(s, j):
+                return visits.leave(nd, t, si, so, waits.INPUT, j)
+            q = rings.head(s, j)
+            t, si = visits.stall(s, waits.INPUT, t, s.run[q].t, si)
+            hold_kind = s.run[q].x & runs.KIND
             nd.hk = hold_kind
-            nd.hv = number(s, q, 0) if hold_kind == LEAF else s.run[q].v
-            take_one(s, j, t)
+            nd.hv = rings.number(s, q, 0) if hold_kind == runs.LEAF else s.run[q].v
+            rings.take_one(s, j, t)
             nd.phase = _PUT
         c = o1 if nd.phase == _PUT else o2 if nd.phase == _PUT_2 else o3
-        if room(s, c) == 0:
-            return leave(nd, t, si, so, WAIT_OUTPUT, c)
-        t, so = stall(s, ROOM, t, free_at(s, c), so)
+        if rings.room(s, c) == 0:
+            return visits.leave(nd, t, si, so, waits.ROOM, c)
+        t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, c), so)
         if nd.phase == _PUT_2:
-            put_one(s, c, t + 1, nd.ref_kind, nd.ref, zero)
+            rings.put_one(s, c, t + 1, nd.ref_kind, nd.ref, zero)
         else:
-            put_one(s, c, t + 1, nd.hk, nd.hv, zero)
+            rings.put_one(s, c, t + 1, nd.hk, nd.hv, zero)
         nd.phase += 1
         if nd.phase > _PUT_3:
             nd.phase = _BOTH
-            if nd.ref_kind == DONE:
-                return leave(nd, t, si, so, WAIT_NONE, 0)
+            if nd.ref_kind == runs.DONE:
+                return visits.leave(nd, t, si, so, waits.NONE, 0)
             t += 1

@@ -5,42 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from fuseloom.dataflow.sim.compiled import control, layout, rings, visits, waits
 from fuseloom.dataflow.sim.compiled.asking import MAX_PORTS
 from fuseloom.dataflow.sim.compiled.cache import kernel
 from fuseloom.dataflow.sim.compiled.dram import advance, answer_tag, answer_time
 from fuseloom.dataflow.sim.compiled.inlining import inline
 from fuseloom.dataflow.sim.compiled.kernels.observer import harvest
-from fuseloom.dataflow.sim.compiled.layout import (
-    CTL_COUNT,
-    CTL_LAST,
-    CTL_LEFT,
-    CTL_MEMORY,
-    CTL_ORDER,
-    CTL_PORTS,
-    CTL_VISITS,
-    FAILED,
-    FINISHED,
-    PAUSED,
-    PORT_MASK,
-    PORT_NODE,
-    PORT_RING,
-    PORT_SIZE,
-    STUCK,
-    WAIT_DRAIN,
-    WAIT_INPUT,
-    WAIT_MEMORY,
-    WAIT_OUTPUT,
-    Int,
-    SimulationState,
-    call_kernel,
-    state_of,
-)
-from fuseloom.dataflow.sim.compiled.observed_layout import OBS_LACKING
-from fuseloom.dataflow.sim.compiled.rings import (
-    has,
-    room,
-    starved,
-)
+from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState, state_of
 
 
 @inline
@@ -51,12 +22,12 @@ def _wake(s: SimulationState, nd: Any) -> None:
         q = s.ch[c]
         if q.cap >= 0:
             other = s.nd[q.cons]
-            if other.wk == WAIT_INPUT and other.wc == c and has(s, c):
+            if other.wk == waits.INPUT and other.wc == c and rings.has(s, c):
                 other.ready = 1
     for k in range(nd.n_in):
         c = s.ints[nd.ins + k]
         other = s.nd[s.ch[c].prod]
-        if other.wk == WAIT_OUTPUT and other.wc == c and room(s, c) > 0:
+        if other.wk == waits.ROOM and other.wc == c and rings.room(s, c) > 0:
             other.ready = 1
 
 
@@ -76,11 +47,11 @@ def _wants_more_memory(s: SimulationState, nd: Any) -> Int:
     """Return whether a node waits for space that the machine has and its arrays here lack."""
     if nd.done:
         return False
-    if nd.wk == WAIT_DRAIN:
+    if nd.wk == waits.DRAIN:
         return True
-    if nd.wk == WAIT_OUTPUT:
-        return not starved(s, nd.wc)
-    if nd.wk == WAIT_MEMORY:
+    if nd.wk == waits.ROOM:
+        return not rings.starved(s, nd.wc)
+    if nd.wk == waits.MEMORY:
         return False
     return s.ch[nd.wc].tr > s.ch[nd.wc].hr
 
@@ -95,10 +66,11 @@ def memory(node: Int, table: Int) -> Int:
     count = advance(s.mem)
     for k in range(count):
         tag = answer_tag(s.mem, k)
-        port = s.ctl[CTL_PORTS] + PORT_SIZE * (tag & (MAX_PORTS - 1))
-        ring = s.ints[port + PORT_RING]
-        s.ints[ring + ((tag // MAX_PORTS) & s.ints[port + PORT_MASK])] = answer_time(s.mem, k)
-        s.nd[s.ints[port + PORT_NODE]].ready = 1
+        port = s.ctl[control.PORTS] + layout.PORT_SIZE * (tag & (MAX_PORTS - 1))
+        ring = s.ints[port + layout.PORT_RING]
+        place = ring + ((tag // MAX_PORTS) & s.ints[port + layout.PORT_MASK])
+        s.ints[place] = answer_time(s.mem, k)
+        s.nd[s.ints[port + layout.PORT_NODE]].ready = 1
     return count
 
 
@@ -108,9 +80,9 @@ def _serve(s: SimulationState, table: Int) -> Int:
 
     When no node can move, no request can come that is earlier than these answers.
     """
-    if not s.ctl[CTL_MEMORY]:
+    if not s.ctl[control.MEMORY]:
         return False
-    return call_kernel(s.ctl[CTL_MEMORY], 0, table) > 0
+    return layout.call_kernel(s.ctl[control.MEMORY], 0, table) > 0
 
 
 def _scheduling(observed: bool) -> Callable[[Int, Int], Int]:
@@ -121,22 +93,22 @@ def _scheduling(observed: bool) -> Callable[[Int, Int], Int]:
         """Run one node; its status."""
         nd = s.nd[node]
         nd.ready = 0
-        status = call_kernel(nd.fn, node, table)
-        s.ctl[CTL_LAST] = node
-        s.ctl[CTL_VISITS] += 1
-        if observed and status != FAILED:
+        status = layout.call_kernel(nd.fn, node, table)
+        s.ctl[control.LAST] = node
+        s.ctl[control.VISITS] += 1
+        if observed and status != visits.FAILED:
             harvest(s, node, status)
-        if status == FINISHED:
+        if status == visits.FINISHED:
             nd.done = 1
-            s.ctl[CTL_LEFT] -= 1
-        if status != FAILED:
+            s.ctl[control.LEFT] -= 1
+        if status != visits.FAILED:
             _wake(s, nd)
         return status
 
     @inline
-    def schedule(visits: Int, table: Int) -> Int:
+    def schedule(budget: Int, table: Int) -> Int:
         s = state_of(table)
-        order, count = s.ctl[CTL_ORDER], s.ctl[CTL_COUNT]
+        order, count = s.ctl[control.ORDER], s.ctl[control.COUNT]
         while True:
             moved = False
             for k in range(count):
@@ -145,18 +117,18 @@ def _scheduling(observed: bool) -> Callable[[Int, Int], Int]:
                     continue
                 moved = True
                 status = visit(s, node, table)
-                if status == FAILED:
+                if status == visits.FAILED:
                     return status
-                if s.ctl[CTL_LEFT] == 0:
-                    return FINISHED
-                visits -= 1
-                if visits <= 0 or (observed and s.ctl[OBS_LACKING]):
-                    return PAUSED
+                if s.ctl[control.LEFT] == 0:
+                    return visits.FINISHED
+                budget -= 1
+                if budget <= 0 or (observed and s.ctl[control.LACKING]):
+                    return visits.PAUSED
             if moved:
                 continue
             for k in range(count):
                 if _wants_more_memory(s, s.nd[s.ints[order + k]]):
-                    return STUCK
+                    return visits.STUCK
             for k in range(count):
                 node = s.ints[order + k]
                 nd = s.nd[node]
@@ -166,17 +138,17 @@ def _scheduling(observed: bool) -> Callable[[Int, Int], Int]:
                 nd.eager = 1
                 status = visit(s, node, table)
                 nd.eager = 0
-                if status == FAILED:
+                if status == visits.FAILED:
                     return status
-                if s.ctl[CTL_LEFT] == 0:
-                    return FINISHED
-                if status == FINISHED or _activity(s, nd) != before:
+                if s.ctl[control.LEFT] == 0:
+                    return visits.FINISHED
+                if status == visits.FINISHED or _activity(s, nd) != before:
                     moved = True
-                    visits -= 1
-                    if visits <= 0 or (observed and s.ctl[OBS_LACKING]):
-                        return PAUSED
+                    budget -= 1
+                    if budget <= 0 or (observed and s.ctl[control.LACKING]):
+                        return visits.PAUSED
             if not moved and not _serve(s, table):
-                return STUCK
+                return visits.STUCK
 
     return schedule
 
@@ -185,17 +157,17 @@ _plain, _observed = _scheduling(observed=False), _scheduling(observed=True)
 
 
 @kernel("scheduler")
-def scheduler(visits: Int, table: Int) -> Int:
+def scheduler(budget: Int, table: Int) -> Int:
     """Visit ready nodes in order of the dataflow, at most so many.
 
     When none is ready, every node is visited once more and told to go ahead token by token
-    (see :func:`fuseloom.dataflow.sim.compiled.rings.no_room`): only if that moves nothing, nothing
+    (see :func:`fuseloom.dataflow.sim.compiled.visits.no_room`): only if that moves nothing, nothing
     can.
     """
-    return _plain(visits, table)
+    return _plain(budget, table)
 
 
 @kernel("observed_scheduler")
-def observed_scheduler(visits: Int, table: Int) -> Int:
+def observed_scheduler(budget: Int, table: Int) -> Int:
     """The same, harvesting what each visit did; it pauses where there is little room for more."""
-    return _observed(visits, table)
+    return _observed(budget, table)

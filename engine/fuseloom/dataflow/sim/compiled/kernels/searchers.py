@@ -4,29 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from fuseloom.dataflow.sim.compiled import rings, rules, runs, visits, waits
 from fuseloom.dataflow.sim.compiled.cache import kernel
 from fuseloom.dataflow.sim.compiled.inlining import inline
 from fuseloom.dataflow.sim.compiled.kernels.scanners import FIBERS, fibers_setup
-from fuseloom.dataflow.sim.compiled.layout import (
-    DONE,
-    EMPTY,
-    INPUT,
-    KIND,
-    LEAF,
-    ROOM,
-    STOP,
-    WAIT_INPUT,
-    WAIT_NONE,
-    WAIT_OUTPUT,
-    Int,
-    SimulationState,
-    state_of,
-)
-from fuseloom.dataflow.sim.compiled.rings import free_at, has, head, number, put_one, room, take_one
-from fuseloom.dataflow.sim.compiled.rules import BAD_FIBER, SEARCH_DISAGREES
+from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState, state_of
 from fuseloom.dataflow.sim.compiled.setup import Setup
 from fuseloom.dataflow.sim.compiled.slots import node_of
-from fuseloom.dataflow.sim.compiled.visits import fail, leave, stall
 from fuseloom.dataflow.sim.timing import search_timing
 
 _REF, _COORDINATE, _CLOSING, _PUT, _PUT_REF = range(5)
@@ -77,71 +61,71 @@ def search(node: Int, table: Int) -> Int:
     zero = np.float32(0)
     while True:
         if nd.phase == _REF:
-            if not has(s, i):
-                return leave(nd, t, si, so, WAIT_INPUT, i)
-            r = head(s, i)
-            t, si = stall(s, INPUT, t, s.run[r].t, si)
-            nd.kind, nd.level = s.run[r].x & KIND, s.run[r].v
+            if not rings.has(s, i):
+                return visits.leave(nd, t, si, so, waits.INPUT, i)
+            r = rings.head(s, i)
+            t, si = visits.stall(s, waits.INPUT, t, s.run[r].t, si)
+            nd.kind, nd.level = s.run[r].x & runs.KIND, s.run[r].v
             nd.begin, nd.end = 0, 0
-            if nd.kind == LEAF:
-                ref = number(s, r, 0)
+            if nd.kind == runs.LEAF:
+                ref = rings.number(s, r, 0)
                 if ref < 0 or ref >= nd.size:
-                    return fail(nd, t, BAD_FIBER)
+                    return visits.fail(nd, t, rules.BAD_FIBER)
                 nd.begin, nd.end = s.ints[nd.seg + ref], s.ints[nd.seg + ref + 1]
-            take_one(s, i, t)
+            rings.take_one(s, i, t)
             nd.phase = _COORDINATE
         if nd.phase == _COORDINATE:
-            if not has(s, j):
-                return leave(nd, t, si, so, WAIT_INPUT, j)
-            r = head(s, j)
-            t, si = stall(s, INPUT, t, s.run[r].t, si)
-            nd.hk = s.run[r].x & KIND
-            nd.hv = number(s, r, 0) if nd.hk == LEAF else s.run[r].v
+            if not rings.has(s, j):
+                return visits.leave(nd, t, si, so, waits.INPUT, j)
+            r = rings.head(s, j)
+            t, si = visits.stall(s, waits.INPUT, t, s.run[r].t, si)
+            nd.hk = s.run[r].x & runs.KIND
+            nd.hv = rings.number(s, r, 0) if nd.hk == runs.LEAF else s.run[r].v
             nd.ht = 0
-            take_one(s, j, t)
-            if nd.kind == LEAF or nd.kind == EMPTY:
-                if nd.hk == LEAF:
+            rings.take_one(s, j, t)
+            if nd.kind == runs.LEAF or nd.kind == runs.EMPTY:
+                if nd.hk == runs.LEAF:
                     nd.found = _position(s, nd.crd, nd.begin, nd.end, nd.hv)
                     if nd.found < 0:
                         t += nd.interval
                         continue
                     nd.ht = t + nd.latency
                     nd.phase = _PUT
-                elif nd.hk == STOP and nd.hv == 0:
+                elif nd.hk == runs.STOP and nd.hv == 0:
                     nd.phase = _PUT
                 else:
                     nd.phase = _CLOSING
-            elif nd.kind == STOP:
-                if nd.hk != STOP or nd.hv != nd.level + 1:
-                    return fail(nd, t, SEARCH_DISAGREES)
+            elif nd.kind == runs.STOP:
+                if nd.hk != runs.STOP or nd.hv != nd.level + 1:
+                    return visits.fail(nd, t, rules.SEARCH_DISAGREES)
                 nd.phase = _PUT
-            elif nd.hk != DONE:
-                return fail(nd, t, SEARCH_DISAGREES)
+            elif nd.hk != runs.DONE:
+                return visits.fail(nd, t, rules.SEARCH_DISAGREES)
             else:
                 nd.phase = _PUT
         if nd.phase == _CLOSING:
-            if not has(s, i):
-                return leave(nd, t, si, so, WAIT_INPUT, i)
-            q = s.run[head(s, i)]
-            t, si = stall(s, INPUT, t, q.t, si)
-            if q.x & KIND != STOP or nd.hk != STOP or nd.hv != q.v + 1:
-                return fail(nd, t, SEARCH_DISAGREES)
-            take_one(s, i, t)
+            if not rings.has(s, i):
+                return visits.leave(nd, t, si, so, waits.INPUT, i)
+            q = s.run[rings.head(s, i)]
+            t, si = visits.stall(s, waits.INPUT, t, q.t, si)
+            if q.x & runs.KIND != runs.STOP or nd.hk != runs.STOP or nd.hv != q.v + 1:
+                return visits.fail(nd, t, rules.SEARCH_DISAGREES)
+            rings.take_one(s, i, t)
             nd.phase = _PUT
         if nd.phase == _PUT:
-            if room(s, o1) == 0:
-                return leave(nd, t, si, so, WAIT_OUTPUT, o1)
-            t, so = stall(s, ROOM, t, free_at(s, o1), so)
-            put_one(s, o1, max(nd.ht, t + 1), nd.hk, nd.hv, zero)
+            if rings.room(s, o1) == 0:
+                return visits.leave(nd, t, si, so, waits.ROOM, o1)
+            t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, o1), so)
+            rings.put_one(s, o1, max(nd.ht, t + 1), nd.hk, nd.hv, zero)
             nd.phase = _PUT_REF
         if nd.phase == _PUT_REF:
-            if room(s, o2) == 0:
-                return leave(nd, t, si, so, WAIT_OUTPUT, o2)
-            t, so = stall(s, ROOM, t, free_at(s, o2), so)
-            if nd.hk == DONE:
-                put_one(s, o2, t + 1, DONE, 0, zero)
-                return leave(nd, t, si, so, WAIT_NONE, 0)
-            held = nd.found if nd.hk == LEAF else nd.hv
-            put_one(s, o2, max(nd.ht, t + 1), nd.hk, held, zero)
+            if rings.room(s, o2) == 0:
+                return visits.leave(nd, t, si, so, waits.ROOM, o2)
+            t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, o2), so)
+            if nd.hk == runs.DONE:
+                rings.put_one(s, o2, t + 1, runs.DONE, 0, zero)
+                return visits.leave(nd, t, si, so, waits.NONE, 0)
+            held = nd.found if nd.hk == runs.LEAF else nd.hv
+            rings.put_one(s, o2, max(nd.ht, t + 1), nd.hk, held, zero)
             t += nd.interval
-            nd.phase = _COORDINATE if nd.hk == LEAF else _REF
+            nd.phase = _COORDINATE if nd.hk == runs.LEAF else _REF

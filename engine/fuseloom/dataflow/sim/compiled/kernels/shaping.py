@@ -7,57 +7,25 @@ from __future__ import annotations
 
 import numpy as np
 
+from fuseloom.dataflow.sim.compiled import rings, rules, runs, visits, waits
 from fuseloom.dataflow.sim.compiled.cache import kernel
 from fuseloom.dataflow.sim.compiled.ending import finish
 from fuseloom.dataflow.sim.compiled.inlining import inline
-from fuseloom.dataflow.sim.compiled.layout import (
-    DONE,
-    INPUT,
-    KIND,
-    LEAF,
-    MEM,
-    RING,
-    ROOM,
-    SLOPE,
-    STEP,
-    STOP,
-    WAIT_INPUT,
-    WAIT_NONE,
-    WAIT_OUTPUT,
-    Int,
-    SimulationState,
-    state_of,
-)
-from fuseloom.dataflow.sim.compiled.rings import (
-    copied,
-    free_at,
-    has,
-    head,
-    is_leaf,
-    number,
-    put,
-    put_one,
-    room,
-    slot,
-    take,
-    take_one,
-)
-from fuseloom.dataflow.sim.compiled.rules import DROP_DISAGREES, NO_OUTER
+from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState, state_of
 from fuseloom.dataflow.sim.compiled.setup import Setup
 from fuseloom.dataflow.sim.compiled.slots import node_of, slots
-from fuseloom.dataflow.sim.compiled.visits import fail, hold, leave, no_room, release, stall, waited
 
 
 @inline
 def shifted(s: SimulationState, o: Int, r: Int, m: Int, offset: Int) -> tuple[Int, Int]:
     """Flags and datum for putting the first ``m`` numbers of a run, all plus ``offset``."""
     x = s.run[r].x
-    if x & MEM and x & STEP:
-        w = slot(s, o)
+    if x & runs.MEM and x & runs.STEP:
+        w = rings.slot(s, o)
         for e in range(m):
-            s.ints[w + e] = number(s, r, e) + offset
-        return LEAF | SLOPE | STEP | MEM | RING, w
-    return LEAF | SLOPE | (x & STEP), number(s, r, 0) + offset
+            s.ints[w + e] = rings.number(s, r, e) + offset
+        return runs.LEAF | runs.SLOPE | runs.STEP | runs.MEM | runs.RING, w
+    return runs.LEAF | runs.SLOPE | (x & runs.STEP), rings.number(s, r, 0) + offset
 
 
 _SHIFTER = slots(
@@ -76,43 +44,37 @@ def shift(node: Int, table: Int) -> Int:
     nd.ht = 0
     while True:
         if nd.holding:
-            if room(s, o) == 0:
-                return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            t, so = release(s, nd, o, t, so)
+            t, so, status = visits.put_held(s, nd, o, t, si, so, 1)
+            if status != visits.GOES_ON:
+                return status
             nd.holding = 0
-            if nd.hk == DONE:
-                return leave(nd, t, si, so, WAIT_NONE, 0)
-            t += 1
             continue
-        if not has(s, i):
-            return leave(nd, t, si, so, WAIT_INPUT, i)
-        r = head(s, i)
+        if not rings.has(s, i):
+            return visits.leave(nd, t, si, so, waits.INPUT, i)
+        r = rings.head(s, i)
         p = s.run[r]
-        k = p.x & KIND
+        k = p.x & runs.KIND
         a = max(t, p.t)
-        m = room(s, o)
+        m = rings.room(s, o)
         if m == 0:
-            if not no_room(s, nd, i, o):
-                return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            si += waited(s, INPUT, t, a)
-            t = a
-            hold(s, nd, i, r)
-            if k == LEAF:
+            if not visits.no_room(s, nd, i, o):
+                return visits.leave(nd, t, si, so, waits.ROOM, o)
+            t, si = visits.stall(s, waits.INPUT, t, a, si)
+            visits.hold(s, nd, i, r)
+            if k == runs.LEAF:
                 nd.hv += nd.offset
-            take_one(s, i, t)
+            rings.take_one(s, i, t)
             nd.holding = 1
             continue
         m = min(m, p.n)
-        si += waited(s, INPUT, t, a)
-        t = max(a, free_at(s, o))
-        so += waited(s, ROOM, a, t)
-        x, w = k | SLOPE, p.v
-        if k == LEAF:
+        t, si, so = visits.begin(s, o, t, a, si, so)
+        x, w = k | runs.SLOPE, p.v
+        if k == runs.LEAF:
             x, w = shifted(s, o, r, m, nd.offset)
-        put(s, o, m, t + 1, t + 1, x, w)
-        take(s, i, m, a, t + 1, 1)
-        if k == DONE:
-            return leave(nd, t, si, so, WAIT_NONE, 0)
+        rings.put(s, o, m, t + 1, t + 1, x, w)
+        rings.take(s, i, m, a, t + 1, 1)
+        if k == runs.DONE:
+            return visits.leave(nd, t, si, so, waits.NONE, 0)
         t += m
 
 
@@ -143,77 +105,72 @@ def crdhold(node: Int, table: Int) -> Int:
     nd.ht = 0
     while True:
         if nd.phase == _TAKE:
-            if not has(s, u):
-                return leave(nd, t, si, so, WAIT_INPUT, u)
-            if not has(s, i):
-                return leave(nd, t, si, so, WAIT_INPUT, i)
-            r, q = head(s, i), head(s, u)
+            if not rings.has(s, u):
+                return visits.leave(nd, t, si, so, waits.INPUT, u)
+            if not rings.has(s, i):
+                return visits.leave(nd, t, si, so, waits.INPUT, i)
+            r, q = rings.head(s, i), rings.head(s, u)
             x = s.run[r].x
             a = max(t, s.run[r].t, s.run[q].t)
-            m = min(room(s, o1), room(s, o2))
-            if m > 0 and is_leaf(x & KIND) and s.run[q].x & KIND == LEAF:
+            m = min(rings.room(s, o1), rings.room(s, o2))
+            if m > 0 and rings.is_leaf(x & runs.KIND) and s.run[q].x & runs.KIND == runs.LEAF:
                 m = min(m, s.run[r].n)
-                si += waited(s, INPUT, t, a)
-                t1 = max(a, free_at(s, o1))
-                t = max(t1, free_at(s, o2))
-                so += waited(s, ROOM, a, t)
-                put(s, o1, m, t1 + 1, t + 1, (x & ~SLOPE) | SLOPE, copied(s, o1, r, m))
-                put(s, o2, m, t + 1, t + 1, LEAF | SLOPE, number(s, q, 0))
-                take(s, i, m, a, t + 1, 1)
+                si += visits.waited(s, waits.INPUT, t, a)
+                t1 = max(a, rings.free_at(s, o1))
+                t = max(t1, rings.free_at(s, o2))
+                so += visits.waited(s, waits.ROOM, a, t)
+                rings.pass_on(s, o1, r, m, t1 + 1, t + 1)  # x
+                rings.put(s, o2, m, t + 1, t + 1, runs.LEAF | runs.SLOPE, rings.number(s, q, 0))
+                rings.take(s, i, m, a, t + 1, 1)
                 t += m
                 continue
-            full = o1 if room(s, o1) == 0 else o2
-            if m == 0 and not no_room(s, nd, i, full):
-                return leave(nd, t, si, so, WAIT_OUTPUT, full)
-            t, si = stall(s, INPUT, t, a, si)
-            hold(s, nd, i, r)
-            take_one(s, i, t)
+            full = o1 if rings.room(s, o1) == 0 else o2
+            if m == 0 and not visits.no_room(s, nd, i, full):
+                return visits.leave(nd, t, si, so, waits.ROOM, full)
+            t, si = visits.take_held(s, nd, i, r, t, a, si)
             nd.phase = _INNER
         if nd.phase == _INNER:
-            if room(s, o1) == 0:
-                return leave(nd, t, si, so, WAIT_OUTPUT, o1)
-            t, so = release(s, nd, o1, t, so)
+            if rings.room(s, o1) == 0:
+                return visits.leave(nd, t, si, so, waits.ROOM, o1)
+            t, so = visits.release(s, nd, o1, t, so)
             nd.phase = _OUTER
-            if lags and is_leaf(nd.hk) and s.run[head(s, u)].x & KIND == STOP:
-                take_one(s, u, t)
+            if lags and rings.is_leaf(nd.hk) and s.run[rings.head(s, u)].x & runs.KIND == runs.STOP:
+                rings.take_one(s, u, t)
                 nd.phase = _AHEAD
         if nd.phase == _AHEAD:
-            if not has(s, u):
-                return leave(nd, t, si, so, WAIT_INPUT, u)
-            t, si = stall(s, INPUT, t, s.run[head(s, u)].t, si)
+            if not rings.has(s, u):
+                return visits.leave(nd, t, si, so, waits.INPUT, u)
+            t, si = visits.stall(s, waits.INPUT, t, s.run[rings.head(s, u)].t, si)
             nd.phase = _OUTER
         if nd.phase == _OUTER:
-            q = head(s, u)
-            inside = s.run[q].x & KIND == LEAF
-            if is_leaf(nd.hk) and not inside:
-                return fail(nd, t, NO_OUTER)
-            if room(s, o2) == 0:
-                return leave(nd, t, si, so, WAIT_OUTPUT, o2)
-            t, so = stall(s, ROOM, t, free_at(s, o2), so)
+            q = rings.head(s, u)
+            inside = s.run[q].x & runs.KIND == runs.LEAF
+            if rings.is_leaf(nd.hk) and not inside:
+                return visits.fail(nd, t, rules.NO_OUTER)
+            if rings.room(s, o2) == 0:
+                return visits.leave(nd, t, si, so, waits.ROOM, o2)
+            t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, o2), so)
             nd.phase = _TAKE
-            if is_leaf(nd.hk):
-                put_one(s, o2, t + 1, LEAF, number(s, q, 0), zero)
+            if rings.is_leaf(nd.hk):
+                rings.put_one(s, o2, t + 1, runs.LEAF, rings.number(s, q, 0), zero)
             else:
-                put_one(s, o2, t + 1, nd.hk, nd.hv, zero)
-                if nd.hk == DONE:
+                rings.put_one(s, o2, t + 1, nd.hk, nd.hv, zero)
+                if nd.hk == runs.DONE:
                     if nd.ends_early:
-                        return leave(nd, t, si, so, WAIT_NONE, 0)
+                        return visits.leave(nd, t, si, so, waits.NONE, 0)
                     nd.phase = _LEFT
                 else:
                     if lags or inside:
-                        take_one(s, u, t)
+                        rings.take_one(s, u, t)
                     if not lags and (nd.hv > 0 or not inside):
                         nd.phase = _CLOSING
             if nd.phase == _TAKE:
                 t += 1
         if nd.phase == _CLOSING:
-            if not has(s, u):
-                return leave(nd, t, si, so, WAIT_INPUT, u)
-            p = s.run[head(s, u)]
-            t, si = stall(s, INPUT, t, p.t, si)
-            if p.x & KIND != STOP or p.v != nd.hv - 1:
-                return fail(nd, t, DROP_DISAGREES)
-            take_one(s, u, t)
+            rule = rules.DROP_DISAGREES
+            t, si, status = visits.expect(s, nd, u, runs.STOP, nd.hv - 1, rule, t, si, so)
+            if status != visits.GOES_ON:
+                return status
             nd.phase = _TAKE
             t += 1
         if nd.phase == _LEFT:
@@ -248,77 +205,72 @@ def flatten(node: Int, table: Int) -> Int:
     nd.ht = 0
     while True:
         if nd.phase == _TAKE:
-            if not has(s, u):
-                return leave(nd, t, si, so, WAIT_INPUT, u)
-            if not has(s, i):
-                return leave(nd, t, si, so, WAIT_INPUT, i)
-            r, q = head(s, i), head(s, u)
-            k, v, kq = s.run[r].x & KIND, s.run[r].v, s.run[q].x & KIND
+            if not rings.has(s, u):
+                return visits.leave(nd, t, si, so, waits.INPUT, u)
+            if not rings.has(s, i):
+                return visits.leave(nd, t, si, so, waits.INPUT, i)
+            r, q = rings.head(s, i), rings.head(s, u)
+            k, v, kq = s.run[r].x & runs.KIND, s.run[r].v, s.run[q].x & runs.KIND
             a = max(t, s.run[r].t, s.run[q].t)
-            if is_leaf(k):
-                if k != LEAF or kq != LEAF:
-                    return fail(nd, a, NO_OUTER)
-                base = number(s, q, 0) * factor
-                m = room(s, o)
+            if rings.is_leaf(k):
+                if k != runs.LEAF or kq != runs.LEAF:
+                    return visits.fail(nd, a, rules.NO_OUTER)
+                base = rings.number(s, q, 0) * factor
+                m = rings.room(s, o)
                 if m == 0:
-                    if not no_room(s, nd, i, o):
-                        return leave(nd, t, si, so, WAIT_OUTPUT, o)
-                    nd.hk, nd.hv = LEAF, base + number(s, r, 0)
+                    if not visits.no_room(s, nd, i, o):
+                        return visits.leave(nd, t, si, so, waits.ROOM, o)
+                    nd.hk, nd.hv = runs.LEAF, base + rings.number(s, r, 0)
                     nd.phase = _OUTER
-                    t, si = stall(s, INPUT, t, a, si)
-                    take_one(s, i, t)
+                    t, si = visits.stall(s, waits.INPUT, t, a, si)
+                    rings.take_one(s, i, t)
                 else:
                     m = min(m, s.run[r].n)
-                    si += waited(s, INPUT, t, a)
-                    t = max(a, free_at(s, o))
-                    so += waited(s, ROOM, a, t)
+                    t, si, so = visits.begin(s, o, t, a, si, so)
                     x, w = shifted(s, o, r, m, base)
-                    put(s, o, m, t + 1, t + 1, x, w)
-                    take(s, i, m, a, t + 1, 1)
+                    rings.put(s, o, m, t + 1, t + 1, x, w)
+                    rings.take(s, i, m, a, t + 1, 1)
                     t += m
                     continue
             else:
-                t, si = stall(s, INPUT, t, a, si)
-                take_one(s, i, t)
+                t, si = visits.stall(s, waits.INPUT, t, a, si)
+                rings.take_one(s, i, t)
                 nd.hk, nd.hv = k, v
-                if k == DONE:
+                if k == runs.DONE:
                     nd.phase = _OUTER
                 elif not loses:
-                    if kq == LEAF:
-                        take_one(s, u, t)
-                    if v > 0 or kq != LEAF:
+                    if kq == runs.LEAF:
+                        rings.take_one(s, u, t)
+                    if v > 0 or kq != runs.LEAF:
                         nd.phase = _CLOSING
                     else:
                         t += 1
-                elif kq == STOP:
+                elif kq == runs.STOP:
                     nd.hv = s.run[q].v
                     nd.stop_due = 1
                     nd.phase = _OUTER
                 else:
-                    take_one(s, u, t)
+                    rings.take_one(s, u, t)
                     t += 1
         if nd.phase == _CLOSING:
-            if not has(s, u):
-                return leave(nd, t, si, so, WAIT_INPUT, u)
-            p = s.run[head(s, u)]
-            t, si = stall(s, INPUT, t, p.t, si)
-            if p.x & KIND != STOP or p.v != nd.hv - 1:
-                return fail(nd, t, DROP_DISAGREES)
-            take_one(s, u, t)
+            rule = rules.DROP_DISAGREES
+            t, si, status = visits.expect(s, nd, u, runs.STOP, nd.hv - 1, rule, t, si, so)
+            if status != visits.GOES_ON:
+                return status
             nd.hv -= 1
             nd.phase = _OUTER
         if nd.phase == _OUTER:
-            if room(s, o) == 0:
-                return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            t, so = release(s, nd, o, t, so)
+            if rings.room(s, o) == 0:
+                return visits.leave(nd, t, si, so, waits.ROOM, o)
+            t, so = visits.release(s, nd, o, t, so)
             nd.phase = _TAKE
-            if nd.hk == DONE:
+            if nd.hk == runs.DONE:
                 if nd.ends_early:
-                    return leave(nd, t, si, so, WAIT_NONE, 0)
+                    return visits.leave(nd, t, si, so, waits.NONE, 0)
                 nd.phase = _LEFT
             else:
                 if nd.stop_due:
-                    take_one(s, u, t)
+                    rings.take_one(s, u, t)
                     nd.stop_due = 0
                 t += 1
         if nd.phase == _LEFT:

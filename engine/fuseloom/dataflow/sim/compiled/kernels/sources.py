@@ -5,23 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from fuseloom.dataflow.samml.graph import StreamKind
+from fuseloom.dataflow.sim.compiled import rings, runs, visits, waits
 from fuseloom.dataflow.sim.compiled.cache import kernel
-from fuseloom.dataflow.sim.compiled.layout import (
-    DONE,
-    INPUT,
-    KIND,
-    LEAF,
-    ROOM,
-    WAIT_INPUT,
-    WAIT_NONE,
-    WAIT_OUTPUT,
-    Int,
-    state_of,
-)
-from fuseloom.dataflow.sim.compiled.rings import free_at, has, head, put_one, room, take
+from fuseloom.dataflow.sim.compiled.layout import Int, state_of
 from fuseloom.dataflow.sim.compiled.setup import Setup
 from fuseloom.dataflow.sim.compiled.slots import node_of, slots
-from fuseloom.dataflow.sim.compiled.visits import leave, stall, waited
 
 _ROOT = slots(
     sent="s0",  # tokens put
@@ -36,14 +24,14 @@ def root(node: Int, table: Int) -> Int:
     o = s.ints[nd.outs]
     t, si, so = nd.clk, nd.si, nd.so
     while nd.sent < 2:
-        if room(s, o) == 0:
-            return leave(nd, t, si, so, WAIT_OUTPUT, o)
-        a = max(t, free_at(s, o))
-        so += waited(s, ROOM, t, a)
-        put_one(s, o, a + 1, LEAF if nd.sent == 0 else DONE, 0, np.float32(0))
+        if rings.room(s, o) == 0:
+            return visits.leave(nd, t, si, so, waits.ROOM, o)
+        a = max(t, rings.free_at(s, o))
+        so += visits.waited(s, waits.ROOM, t, a)
+        rings.put_one(s, o, a + 1, runs.LEAF if nd.sent == 0 else runs.DONE, 0, np.float32(0))
         t = a + 1
         nd.sent += 1
-    return leave(nd, t, si, so, WAIT_NONE, 0)
+    return visits.leave(nd, t, si, so, waits.NONE, 0)
 
 
 _SOURCE = slots(
@@ -85,15 +73,15 @@ def source(node: Int, table: Int) -> Int:
         k = nd.sent
         if nd.timed:
             t = max(t, s.ints[nd.times + k] - 1)
-        if room(s, o) == 0:
-            return leave(nd, t, si, so, WAIT_OUTPUT, o)
-        t, so = stall(s, ROOM, t, free_at(s, o), so)
+        if rings.room(s, o) == 0:
+            return visits.leave(nd, t, si, so, waits.ROOM, o)
+        t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, o), so)
         f = s.floats[nd.values + k] if nd.is_value else np.float32(0)
-        put_one(s, o, t + 1, s.ints[nd.codes + k], s.ints[nd.numbers + k], f)
+        rings.put_one(s, o, t + 1, s.ints[nd.codes + k], s.ints[nd.numbers + k], f)
         if not nd.timed:
             t += 1
         nd.sent = k + 1
-    return leave(nd, t, si, so, WAIT_NONE, 0)
+    return visits.leave(nd, t, si, so, waits.NONE, 0)
 
 
 @kernel("sink")
@@ -103,13 +91,13 @@ def sink(node: Int, table: Int) -> Int:
     nd = s.nd[node]
     i = s.ints[nd.ins]
     t, si, so = nd.clk, nd.si, nd.so
-    while has(s, i):
-        p = s.run[head(s, i)]
-        m, k = p.n, p.x & KIND
+    while rings.has(s, i):
+        p = s.run[rings.head(s, i)]
+        m, k = p.n, p.x & runs.KIND
         a = max(t, p.t)
-        si += waited(s, INPUT, t, a)
-        take(s, i, m, a, a + 1, 1)
+        si += visits.waited(s, waits.INPUT, t, a)
+        rings.take(s, i, m, a, a + 1, 1)
         t = a + m
-        if k == DONE:
-            return leave(nd, t, si, so, WAIT_NONE, 0)
-    return leave(nd, t, si, so, WAIT_INPUT, i)
+        if k == runs.DONE:
+            return visits.leave(nd, t, si, so, waits.NONE, 0)
+    return visits.leave(nd, t, si, so, waits.INPUT, i)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fuseloom.dataflow.sim.compiled.asking import answer, ask, base_of, stand_still
+from fuseloom.dataflow.sim.compiled import asking, rings, rules, runs, visits, waits
 from fuseloom.dataflow.sim.compiled.cache import kernel
 from fuseloom.dataflow.sim.compiled.inlining import inline
 from fuseloom.dataflow.sim.compiled.kernels.loads import LOAD, load_setup
@@ -20,44 +20,16 @@ from fuseloom.dataflow.sim.compiled.kernels.writers import (
     level_setup,
     values_setup,
 )
-from fuseloom.dataflow.sim.compiled.layout import (
-    DONE,
-    EMPTY,
-    INPUT,
-    KIND,
-    LEAF,
-    ROOM,
-    STOP,
-    WAIT_DRAIN,
-    WAIT_INPUT,
-    WAIT_MEMORY,
-    WAIT_NONE,
-    WAIT_OUTPUT,
-    Int,
-    SimulationState,
-    state_of,
-)
-from fuseloom.dataflow.sim.compiled.rings import (
-    free_at,
-    has,
-    head,
-    number,
-    put_one,
-    room,
-    take_one,
-    value,
-)
-from fuseloom.dataflow.sim.compiled.rules import BAD_FIBER, BAD_VALUE_REFERENCE
+from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState, state_of
 from fuseloom.dataflow.sim.compiled.setup import Setup
 from fuseloom.dataflow.sim.compiled.slots import node_of
-from fuseloom.dataflow.sim.compiled.visits import fail, leave, stall, waited
 from fuseloom.dataflow.sim.dram.config import BUNDLE
 
 
 @inline
 def _request(s: SimulationState, port: Int, t: Int, words: Int, write: Int) -> None:
     """Ask for words; a node has one request under way, so its number does not matter."""
-    ask(s, port, 0, t, base_of(s, port), words, write)
+    asking.ask(s, port, 0, t, asking.base_of(s, port), words, write)
 
 
 # ---------------------------------------------------------------------------- scanner
@@ -95,36 +67,37 @@ def stalling_scan(node: Int, table: Int) -> Int:
     zero = np.float32(0)
     while True:
         if nd.phase == _REFS or nd.phase == _AHEAD:
-            if not has(s, i):
-                return leave(nd, t, si, so, WAIT_INPUT, i)
-            r = head(s, i)
+            if not rings.has(s, i):
+                return visits.leave(nd, t, si, so, waits.INPUT, i)
+            r = rings.head(s, i)
             p = s.run[r]
-            t, si = stall(s, INPUT, t, p.t, si)
-            k, v = p.x & KIND, p.v
+            t, si = visits.stall(s, waits.INPUT, t, p.t, si)
+            k, v = p.x & runs.KIND, p.v
             if nd.phase == _AHEAD:
-                nd.hk, nd.hv = STOP, 0
-                if k == STOP:
+                nd.hk, nd.hv = runs.STOP, 0
+                if k == runs.STOP:
                     nd.hv = v + 1
-                    take_one(s, i, t)
+                    rings.take_one(s, i, t)
                 nd.phase = _CLOSE
-            elif k == LEAF:
-                ref = number(s, r, 0)
+            elif k == runs.LEAF:
+                ref = rings.number(s, r, 0)
                 if ref < 0 or ref >= nd.size:
-                    return fail(nd, t, BAD_FIBER)
-                take_one(s, i, t)
+                    return visits.fail(nd, t, rules.BAD_FIBER)
+                rings.take_one(s, i, t)
                 nd.position, nd.end = s.ints[nd.seg + ref], s.ints[nd.seg + ref + 1]
                 _request(s, nd.segment_port, t, 2, 0)
                 nd.phase = _SEGMENTS
             else:
-                take_one(s, i, t)
-                nd.hk, nd.hv = k, v + 1 if k == STOP else 0
-                nd.phase = _AHEAD if k == EMPTY and not nd.forwards_empty else _CLOSE
+                rings.take_one(s, i, t)
+                nd.hk, nd.hv = k, v + 1 if k == runs.STOP else 0
+                nd.phase = _AHEAD if k == runs.EMPTY and not nd.forwards_empty else _CLOSE
             continue
         if nd.phase == _SEGMENTS or nd.phase == _COORDINATES:
-            when = answer(s, nd.segment_port if nd.phase == _SEGMENTS else nd.coordinate_port, 0)
+            port = nd.segment_port if nd.phase == _SEGMENTS else nd.coordinate_port
+            when = asking.answer(s, port, 0)
             if when < 0:
-                return leave(nd, t, si, so, WAIT_MEMORY, 0)
-            t = stand_still(s, nd, t, when)
+                return visits.leave(nd, t, si, so, waits.MEMORY, 0)
+            t = asking.stand_still(s, nd, t, when)
             nd.phase = _FIBER if nd.phase == _SEGMENTS else _CRD
         if nd.phase == _FIBER:
             if nd.position == nd.end:
@@ -136,22 +109,23 @@ def stalling_scan(node: Int, table: Int) -> Int:
             continue
         first = nd.phase == _CRD or nd.phase == _CLOSE
         c = o1 if first else o2
-        if room(s, c) == 0:
-            return leave(nd, t, si, so, WAIT_OUTPUT, c)
-        t, so = stall(s, ROOM, t, free_at(s, c), so)
+        if rings.room(s, c) == 0:
+            return visits.leave(nd, t, si, so, waits.ROOM, c)
+        t, so = visits.stall(s, waits.ROOM, t, rings.free_at(s, c), so)
         if nd.phase == _CRD or nd.phase == _REF:
-            put_one(s, c, t + 1, LEAF, s.ints[nd.crd + nd.position] if first else nd.position, zero)
+            number = s.ints[nd.crd + nd.position] if first else nd.position
+            rings.put_one(s, c, t + 1, runs.LEAF, number, zero)
             if first:
                 nd.phase = _REF
             else:
                 nd.position += 1
                 nd.phase = _CRD if nd.position < nd.bundle_end else _FIBER
         else:
-            put_one(s, c, t + 1, nd.hk, nd.hv, zero)
+            rings.put_one(s, c, t + 1, nd.hk, nd.hv, zero)
             if first:
                 nd.phase = _CLOSE_REF
-            elif nd.hk == DONE:
-                return leave(nd, t, si, so, WAIT_NONE, 0)
+            elif nd.hk == runs.DONE:
+                return visits.leave(nd, t, si, so, waits.NONE, 0)
             else:
                 t += 1
                 nd.phase = _REFS
@@ -187,21 +161,21 @@ def stalling_array(node: Int, table: Int) -> Int:
     zero = np.float32(0)
     while True:
         if nd.phase == _GATHER:
-            if not has(s, i):
-                return leave(nd, t, si, so, WAIT_INPUT, i)
-            r = head(s, i)
+            if not rings.has(s, i):
+                return visits.leave(nd, t, si, so, waits.INPUT, i)
+            r = rings.head(s, i)
             p = s.run[r]
-            t, si = stall(s, INPUT, t, p.t, si)
-            k, v = p.x & KIND, p.v
-            if k == LEAF:
-                ref = number(s, r, 0)
+            t, si = visits.stall(s, waits.INPUT, t, p.t, si)
+            k, v = p.x & runs.KIND, p.v
+            if k == runs.LEAF:
+                ref = rings.number(s, r, 0)
                 if ref < 0 or ref >= nd.size:
-                    return fail(nd, t, BAD_VALUE_REFERENCE)
+                    return visits.fail(nd, t, rules.BAD_VALUE_REFERENCE)
                 s.ints[nd.gathered + nd.count] = ref
                 nd.count += 1
-            take_one(s, i, t)
+            rings.take_one(s, i, t)
             nd.kind, nd.hv = k, v
-            if k == LEAF and nd.count < BUNDLE:
+            if k == runs.LEAF and nd.count < BUNDLE:
                 t += nd.interval
                 continue
             if nd.count:
@@ -211,31 +185,32 @@ def stalling_array(node: Int, table: Int) -> Int:
             else:
                 nd.phase = _PASS
         if nd.phase == _ANSWER:
-            when = answer(s, nd.port, 0)
+            when = asking.answer(s, nd.port, 0)
             if when < 0:
-                return leave(nd, t, si, so, WAIT_MEMORY, 0)
-            t = stand_still(s, nd, t, when)
+                return visits.leave(nd, t, si, so, waits.MEMORY, 0)
+            t = asking.stand_still(s, nd, t, when)
             nd.phase = _PUT
-        if room(s, o) == 0:
-            return leave(nd, t, si, so, WAIT_OUTPUT, o)
-        free = max(t, free_at(s, o))
-        so += waited(s, ROOM, t, free)
+        if rings.room(s, o) == 0:
+            return visits.leave(nd, t, si, so, waits.ROOM, o)
+        free = max(t, rings.free_at(s, o))
+        so += visits.waited(s, waits.ROOM, t, free)
         if nd.phase == _PUT:
             # The value's time counts from when it wanted out, its slot's from when it could.
-            stamp = max(t + (nd.latency if nd.kind == LEAF else 1), free + 1)
+            stamp = max(t + (nd.latency if nd.kind == runs.LEAF else 1), free + 1)
             t = free
-            put_one(s, o, stamp, LEAF, 0, s.floats[nd.values + s.ints[nd.gathered + nd.next]])
+            value = s.floats[nd.values + s.ints[nd.gathered + nd.next]]
+            rings.put_one(s, o, stamp, runs.LEAF, 0, value)
             nd.next += 1
             if nd.next < nd.count:
                 continue
             nd.count = 0
-            nd.phase = _GATHER if nd.kind == LEAF else _PASS
+            nd.phase = _GATHER if nd.kind == runs.LEAF else _PASS
         else:
             t = free
-            k = LEAF if nd.kind == EMPTY and nd.loads_zero else nd.kind
-            put_one(s, o, t + 1, k, nd.hv if k == STOP else 0, zero)
-            if nd.kind == DONE:
-                return leave(nd, t, si, so, WAIT_NONE, 0)
+            k = runs.LEAF if nd.kind == runs.EMPTY and nd.loads_zero else nd.kind
+            rings.put_one(s, o, t + 1, k, nd.hv if k == runs.STOP else 0, zero)
+            if nd.kind == runs.DONE:
+                return visits.leave(nd, t, si, so, waits.NONE, 0)
             nd.phase = _GATHER
         if nd.phase == _GATHER:
             t += nd.interval
@@ -274,8 +249,8 @@ def _level_writer(setup: Setup) -> dict[str, float]:
 @inline
 def _answered(s: SimulationState, nd: Any, port: Int, t: Int) -> Int:
     """The clock once a request is answered, or -1."""
-    when = answer(s, port, 0)
-    return -1 if when < 0 else stand_still(s, nd, t, when)
+    when = asking.answer(s, port, 0)
+    return -1 if when < 0 else asking.stand_still(s, nd, t, when)
 
 
 @kernel("stalling_crdwrite", _STALLING_LEVEL_WRITER, _level_writer)
@@ -287,37 +262,37 @@ def stalling_crdwrite(node: Int, table: Int) -> Int:
     t, si = nd.clk, nd.si
     while True:
         if nd.phase == _TAKE:
-            if not has(s, i):
-                return leave(nd, t, si, 0, WAIT_INPUT, i)
-            r = head(s, i)
+            if not rings.has(s, i):
+                return visits.leave(nd, t, si, 0, waits.INPUT, i)
+            r = rings.head(s, i)
             p = s.run[r]
-            k = p.x & KIND
+            k = p.x & runs.KIND
             if nd.held == size or nd.ends_held == size:
-                return leave(nd, t, si, 0, WAIT_DRAIN, i)
-            t, si = stall(s, INPUT, t, p.t, si)
-            if k == LEAF:
-                s.ints[nd.buffer + nd.held] = number(s, r, 0)
+                return visits.leave(nd, t, si, 0, waits.DRAIN, i)
+            t, si = visits.stall(s, waits.INPUT, t, p.t, si)
+            if k == runs.LEAF:
+                s.ints[nd.buffer + nd.held] = rings.number(s, r, 0)
                 nd.held += 1
                 nd.coordinates += 1
                 nd.records_stop = 1
                 nd.coordinates_due += 1
-                take_one(s, i, t)
+                rings.take_one(s, i, t)
                 if nd.coordinates_due < BUNDLE:
                     t += 1
                     continue
                 nd.coordinates_due, nd.stalled_port = 0, nd.coordinate_port
-            elif k == STOP and nd.records_stop:
+            elif k == runs.STOP and nd.records_stop:
                 s.ints[nd.ends + nd.ends_held] = nd.coordinates
                 nd.ends_held += 1
                 nd.records_stop = 0
                 nd.ends_due += 1
-                take_one(s, i, t)
+                rings.take_one(s, i, t)
                 if nd.ends_due < BUNDLE:
                     t += 1
                     continue
                 nd.ends_due, nd.stalled_port = 0, nd.segment_port
             else:
-                take_one(s, i, t)
+                rings.take_one(s, i, t)
                 nd.kind = k
                 nd.phase = _LAST_CRD
                 if nd.coordinates_due:
@@ -328,14 +303,14 @@ def stalling_crdwrite(node: Int, table: Int) -> Int:
         if nd.phase == _STALLED:
             a = _answered(s, nd, nd.stalled_port, t)
             if a < 0:
-                return leave(nd, t, si, 0, WAIT_MEMORY, 0)
+                return visits.leave(nd, t, si, 0, waits.MEMORY, 0)
             t = a + 1
             nd.phase = _TAKE
         if nd.phase == _LAST_CRD:
             if nd.coordinates_due:
                 a = _answered(s, nd, nd.coordinate_port, t)
                 if a < 0:
-                    return leave(nd, t, si, 0, WAIT_MEMORY, 0)
+                    return visits.leave(nd, t, si, 0, waits.MEMORY, 0)
                 t = a
                 nd.coordinates_due = 0
             if nd.ends_due:
@@ -345,11 +320,11 @@ def stalling_crdwrite(node: Int, table: Int) -> Int:
             if nd.ends_due:
                 a = _answered(s, nd, nd.segment_port, t)
                 if a < 0:
-                    return leave(nd, t, si, 0, WAIT_MEMORY, 0)
+                    return visits.leave(nd, t, si, 0, waits.MEMORY, 0)
                 t = a
                 nd.ends_due = 0
-            if nd.kind == DONE:
-                return leave(nd, t, si, 0, WAIT_NONE, 0)
+            if nd.kind == runs.DONE:
+                return visits.leave(nd, t, si, 0, waits.NONE, 0)
             nd.phase = _TAKE
 
 
@@ -368,23 +343,23 @@ def stalling_valwrite(node: Int, table: Int) -> Int:
         if nd.phase == _STALLED:
             a = _answered(s, nd, nd.port, t)
             if a < 0:
-                return leave(nd, t, si, 0, WAIT_MEMORY, 0)
+                return visits.leave(nd, t, si, 0, waits.MEMORY, 0)
             t = a + 1
             nd.phase = _TAKE
-        if not has(s, i):
-            return leave(nd, t, si, 0, WAIT_INPUT, i)
-        r = head(s, i)
+        if not rings.has(s, i):
+            return visits.leave(nd, t, si, 0, waits.INPUT, i)
+        r = rings.head(s, i)
         p = s.run[r]
-        k = p.x & KIND
+        k = p.x & runs.KIND
         if nd.held == nd.capacity:
-            return leave(nd, t, si, 0, WAIT_DRAIN, i)
-        t, si = stall(s, INPUT, t, p.t, si)
-        if k == LEAF:
-            s.floats[nd.buffer + nd.held] = value(s, r, 0)
+            return visits.leave(nd, t, si, 0, waits.DRAIN, i)
+        t, si = visits.stall(s, waits.INPUT, t, p.t, si)
+        if k == runs.LEAF:
+            s.floats[nd.buffer + nd.held] = rings.value(s, r, 0)
             nd.held += 1
-        take_one(s, i, t)
-        if k == DONE:
-            return leave(nd, t + 1, si, 0, WAIT_NONE, 0)
-        if k == LEAF:
+        rings.take_one(s, i, t)
+        if k == runs.DONE:
+            return visits.leave(nd, t + 1, si, 0, waits.NONE, 0)
+        if k == runs.LEAF:
             _request(s, nd.port, t, 1, 1)
             nd.phase = _STALLED

@@ -11,66 +11,15 @@ import numpy as np
 
 from fuseloom.dataflow.samml.operands import neutral, required_operands
 from fuseloom.dataflow.samml.tile_values import TileSpec, tile_of
+from fuseloom.dataflow.sim.compiled import functions, rings, rules, runs, trees, visits, waits
 from fuseloom.dataflow.sim.compiled.cache import kernel
-from fuseloom.dataflow.sim.compiled.functions import BINARY
 from fuseloom.dataflow.sim.compiled.inlining import inline
-from fuseloom.dataflow.sim.compiled.kernels.contractions import (
-    contract,
-    contraction_plan,
-    elementwise,
-    elementwise_plan,
-)
+from fuseloom.dataflow.sim.compiled.kernels import contractions
 from fuseloom.dataflow.sim.compiled.kernels.loads import LOAD
 from fuseloom.dataflow.sim.compiled.kernels.values import outcome
-from fuseloom.dataflow.sim.compiled.layout import (
-    DONE,
-    EMPTY,
-    GOES_ON,
-    INPUT,
-    KIND,
-    LEAF,
-    MEM,
-    RING,
-    ROOM,
-    SLOPE,
-    STEP,
-    UNUSUAL,
-    WAIT_DRAIN,
-    WAIT_INPUT,
-    WAIT_NONE,
-    WAIT_OUTPUT,
-    Int,
-    SimulationState,
-    state_of,
-    view,
-)
-from fuseloom.dataflow.sim.compiled.rings import (
-    copy,
-    free_at,
-    has,
-    head,
-    number,
-    pass_by,
-    put,
-    room,
-    slot,
-    starved,
-    take,
-    take_one,
-)
-from fuseloom.dataflow.sim.compiled.rules import BAD_VALUE_REFERENCE
+from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState, state_of, view
 from fuseloom.dataflow.sim.compiled.setup import Setup
 from fuseloom.dataflow.sim.compiled.slots import node_of, slots
-from fuseloom.dataflow.sim.compiled.trees import address, tile, unused
-from fuseloom.dataflow.sim.compiled.visits import (
-    fail,
-    hold,
-    leave,
-    no_room,
-    put_held,
-    stall,
-    waited,
-)
 from fuseloom.dataflow.sim.timing import binary_timing, load_timing
 from fuseloom.wording import counted
 
@@ -128,63 +77,64 @@ def tile_array(node: Int, table: Int) -> Int:
     base, size, loads_zero = nd.values, nd.size, nd.loads_zero
     while True:
         if nd.holding:
-            t, so, status = put_held(s, nd, o, t, si, so, interval)
-            if status != GOES_ON:
+            t, so, status = visits.put_held(s, nd, o, t, si, so, interval)
+            if status != visits.GOES_ON:
                 return status
             nd.holding = 0
             continue
-        if not has(s, i):
-            return leave(nd, t, si, so, WAIT_INPUT, i)
-        r = head(s, i)
+        if not rings.has(s, i):
+            return visits.leave(nd, t, si, so, waits.INPUT, i)
+        r = rings.head(s, i)
         x, v, n = s.run[r].x, s.run[r].v, s.run[r].n
-        k = x & KIND
+        k = x & runs.KIND
         a = max(t, s.run[r].t)
-        m = room(s, o)
-        if m == 0 and not no_room(s, nd, i, o):
-            return leave(nd, t, si, so, WAIT_OUTPUT, o)
-        w, z = v, k | SLOPE | (x & STEP)
+        m = rings.room(s, o)
+        if m == 0 and not visits.no_room(s, nd, i, o):
+            return visits.leave(nd, t, si, so, waits.ROOM, o)
+        w, z = v, k | runs.SLOPE | (x & runs.STEP)
         limit = min(m, n) if interval == 1 else 1
-        if k == LEAF:
-            several = x & MEM and x & STEP and limit > 1
-            u = slot(s, o)
+        if k == runs.LEAF:
+            several = x & runs.MEM and x & runs.STEP and limit > 1
+            u = rings.slot(s, o)
             for e in range(limit if several else 1):
-                w = number(s, r, e)
-                last = w + limit - 1 if x & STEP and not several and m > 0 else w
+                w = rings.number(s, r, e)
+                last = w + limit - 1 if x & runs.STEP and not several and m > 0 else w
                 if w < 0 or last >= size:
-                    return fail(nd, a, BAD_VALUE_REFERENCE)
+                    return visits.fail(nd, a, rules.BAD_VALUE_REFERENCE)
                 w += base
                 if several:
                     s.ints[u + e] = w
-            z = LEAF | SLOPE | (x & STEP)
+            z = runs.LEAF | runs.SLOPE | (x & runs.STEP)
             if several:
-                w, z = u, LEAF | SLOPE | STEP | MEM | RING
-        elif k == EMPTY and loads_zero:
-            w, z = nd.blank, LEAF | SLOPE | UNUSUAL
-        t, si = stall(s, INPUT, t, a, si)
+                w, z = u, runs.LEAF | runs.SLOPE | runs.STEP | runs.MEM | runs.RING
+        elif k == runs.EMPTY and loads_zero:
+            w, z = nd.blank, runs.LEAF | runs.SLOPE | runs.UNUSUAL
+        t, si = visits.stall(s, waits.INPUT, t, a, si)
         if m == 0:
-            nd.hk, nd.hv, nd.ht = z & (KIND | UNUSUAL), w, t + late if k == LEAF else 0
-            take_one(s, i, t)
+            nd.hk, nd.hv = z & (runs.KIND | runs.UNUSUAL), w
+            nd.ht = t + late if k == runs.LEAF else 0
+            rings.take_one(s, i, t)
             nd.holding = 1
             continue
-        t = max(a, free_at(s, o))
-        so += waited(s, ROOM, a, t)
+        t = max(a, rings.free_at(s, o))
+        so += visits.waited(s, waits.ROOM, a, t)
         first, start = t + 1, t + 1
-        if k == LEAF:
+        if k == runs.LEAF:
             first, start = max(a + late, first), t + late
-        put(s, o, limit, first, start, z, w)
-        take(s, i, limit, a, t + 1, 1)
-        if k == DONE:
-            return leave(nd, t, si, so, WAIT_NONE, 0)
+        rings.put(s, o, limit, first, start, z, w)
+        rings.take(s, i, limit, a, t + 1, 1)
+        if k == runs.DONE:
+            return visits.leave(nd, t, si, so, waits.NONE, 0)
         t += limit * interval
 
 
 @inline
 def target(s: SimulationState, nd: Any, o: Int, pool: Int, size: Int, e: Int) -> Int:
     """Return the position in the floats for result ``e`` of the next run; a slot is free."""
-    w = slot(s, o) + e
+    w = rings.slot(s, o) + e
     if not pool:
         return w
-    made = tile(s, pool)
+    made = trees.tile(s, pool)
     s.ints[w] = made
     return made * size
 
@@ -198,10 +148,10 @@ def _operation(setup: Setup) -> dict[str, float]:
     sizes = [*(spec.edge ** len(axes) for axes in spec.operands), spec.elements]
     blank = setup.floats.add(np.full(largest, neutral(setup.node)))
     if spec.contracts:
-        plan = contraction_plan(spec, setup.ints)
+        plan = contractions.contraction_plan(spec, setup.ints)
     else:
-        plan = setup.ints.add(elementwise_plan(spec))
-    more = [int(spec.contracts), plan, BINARY[setup.param("fn")], blank, *sizes]
+        plan = setup.ints.add(contractions.elementwise_plan(spec))
+    more = [int(spec.contracts), plan, functions.BINARY[setup.param("fn")], blank, *sizes]
     return {
         "latency": timing.latency,
         "interval": timing.interval,
@@ -245,102 +195,100 @@ def tile_binary(node: Int, table: Int) -> Int:
     left_to_do = nd.per_visit
     while True:
         if nd.phase == _PUT:
-            t, so, status = put_held(s, nd, o, t, si, so, interval)
-            if status != GOES_ON:
+            t, so, status = visits.put_held(s, nd, o, t, si, so, interval)
+            if status != visits.GOES_ON:
                 return status
             nd.phase = _BOTH
         r, k, u = -1, nd.hk, nd.hv
-        x = STEP
+        x = runs.STEP
         held = nd.phase == _SECOND
         m = 1
         a = t
         if not held:
-            if not has(s, i):
-                return leave(nd, t, si, so, WAIT_INPUT, i)
-            r = head(s, i)
+            if not rings.has(s, i):
+                return visits.leave(nd, t, si, so, waits.INPUT, i)
+            r = rings.head(s, i)
             x, u = s.run[r].x, s.run[r].v
-            k = x & KIND
+            k = x & runs.KIND
             a = max(t, s.run[r].t)
-            m = room(s, o)
-            if not has(s, j) or m == 0:
-                if not (nd.eager or starved(s, i) or (has(s, j) and starved(s, j))):
-                    if has(s, j):
-                        return leave(nd, t, si, so, WAIT_OUTPUT, o)
-                    return leave(nd, t, si, so, WAIT_INPUT, j)
-                t, si = stall(s, INPUT, t, a, si)
-                hold(s, nd, i, r)
-                take_one(s, i, t)
+            m = rings.room(s, o)
+            if not rings.has(s, j) or m == 0:
+                if not visits.goes_ahead(s, nd, i, j):
+                    if rings.has(s, j):
+                        return visits.leave(nd, t, si, so, waits.ROOM, o)
+                    return visits.leave(nd, t, si, so, waits.INPUT, j)
+                t, si = visits.take_held(s, nd, i, r, t, a, si)
                 nd.phase = _SECOND
                 continue
             m = min(m, s.run[r].n) if interval == 1 else 1
-        if not has(s, j):
-            return leave(nd, t, si, so, WAIT_INPUT, j)
-        q = head(s, j)
+        if not rings.has(s, j):
+            return visits.leave(nd, t, si, so, waits.INPUT, j)
+        q = rings.head(s, j)
         y, w = s.run[q].x, s.run[q].v
-        kj = y & KIND
+        kj = y & runs.KIND
         b = max(a, s.run[q].t)
         z, rule = outcome(k, u, kj, w, strict, needed)
         if rule:
-            return fail(nd, b, rule)
+            return visits.fail(nd, b, rule)
         m = min(m, s.run[q].n)
-        v = u if z != EMPTY else 0
-        if z == LEAF:
+        v = u if z != runs.EMPTY else 0
+        if z == runs.LEAF:
             if left_to_do == 0:
                 nd.ready = 1
-                return leave(nd, t, si, so, WAIT_INPUT, i)
-            single = not (k == LEAF and x & STEP) and not (kj == LEAF and y & STEP)
-            count = 1 if single else min(m, left_to_do)
-            m = m if single else count
+                return visits.leave(nd, t, si, so, waits.INPUT, i)
+            many = (k == runs.LEAF and x & runs.STEP) or (kj == runs.LEAF and y & runs.STEP)
+            count = min(m, left_to_do) if many else 1
+            m = count if many else m
             if pool:
-                count = min(count, unused(s, pool))
+                count = min(count, trees.unused(s, pool))
                 if count == 0:
-                    return leave(nd, t, si, so, WAIT_DRAIN, o)
-                m = m if single else count
+                    return visits.leave(nd, t, si, so, waits.DRAIN, o)
+                m = count if many else m
             left_to_do -= count
             for e in range(count):
                 left, right = blank, blank
-                if k == LEAF and held:  # a number lies in the node, which has no address
+                if k == runs.LEAF and held:  # a number lies in the node, which has no address
                     left = nd.hv * size_a
                     if s.ch[i].val:
                         left = nd.lone
                         s.floats[left] = nd.hf
-                elif k == LEAF:
-                    left = address(s, i, r, e, size_a)
-                if kj == LEAF:
-                    right = address(s, j, q, e, size_b)
+                elif k == runs.LEAF:
+                    left = trees.address(s, i, r, e, size_a)
+                if kj == runs.LEAF:
+                    right = trees.address(s, j, q, e, size_b)
                 if held and not pool:
                     out = nd.lone
                 elif held:
-                    v = tile(s, pool)
+                    v = trees.tile(s, pool)
                     out = v * size
                 else:
                     out = target(s, nd, o, pool, size, e)
                 if contracts:
-                    contract(s, plan, left, right, out)
+                    contractions.contract(s, plan, left, right, out)
                 else:
-                    elementwise(s, plan, fn, left, right, out)
+                    contractions.elementwise(s, plan, fn, left, right, out)
             if not held:
-                v = slot(s, o)
-            z |= SLOPE | MEM | RING | (0 if single else STEP)
+                v = rings.slot(s, o)
+            z |= runs.SLOPE | runs.MEM | runs.RING | (runs.STEP if many else 0)
         else:
-            z |= SLOPE | (x & STEP if z != EMPTY else 0)
-        t, si = stall(s, INPUT, t, b, si)
+            z |= runs.SLOPE | (x & runs.STEP if z != runs.EMPTY else 0)
+        t, si = visits.stall(s, waits.INPUT, t, b, si)
         if held:
-            nd.hk, nd.hv, nd.ht = z & KIND, v, t + late if z & KIND == LEAF else 0
+            nd.hk, nd.hv, nd.ht = z & runs.KIND, v, t + late if z & runs.KIND == runs.LEAF else 0
             nd.hf = s.floats[nd.lone]
-            take_one(s, j, t)
+            rings.take_one(s, j, t)
             nd.phase = _PUT
             continue
-        t = max(b, free_at(s, o))
-        so += waited(s, ROOM, b, t)
+        t = max(b, rings.free_at(s, o))
+        so += visits.waited(s, waits.ROOM, b, t)
         first, start = t + 1, t + 1
-        if z & KIND == LEAF:
+        if z & runs.KIND == runs.LEAF:
             first, start = max(b + late, first), t + late
-        take(s, i, m, a, t + 1, 1)
-        take(s, j, m, b, t + 1, 1)
-        put(s, o, m, first, start, z, v)
-        if k == DONE:
-            return leave(nd, t, si, so, WAIT_NONE, 0)
+        rings.take(s, i, m, a, t + 1, 1)
+        rings.take(s, j, m, b, t + 1, 1)
+        rings.put(s, o, m, first, start, z, v)
+        if k == runs.DONE:
+            return visits.leave(nd, t, si, so, waits.NONE, 0)
         t += m * interval
 
 
@@ -364,25 +312,24 @@ def tile_valwrite(node: Int, table: Int) -> Int:
     nd = node_of(s, node, _TILE_WRITER)
     i, size = s.ints[nd.ins], nd.elements
     t, si = nd.clk, nd.si
-    while has(s, i):
-        r = head(s, i)
-        if s.run[r].x & KIND == LEAF:
+    while rings.has(s, i):
+        r = rings.head(s, i)
+        if s.run[r].x & runs.KIND == runs.LEAF:
             m = min(s.run[r].n, (nd.capacity - nd.held) // size)
             if m == 0:
-                return leave(nd, t, si, 0, WAIT_DRAIN, i)
+                return visits.leave(nd, t, si, 0, waits.DRAIN, i)
             a = max(t, s.run[r].t)
-            si += waited(s, INPUT, t, a)
+            si += visits.waited(s, waits.INPUT, t, a)
             for e in range(m):
                 into = view(s.floats, nd.buffer + nd.held + e * size, size)
-                copy(into, view(s.floats, address(s, i, r, e, size), size))
-            take(s, i, m, a, a + 1, 1)
+                rings.copy(into, view(s.floats, trees.address(s, i, r, e, size), size))
+            rings.take(s, i, m, a, a + 1, 1)
             t = a + m
             nd.held += m * size
         else:
-            k = s.run[r].x & KIND
-            a = pass_by(s, i, t)
-            si += waited(s, INPUT, t, a)
-            t = a
-            if k == DONE:
-                return leave(nd, t + 1, si, 0, WAIT_NONE, 0)
-    return leave(nd, t, si, 0, WAIT_INPUT, i)
+            k = s.run[r].x & runs.KIND
+            a = rings.pass_by(s, i, t)
+            t, si = visits.stall(s, waits.INPUT, t, a, si)
+            if k == runs.DONE:
+                return visits.leave(nd, t + 1, si, 0, waits.NONE, 0)
+    return visits.leave(nd, t, si, 0, waits.INPUT, i)

@@ -9,46 +9,19 @@ import numpy as np
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.tile_values import latency
 from fuseloom.dataflow.samml.traits import Arithmetic
+from fuseloom.dataflow.sim.compiled import functions, rings, rules, runs, trees, visits, waits
 from fuseloom.dataflow.sim.compiled.cache import kernel
-from fuseloom.dataflow.sim.compiled.functions import function, numbered
 from fuseloom.dataflow.sim.compiled.inlining import inline
-from fuseloom.dataflow.sim.compiled.kernels.contractions import (
-    move_plan,
-    pack,
-    unpack,
-)
+from fuseloom.dataflow.sim.compiled.kernels import contractions
 from fuseloom.dataflow.sim.compiled.kernels.tile_arithmetic import (
     pool_of,
     spec_of,
     target,
     tiles_per_visit,
 )
-from fuseloom.dataflow.sim.compiled.layout import (
-    DONE,
-    EMPTY,
-    GOES_ON,
-    INPUT,
-    KIND,
-    LEAF,
-    MEM,
-    RING,
-    ROOM,
-    SLOPE,
-    STEP,
-    WAIT_DRAIN,
-    WAIT_INPUT,
-    WAIT_NONE,
-    WAIT_OUTPUT,
-    Int,
-    SimulationState,
-    state_of,
-)
-from fuseloom.dataflow.sim.compiled.rings import free_at, has, head, put, room, slot, take, take_one
-from fuseloom.dataflow.sim.compiled.rules import UNARY_OF_EMPTY
+from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState, state_of
 from fuseloom.dataflow.sim.compiled.setup import Setup
 from fuseloom.dataflow.sim.compiled.slots import node_of, slots
-from fuseloom.dataflow.sim.compiled.trees import address, tile, unused
-from fuseloom.dataflow.sim.compiled.visits import fail, leave, no_room, put_held, stall, waited
 from fuseloom.dataflow.sim.timing import unary_timing
 
 _TILE_UNARY = slots(
@@ -78,10 +51,13 @@ def _of_one_tile(setup: Setup) -> dict[str, float]:
     else:
         timing = unary_timing(setup.node, setup.machine)
         late, interval = timing.latency, timing.interval
-        code, constant = numbered(fn, setup.param("scalar", 0))
+        code, constant = functions.numbered(fn, setup.param("scalar", 0))
     kept = "".join(x for x in axes if x in spec.result)
     scratch = setup.ints.reserve(spec.elements)
-    plans = [move_plan(axes, kept, spec.edge), move_plan(kept, spec.result, spec.edge)]
+    plans = [
+        contractions.move_plan(axes, kept, spec.edge),
+        contractions.move_plan(kept, spec.result, spec.edge),
+    ]
     more = [setup.ints.add(plan) for plan in plans]
     sizes = [int(spec.edge ** len(axes)), spec.elements]
     return {
@@ -109,7 +85,9 @@ def _map(s: SimulationState, plan: Int, fn: Int, c: Any, source: Int, into: Int)
             digits //= edge
             axis += 1
         for e in range(length):
-            s.floats[at + e * stride] = function(fn, s.floats[source + row * length + e], c)
+            s.floats[at + e * stride] = functions.function(
+                fn, s.floats[source + row * length + e], c
+            )
 
 
 @kernel("tile_unary", _TILE_UNARY, _of_one_tile)
@@ -127,68 +105,68 @@ def tile_unary(node: Int, table: Int) -> Int:
     left_to_do = nd.per_visit
     while True:
         if nd.holding:
-            t, so, status = put_held(s, nd, o, t, si, so, interval)
-            if status != GOES_ON:
+            t, so, status = visits.put_held(s, nd, o, t, si, so, interval)
+            if status != visits.GOES_ON:
                 return status
             nd.holding = 0
             continue
-        if not has(s, i):
-            return leave(nd, t, si, so, WAIT_INPUT, i)
-        r = head(s, i)
+        if not rings.has(s, i):
+            return visits.leave(nd, t, si, so, waits.INPUT, i)
+        r = rings.head(s, i)
         x, w, n = s.run[r].x, s.run[r].v, s.run[r].n
-        k = x & KIND
+        k = x & runs.KIND
         a = max(t, s.run[r].t)
-        if k == EMPTY and strict:
-            return fail(nd, a, UNARY_OF_EMPTY)
-        m = room(s, o)
-        waits = m == 0
-        if waits and not no_room(s, nd, i, o):
-            return leave(nd, t, si, so, WAIT_OUTPUT, o)
-        m = min(m, n) if interval == 1 and not waits else 1
-        z = k | SLOPE | (x & STEP)
-        if k == LEAF:
+        if k == runs.EMPTY and strict:
+            return visits.fail(nd, a, rules.UNARY_OF_EMPTY)
+        m = rings.room(s, o)
+        full = m == 0
+        if full and not visits.no_room(s, nd, i, o):
+            return visits.leave(nd, t, si, so, waits.ROOM, o)
+        m = min(m, n) if interval == 1 and not full else 1
+        z = k | runs.SLOPE | (x & runs.STEP)
+        if k == runs.LEAF:
             if left_to_do == 0:
                 nd.ready = 1
-                return leave(nd, t, si, so, WAIT_INPUT, i)
-            count = min(m, left_to_do) if x & STEP else 1
-            m = count if x & STEP else m
+                return visits.leave(nd, t, si, so, waits.INPUT, i)
+            count = min(m, left_to_do) if x & runs.STEP else 1
+            m = count if x & runs.STEP else m
             if pool:
-                count = min(count, unused(s, pool))
+                count = min(count, trees.unused(s, pool))
                 if count == 0:
-                    return leave(nd, t, si, so, WAIT_DRAIN, o)
-                m = count if x & STEP else m
+                    return visits.leave(nd, t, si, so, waits.DRAIN, o)
+                m = count if x & runs.STEP else m
             left_to_do -= count
             for e in range(count):
-                source = address(s, i, r, e, taken)
-                if waits and not pool:
+                source = trees.address(s, i, r, e, taken)
+                if full and not pool:
                     into = nd.lone
-                elif waits:
-                    w = tile(s, pool)
+                elif full:
+                    w = trees.tile(s, pool)
                     into = w * size
                 else:
                     into = target(s, nd, o, pool, size, e)
                 if folds:
-                    pack(s, source, scratch, first_plan, size, fn)
-                    unpack(s, scratch, into, second_plan)
+                    contractions.pack(s, source, scratch, first_plan, size, fn)
+                    contractions.unpack(s, scratch, into, second_plan)
                 else:
                     _map(s, second_plan, fn, c, source, into)
-            if not waits:
-                w = slot(s, o)
-            z |= MEM | RING
-        t, si = stall(s, INPUT, t, a, si)
-        if waits:
-            nd.hk, nd.hv, nd.ht = k, w, t + late if k == LEAF else 0
+            if not full:
+                w = rings.slot(s, o)
+            z |= runs.MEM | runs.RING
+        t, si = visits.stall(s, waits.INPUT, t, a, si)
+        if full:
+            nd.hk, nd.hv, nd.ht = k, w, t + late if k == runs.LEAF else 0
             nd.hf = s.floats[nd.lone]
-            take_one(s, i, t)
+            rings.take_one(s, i, t)
             nd.holding = 1
             continue
-        t = max(a, free_at(s, o))
-        so += waited(s, ROOM, a, t)
+        t = max(a, rings.free_at(s, o))
+        so += visits.waited(s, waits.ROOM, a, t)
         first, start = t + 1, t + 1
-        if k == LEAF:
+        if k == runs.LEAF:
             first, start = max(a + late, first), t + late
-        take(s, i, m, a, t + 1, 1)
-        put(s, o, m, first, start, z, w)
-        if k == DONE:
-            return leave(nd, t, si, so, WAIT_NONE, 0)
+        rings.take(s, i, m, a, t + 1, 1)
+        rings.put(s, o, m, first, start, z, w)
+        if k == runs.DONE:
+            return visits.leave(nd, t, si, so, waits.NONE, 0)
         t += m * interval

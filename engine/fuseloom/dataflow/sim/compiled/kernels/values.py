@@ -5,73 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from fuseloom.dataflow.samml.operands import neutral, required_operands
+from fuseloom.dataflow.sim.compiled import functions, rings, rules, runs, visits, waits
 from fuseloom.dataflow.sim.compiled.cache import kernel
-from fuseloom.dataflow.sim.compiled.functions import (
-    ADD,
-    BINARY,
-    MAX,
-    MUL,
-    SCALAR_ADD,
-    SCALAR_MUL,
-    apply,
-    function,
-    larger,
-    numbered,
-    slice_left,
-    slice_right,
-    slices,
-)
 from fuseloom.dataflow.sim.compiled.inlining import inline
 from fuseloom.dataflow.sim.compiled.kernels.loads import TIMED
-from fuseloom.dataflow.sim.compiled.layout import (
-    DONE,
-    EMPTY,
-    GOES_ON,
-    INPUT,
-    KIND,
-    LEAF,
-    MEM,
-    RING,
-    ROOM,
-    SLOPE,
-    STEP,
-    WAIT_INPUT,
-    WAIT_NONE,
-    WAIT_OUTPUT,
-    Int,
-    state_of,
-    view,
-)
-from fuseloom.dataflow.sim.compiled.rings import (
-    free_at,
-    has,
-    head,
-    is_leaf,
-    put,
-    room,
-    slot,
-    starved,
-    take,
-    take_one,
-    value,
-)
-from fuseloom.dataflow.sim.compiled.rules import (
-    BOTH_EMPTY,
-    NONE,
-    OPERANDS_DISAGREE,
-    UNARY_OF_EMPTY,
-)
+from fuseloom.dataflow.sim.compiled.layout import Int, state_of, view
 from fuseloom.dataflow.sim.compiled.setup import Setup
 from fuseloom.dataflow.sim.compiled.slots import node_of
-from fuseloom.dataflow.sim.compiled.visits import (
-    fail,
-    hold,
-    leave,
-    no_room,
-    put_held,
-    stall,
-    waited,
-)
 from fuseloom.dataflow.sim.timing import binary_timing, unary_timing
 
 
@@ -81,15 +21,15 @@ def outcome(k: Int, v: Int, kj: Int, w: Int, strict: Int, needed: Int) -> tuple[
 
     ``needed``: operands without which there is no result (1 left, 2 right).
     """
-    if k == LEAF and kj == LEAF:
-        return LEAF, NONE
-    if not (is_leaf(k) and is_leaf(kj)):
+    if k == runs.LEAF and kj == runs.LEAF:
+        return runs.LEAF, rules.NONE
+    if not (rings.is_leaf(k) and rings.is_leaf(kj)):
         if k != kj or v != w:
-            return k, OPERANDS_DISAGREE
-        return k, NONE
-    if k == EMPTY and kj == EMPTY:
-        return EMPTY, BOTH_EMPTY if strict else NONE
-    return EMPTY if needed & (1 if k == EMPTY else 2) else LEAF, NONE
+            return k, rules.OPERANDS_DISAGREE
+        return k, rules.NONE
+    if k == runs.EMPTY and kj == runs.EMPTY:
+        return runs.EMPTY, rules.BOTH_EMPTY if strict else rules.NONE
+    return runs.EMPTY if needed & (1 if k == runs.EMPTY else 2) else runs.LEAF, rules.NONE
 
 
 def _operation(setup: Setup) -> dict[str, float]:
@@ -100,7 +40,7 @@ def _operation(setup: Setup) -> dict[str, float]:
     return {
         "latency": timing.latency,
         "interval": timing.interval,
-        "operation": BINARY[fn],
+        "operation": functions.BINARY[fn],
         "strict": empty_is_zero,
         "neutral": neutral(setup.node),
         "needed": 0 if empty_is_zero else ("a" in needed) + 2 * ("b" in needed),
@@ -132,79 +72,78 @@ def binary(node: Int, table: Int) -> Int:
     absent = np.float32(nd.neutral)
     while True:
         if nd.phase == _SECOND:
-            if not has(s, j):
-                return leave(nd, t, si, so, WAIT_INPUT, j)
-            q = head(s, j)
-            t, si = stall(s, INPUT, t, s.run[q].t, si)
-            kj = s.run[q].x & KIND
+            if not rings.has(s, j):
+                return visits.leave(nd, t, si, so, waits.INPUT, j)
+            q = rings.head(s, j)
+            t, si = visits.stall(s, waits.INPUT, t, s.run[q].t, si)
+            kj = s.run[q].x & runs.KIND
             k, rule = outcome(nd.hk, nd.hv, kj, s.run[q].v, strict, needed)
             if rule:
-                return fail(nd, t, rule)
+                return visits.fail(nd, t, rule)
             nd.ht = 0
-            if k == LEAF:
-                left = np.float32(nd.hf) if nd.hk == LEAF else absent
-                right = value(s, q, 0) if kj == LEAF else absent
-                nd.hf = apply(fn, left, right)
+            if k == runs.LEAF:
+                left = np.float32(nd.hf) if nd.hk == runs.LEAF else absent
+                right = rings.value(s, q, 0) if kj == runs.LEAF else absent
+                nd.hf = functions.apply(fn, left, right)
                 nd.ht = t + latency
             nd.hk = k
-            take_one(s, j, t)
+            rings.take_one(s, j, t)
             nd.phase = _PUT
         if nd.phase == _PUT:
-            t, so, status = put_held(s, nd, o, t, si, so, interval)
-            if status != GOES_ON:
+            t, so, status = visits.put_held(s, nd, o, t, si, so, interval)
+            if status != visits.GOES_ON:
                 return status
             nd.phase = _BOTH
-        if not has(s, i):
-            return leave(nd, t, si, so, WAIT_INPUT, i)
-        r = head(s, i)
+        if not rings.has(s, i):
+            return visits.leave(nd, t, si, so, waits.INPUT, i)
+        r = rings.head(s, i)
         a = max(t, s.run[r].t)
-        m = room(s, o)
-        if not has(s, j) or m == 0:
-            if not (nd.eager or starved(s, i) or (has(s, j) and starved(s, j))):
-                if has(s, j):
-                    return leave(nd, t, si, so, WAIT_OUTPUT, o)
-                return leave(nd, t, si, so, WAIT_INPUT, j)
-            t, si = stall(s, INPUT, t, a, si)
-            hold(s, nd, i, r)
-            take_one(s, i, t)
+        m = rings.room(s, o)
+        if not rings.has(s, j) or m == 0:
+            if not visits.goes_ahead(s, nd, i, j):
+                if rings.has(s, j):
+                    return visits.leave(nd, t, si, so, waits.ROOM, o)
+                return visits.leave(nd, t, si, so, waits.INPUT, j)
+            t, si = visits.take_held(s, nd, i, r, t, a, si)
             nd.phase = _SECOND
             continue
-        q = head(s, j)
+        q = rings.head(s, j)
         x, u = s.run[r].x, s.run[r].v
         y, w = s.run[q].x, s.run[q].v
-        k, kj = x & KIND, y & KIND
+        k, kj = x & runs.KIND, y & runs.KIND
         z, rule = outcome(k, u, kj, w, strict, needed)
         if rule:
-            return fail(nd, max(a, s.run[q].t), rule)
+            return visits.fail(nd, max(a, s.run[q].t), rule)
         m = min(m, s.run[r].n, s.run[q].n) if interval == 1 else 1
         b = max(a, s.run[q].t)
-        si += waited(s, INPUT, t, b)
-        t = max(b, free_at(s, o))
-        so += waited(s, ROOM, b, t)
+        t, si, so = visits.begin(s, o, t, b, si, so)
         first, start = t + 1, t + 1
-        if z == LEAF:
+        if z == runs.LEAF:
             first, start = max(b + latency, first), t + latency
-            v = slot(s, o)
-            z = LEAF | SLOPE | STEP | MEM | RING
+            v = rings.slot(s, o)
+            z = runs.LEAF | runs.SLOPE | runs.STEP | runs.MEM | runs.RING
+            left = f[u] if k == runs.LEAF else absent
+            right = f[w] if kj == runs.LEAF else absent
             if m == 1:
-                f[v] = apply(fn, f[u] if k == LEAF else absent, f[w] if kj == LEAF else absent)
-            elif k == LEAF and x & STEP:
-                if kj == LEAF and y & STEP:
-                    slices(fn, view(f, v, m), view(f, u, m), view(f, w, m))
+                f[v] = functions.apply(fn, left, right)
+            elif k == runs.LEAF and x & runs.STEP:
+                if kj == runs.LEAF and y & runs.STEP:
+                    functions.slices(fn, view(f, v, m), view(f, u, m), view(f, w, m))
                 else:
-                    slice_left(fn, view(f, v, m), view(f, u, m), f[w] if kj == LEAF else absent)
-            elif kj == LEAF and y & STEP:
-                slice_right(fn, view(f, v, m), f[u] if k == LEAF else absent, view(f, w, m))
+                    functions.slice_left(fn, view(f, v, m), view(f, u, m), right)
+            elif kj == runs.LEAF and y & runs.STEP:
+                functions.slice_right(fn, view(f, v, m), left, view(f, w, m))
             else:
-                f[v] = apply(fn, f[u] if k == LEAF else absent, f[w] if kj == LEAF else absent)
-                z = LEAF | SLOPE | MEM | RING
+                f[v] = functions.apply(fn, left, right)
+                z = runs.LEAF | runs.SLOPE | runs.MEM | runs.RING
         else:
-            z, v = z | SLOPE | (x & STEP if z != EMPTY else 0), u if z != EMPTY else 0
-        take(s, i, m, a, t + 1, 1)
-        take(s, j, m, b, t + 1, 1)
-        put(s, o, m, first, start, z, v)
-        if k == DONE:
-            return leave(nd, t, si, so, WAIT_NONE, 0)
+            v = u if z != runs.EMPTY else 0
+            z |= runs.SLOPE | (x & runs.STEP if z != runs.EMPTY else 0)
+        rings.take(s, i, m, a, t + 1, 1)
+        rings.take(s, j, m, b, t + 1, 1)
+        rings.put(s, o, m, first, start, z, v)
+        if k == runs.DONE:
+            return visits.leave(nd, t, si, so, waits.NONE, 0)
         t += m * interval
 
 
@@ -217,7 +156,7 @@ _UNARY = TIMED.also(
 
 
 def _function_of_one(setup: Setup) -> dict[str, float]:
-    number, constant = numbered(setup.param("fn"), setup.param("scalar", 0))
+    number, constant = functions.numbered(setup.param("fn"), setup.param("scalar", 0))
     timing = unary_timing(setup.node, setup.machine)
     return {
         "latency": timing.latency,
@@ -240,56 +179,54 @@ def unary(node: Int, table: Int) -> Int:
     f = s.floats
     while True:
         if nd.holding:
-            t, so, status = put_held(s, nd, o, t, si, so, interval)
-            if status != GOES_ON:
+            t, so, status = visits.put_held(s, nd, o, t, si, so, interval)
+            if status != visits.GOES_ON:
                 return status
             nd.holding = 0
             continue
-        if not has(s, i):
-            return leave(nd, t, si, so, WAIT_INPUT, i)
-        r = head(s, i)
+        if not rings.has(s, i):
+            return visits.leave(nd, t, si, so, waits.INPUT, i)
+        r = rings.head(s, i)
         p = s.run[r]
         x, v = p.x, p.v
-        k = x & KIND
+        k = x & runs.KIND
         a = max(t, p.t)
-        if k == EMPTY and strict:
-            return fail(nd, a, UNARY_OF_EMPTY)
-        m = room(s, o)
+        if k == runs.EMPTY and strict:
+            return visits.fail(nd, a, rules.UNARY_OF_EMPTY)
+        m = rings.room(s, o)
         if m == 0:
-            if not no_room(s, nd, i, o):
-                return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            t, si = stall(s, INPUT, t, a, si)
+            if not visits.no_room(s, nd, i, o):
+                return visits.leave(nd, t, si, so, waits.ROOM, o)
+            t, si = visits.stall(s, waits.INPUT, t, a, si)
             nd.hk, nd.hv, nd.ht = k, v, 0
-            if k == LEAF:
-                nd.hf = function(fn, f[v], c)
+            if k == runs.LEAF:
+                nd.hf = functions.function(fn, f[v], c)
                 nd.ht = t + latency
-            take_one(s, i, t)
+            rings.take_one(s, i, t)
             nd.holding = 1
             continue
         m = min(m, p.n) if interval == 1 else 1
-        si += waited(s, INPUT, t, a)
-        t = max(a, free_at(s, o))
-        so += waited(s, ROOM, a, t)
+        t, si, so = visits.begin(s, o, t, a, si, so)
         first, start = t + 1, t + 1
-        w, z = v, k | SLOPE | (x & STEP)
-        if k == LEAF:
+        w, z = v, k | runs.SLOPE | (x & runs.STEP)
+        if k == runs.LEAF:
             first, start = max(a + latency, first), t + latency
-            w, z = slot(s, o), LEAF | SLOPE | MEM | RING | (x & STEP)
-            if m == 1 or not x & STEP:
-                f[w] = function(fn, f[v], c)
-            elif fn == MAX:
+            w, z = rings.slot(s, o), runs.LEAF | runs.SLOPE | runs.MEM | runs.RING | (x & runs.STEP)
+            if m == 1 or not x & runs.STEP:
+                f[w] = functions.function(fn, f[v], c)
+            elif fn == functions.MAX:
                 out, given = view(f, w, m), view(f, v, m)
                 for e in range(m):
-                    out[e] = larger(given[e], c)
-            elif fn == SCALAR_MUL:
-                slice_left(MUL, view(f, w, m), view(f, v, m), c)
-            elif fn == SCALAR_ADD:
-                slice_left(ADD, view(f, w, m), view(f, v, m), c)
+                    out[e] = functions.larger(given[e], c)
+            elif fn == functions.SCALAR_MUL:
+                functions.slice_left(functions.MUL, view(f, w, m), view(f, v, m), c)
+            elif fn == functions.SCALAR_ADD:
+                functions.slice_left(functions.ADD, view(f, w, m), view(f, v, m), c)
             else:
                 for e in range(m):
-                    f[w + e] = function(fn, f[v + e], c)
-        take(s, i, m, a, t + 1, 1)
-        put(s, o, m, first, start, z, w)
-        if k == DONE:
-            return leave(nd, t, si, so, WAIT_NONE, 0)
+                    f[w + e] = functions.function(fn, f[v + e], c)
+        rings.take(s, i, m, a, t + 1, 1)
+        rings.put(s, o, m, first, start, z, w)
+        if k == runs.DONE:
+            return visits.leave(nd, t, si, so, waits.NONE, 0)
         t += m * interval

@@ -4,38 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from fuseloom.dataflow.sim.compiled.asking import answer, ask, base_of, stand_still
+from fuseloom.dataflow.sim.compiled import asking, rings, runs, visits, waits
 from fuseloom.dataflow.sim.compiled.cache import kernel
 from fuseloom.dataflow.sim.compiled.inlining import inline
-from fuseloom.dataflow.sim.compiled.layout import (
-    DONE,
-    INPUT,
-    KIND,
-    LEAF,
-    ROOM,
-    SLOPE,
-    STOP,
-    WAIT_INPUT,
-    WAIT_MEMORY,
-    WAIT_NONE,
-    WAIT_OUTPUT,
-    Int,
-    SimulationState,
-    state_of,
-)
-from fuseloom.dataflow.sim.compiled.rings import (
-    copied,
-    free_at,
-    has,
-    head,
-    put,
-    room,
-    take,
-    take_one,
-)
+from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState, state_of
 from fuseloom.dataflow.sim.compiled.setup import Setup
 from fuseloom.dataflow.sim.compiled.slots import node_of, slots
-from fuseloom.dataflow.sim.compiled.visits import hold, leave, no_room, release, stall, waited
 
 (
     _FLOW,
@@ -92,11 +66,11 @@ def _post(s: SimulationState, nd: Any, t: Int, segments: Int, last: Int) -> Int:
     if size == 0:
         return t
     if requests >= nd.outstanding:
-        when = answer(s, port, requests - nd.outstanding)
+        when = asking.answer(s, port, requests - nd.outstanding)
         if when < 0:
             return -1
-        t = stand_still(s, nd, t, when)
-    ask(s, port, requests, t, base_of(s, port) + written, size, 1)
+        t = asking.stand_still(s, nd, t, when)
+    asking.ask(s, port, requests, t, asking.base_of(s, port) + written, size, 1)
     if segments:
         nd.segments_gathered = gathered - size
         nd.segments_written = written + size
@@ -114,7 +88,7 @@ def _finish(s: SimulationState, nd: Any, t: Int, segments: Int) -> Int:
     port = nd.segment_port if segments else nd.port
     requests = nd.segment_requests if segments else nd.requests
     for request in range(max(0, requests - nd.outstanding), requests):
-        when = answer(s, port, request)
+        when = asking.answer(s, port, request)
         if when < 0:
             return -1
         t = max(t, when)
@@ -131,59 +105,57 @@ def mem_write(node: Int, table: Int) -> Int:
     fibers = nd.segment_port >= 0
     while True:
         if nd.phase == _FLOW:
-            if not has(s, i):
-                return leave(nd, t, si, so, WAIT_INPUT, i)
-            r = head(s, i)
+            if not rings.has(s, i):
+                return visits.leave(nd, t, si, so, waits.INPUT, i)
+            r = rings.head(s, i)
             p = s.run[r]
-            k = p.x & KIND
+            k = p.x & runs.KIND
             a = max(t, p.t)
-            if k == DONE:
-                t, si = stall(s, INPUT, t, a, si)
-                take_one(s, i, t)
-                nd.hk, nd.hv, nd.ht = DONE, 0, 0
+            if k == runs.DONE:
+                t, si = visits.stall(s, waits.INPUT, t, a, si)
+                rings.take_one(s, i, t)
+                nd.hk, nd.hv, nd.ht = runs.DONE, 0, 0
                 nd.phase = _LAST_LINE
                 continue
-            m = room(s, o)
+            m = rings.room(s, o)
             if m == 0:
-                if not no_room(s, nd, i, o):
-                    return leave(nd, t, si, so, WAIT_OUTPUT, o)
-                t, si = stall(s, INPUT, t, a, si)
-                hold(s, nd, i, r)
+                if not visits.no_room(s, nd, i, o):
+                    return visits.leave(nd, t, si, so, waits.ROOM, o)
+                t, si = visits.stall(s, waits.INPUT, t, a, si)
+                visits.hold(s, nd, i, r)
                 nd.ht = 0
-                take_one(s, i, t)
+                rings.take_one(s, i, t)
                 nd.phase = _PUT
                 continue
-            si += waited(s, INPUT, t, a)
-            t = max(a, free_at(s, o))
-            so += waited(s, ROOM, a, t)
+            t, si, so = visits.begin(s, o, t, a, si, so)
             m = min(m, p.n)
-            if k == LEAF:
+            if k == runs.LEAF:
                 m = min(m, (nd.line - nd.gathered + nd.size - 1) // nd.size)
-            put(s, o, m, t + 1, t + 1, p.x | SLOPE, copied(s, o, r, m))
-            take(s, i, m, a, t + 1, 1)
+            rings.pass_on(s, o, r, m, t + 1, t + 1)  # p.x
+            rings.take(s, i, m, a, t + 1, 1)
             nd.hk = k
             t += m - 1
-            if k == LEAF:
+            if k == runs.LEAF:
                 nd.gathered += m * nd.size
         elif nd.phase == _PUT:
-            if room(s, o) == 0:
-                return leave(nd, t, si, so, WAIT_OUTPUT, o)
-            t, so = release(s, nd, o, t, so)
-            if nd.hk == LEAF:
+            if rings.room(s, o) == 0:
+                return visits.leave(nd, t, si, so, waits.ROOM, o)
+            t, so = visits.release(s, nd, o, t, so)
+            if nd.hk == runs.LEAF:
                 nd.gathered += nd.size
         if nd.phase <= _PUT:
             nd.phase = _TICK
-            if nd.hk == LEAF:
+            if nd.hk == runs.LEAF:
                 nd.records_stop = 1
                 nd.phase = _FULL_LINE
-            elif nd.hk == STOP and fibers and nd.records_stop:
+            elif nd.hk == runs.STOP and fibers and nd.records_stop:
                 nd.records_stop = 0
                 nd.segments_gathered += nd.size
                 nd.phase = _FULL_SEGMENTS
         if nd.phase == _FULL_LINE or nd.phase == _FULL_SEGMENTS:
             a = _post(s, nd, t, nd.phase == _FULL_SEGMENTS, 0)
             if a < 0:
-                return leave(nd, t, si, so, WAIT_MEMORY, 0)
+                return visits.leave(nd, t, si, so, waits.MEMORY, 0)
             t = a
             nd.phase = _TICK
         if nd.phase == _TICK:
@@ -194,7 +166,7 @@ def mem_write(node: Int, table: Int) -> Int:
             if nd.phase == _LAST_LINE or fibers:
                 a = _post(s, nd, t, nd.phase == _LAST_SEGMENTS, 1)
                 if a < 0:
-                    return leave(nd, t, si, so, WAIT_MEMORY, 0)
+                    return visits.leave(nd, t, si, so, waits.MEMORY, 0)
                 t = a
             nd.phase += 1
             continue
@@ -202,11 +174,11 @@ def mem_write(node: Int, table: Int) -> Int:
             if nd.phase == _FINISH or fibers:
                 a = _finish(s, nd, t, nd.phase == _FINISH_SEGMENTS)
                 if a < 0:
-                    return leave(nd, t, si, so, WAIT_MEMORY, 0)
-                t = stand_still(s, nd, t, a)
+                    return visits.leave(nd, t, si, so, waits.MEMORY, 0)
+                t = asking.stand_still(s, nd, t, a)
             nd.phase += 1
             continue
-        if room(s, o) == 0:
-            return leave(nd, t, si, so, WAIT_OUTPUT, o)
-        t, so = release(s, nd, o, t, so)
-        return leave(nd, t, si, so, WAIT_NONE, 0)
+        if rings.room(s, o) == 0:
+            return visits.leave(nd, t, si, so, waits.ROOM, o)
+        t, so = visits.release(s, nd, o, t, so)
+        return visits.leave(nd, t, si, so, waits.NONE, 0)

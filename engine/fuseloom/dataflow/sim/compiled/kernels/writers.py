@@ -5,26 +5,11 @@ A writer fills a buffer; when it is full the node waits until the engine has emp
 
 from __future__ import annotations
 
+from fuseloom.dataflow.sim.compiled import rings, runs, visits, waits
 from fuseloom.dataflow.sim.compiled.cache import kernel
-from fuseloom.dataflow.sim.compiled.layout import (
-    DONE,
-    INPUT,
-    KIND,
-    LEAF,
-    MEM,
-    STEP,
-    STOP,
-    WAIT_DRAIN,
-    WAIT_INPUT,
-    WAIT_NONE,
-    Int,
-    state_of,
-    view,
-)
-from fuseloom.dataflow.sim.compiled.rings import copy, has, head, number, pass_by, take, take_one
+from fuseloom.dataflow.sim.compiled.layout import Int, state_of, view
 from fuseloom.dataflow.sim.compiled.setup import Setup
 from fuseloom.dataflow.sim.compiled.slots import node_of, slots
-from fuseloom.dataflow.sim.compiled.visits import leave, stall, waited
 
 BUFFER = 1 << 15
 
@@ -64,49 +49,49 @@ def crdwrite(node: Int, table: Int) -> Int:
     nd = node_of(s, node, LEVEL_WRITER)
     i, size = s.ints[nd.ins], nd.capacity
     t, si = nd.clk, nd.si
-    while has(s, i):
-        r = head(s, i)
+    while rings.has(s, i):
+        r = rings.head(s, i)
         p = s.run[r]
         x, v = p.x, p.v
-        k = x & KIND
-        if k == LEAF:
+        k = x & runs.KIND
+        if k == runs.LEAF:
             m = min(p.n, size - nd.held)
             if m == 0:
-                return leave(nd, t, si, 0, WAIT_DRAIN, i)
+                return visits.leave(nd, t, si, 0, waits.DRAIN, i)
             a = max(t, p.t)
-            si += waited(s, INPUT, t, a)
+            si += visits.waited(s, waits.INPUT, t, a)
             w = nd.buffer + nd.held
             out = view(s.ints, w, m)
-            if x & MEM and x & STEP:
-                copy(out, view(s.ints, v, m))
-            elif x & STEP:
+            if x & runs.MEM and x & runs.STEP:
+                rings.copy(out, view(s.ints, v, m))
+            elif x & runs.STEP:
                 for e in range(m):
                     out[e] = v + e
             else:
-                v = number(s, r, 0)
+                v = rings.number(s, r, 0)
                 for e in range(m):
                     out[e] = v
-            take(s, i, m, a, a + 1, 1)
+            rings.take(s, i, m, a, a + 1, 1)
             t = a + m
             nd.held += m
             nd.coordinates += m
             nd.records_stop = 1
-        elif k == STOP and nd.records_stop:
+        elif k == runs.STOP and nd.records_stop:
             if nd.ends_held == size:
-                return leave(nd, t, si, 0, WAIT_DRAIN, i)
+                return visits.leave(nd, t, si, 0, waits.DRAIN, i)
             a = max(t, p.t)
-            si += waited(s, INPUT, t, a)
+            si += visits.waited(s, waits.INPUT, t, a)
             s.ints[nd.ends + nd.ends_held] = nd.coordinates
             nd.ends_held += 1
             nd.records_stop = 0
-            take_one(s, i, a)
+            rings.take_one(s, i, a)
             t = a + 1
         else:
-            a = pass_by(s, i, t)
-            t, si = stall(s, INPUT, t, a, si)
-            if k == DONE:
-                return leave(nd, t, si, 0, WAIT_NONE, 0)
-    return leave(nd, t, si, 0, WAIT_INPUT, i)
+            a = rings.pass_by(s, i, t)
+            t, si = visits.stall(s, waits.INPUT, t, a, si)
+            if k == runs.DONE:
+                return visits.leave(nd, t, si, 0, waits.NONE, 0)
+    return visits.leave(nd, t, si, 0, waits.INPUT, i)
 
 
 def values_setup(setup: Setup) -> dict[str, float]:
@@ -120,29 +105,29 @@ def valwrite(node: Int, table: Int) -> Int:
     nd = node_of(s, node, VALUE_WRITER)
     i, size = s.ints[nd.ins], nd.capacity
     t, si = nd.clk, nd.si
-    while has(s, i):
-        p = s.run[head(s, i)]
+    while rings.has(s, i):
+        p = s.run[rings.head(s, i)]
         x, v = p.x, p.v
-        if x & KIND == LEAF:
+        if x & runs.KIND == runs.LEAF:
             m = min(p.n, size - nd.held)
             if m == 0:
-                return leave(nd, t, si, 0, WAIT_DRAIN, i)
+                return visits.leave(nd, t, si, 0, waits.DRAIN, i)
             a = max(t, p.t)
-            si += waited(s, INPUT, t, a)
+            si += visits.waited(s, waits.INPUT, t, a)
             w = nd.buffer + nd.held
             out = view(s.floats, w, m)
-            if x & STEP:
-                copy(out, view(s.floats, v, m))
+            if x & runs.STEP:
+                rings.copy(out, view(s.floats, v, m))
             else:
                 f = s.floats[v]
                 for e in range(m):
                     out[e] = f
-            take(s, i, m, a, a + 1, 1)
+            rings.take(s, i, m, a, a + 1, 1)
             t = a + m
             nd.held += m
         else:
-            a = pass_by(s, i, t)
-            t, si = stall(s, INPUT, t, a, si)
-            if x & KIND == DONE:
-                return leave(nd, t + 1, si, 0, WAIT_NONE, 0)
-    return leave(nd, t, si, 0, WAIT_INPUT, i)
+            a = rings.pass_by(s, i, t)
+            t, si = visits.stall(s, waits.INPUT, t, a, si)
+            if x & runs.KIND == runs.DONE:
+                return visits.leave(nd, t + 1, si, 0, waits.NONE, 0)
+    return visits.leave(nd, t, si, 0, waits.INPUT, i)
