@@ -19,7 +19,8 @@ from jsonschema import Draft202012Validator
 from fuseloom.errors import FuseloomError
 from fuseloom.exploration.store import Outcome, RunLabel, RunStore, State, StoredRun
 from fuseloom.exploration.store.table import COLUMNS, export_runs, frame_of, read_runs
-from fuseloom.results.document import DocumentKind, schema
+from fuseloom.results.document import DocumentKind
+from fuseloom.results.schemas import schema
 from tests.exploration.store.samples import LABEL, identity, outcome
 
 ODD = RunLabel('a "quoted", =1+1\n\r name, ΔΣ NA', "NaN", "null", 1e300)
