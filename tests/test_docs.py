@@ -190,7 +190,7 @@ def test_the_page_about_json(capsys) -> None:
     cells = re.findall(r"^\| (`.+?) \|", told, re.MULTILINE)
     keys = {key for cell in cells for key in re.findall(r"`(.+?)`", cell)}
     run = schema(DocumentKind.RUN)
-    region = run["$defs"]["region"]["properties"]
+    region = run["$defs"]["RegionRecord"]["properties"]
     assert {key for key in keys if "[" not in key} == run["properties"].keys() - {
         "fuseloom", "version", "regions"
     }  # fmt: skip

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from math import inf
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from fuseloom import faults
 from fuseloom.arguments import check_arguments
@@ -36,6 +36,7 @@ from fuseloom.exploration.rivals import presets_of, stored_dense
 from fuseloom.exploration.search import Progress, Search
 from fuseloom.program.printer import print_program
 from fuseloom.program.types import Program
+from fuseloom.results.declarations import Amount, Count, Positive, Record
 from fuseloom.results.method import Budget, Cost, Part, every
 from fuseloom.wording import agreeing, counted, described
 
@@ -47,6 +48,21 @@ MOST_LANES = 256
 """Lanes of a budget: graphs of more have too many nodes to be searched."""
 COUNTING = 0.1
 """Share of the time limit that counting the space may take."""
+
+
+class ChoiceData(TypedDict):
+    """A :class:`Choice` as plain data."""
+
+    schedule: Annotated[str, "Its text."]
+    cycles: Annotated[Amount, "Clock cycles."]
+    bytes: Annotated[Amount, "Bytes moved to and from memory."]
+    on_chip: Annotated[
+        Amount,
+        "Bytes held on chip at once, as estimated: by accumulators, and by channels that have a "
+        "bound.",
+    ]
+    lanes: Annotated[Positive, "The most lanes of a region."]
+    simulated: bool
 
 
 @dataclass(frozen=True)
@@ -63,7 +79,7 @@ class Choice:
     cost: Cost
     simulated: bool
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> ChoiceData:
         """Plain data."""
         return {
             "schedule": self.schedule,
@@ -76,7 +92,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class SpaceSize:
+class SpaceSize(Record):
     """The number of schedules.
 
     Attributes
@@ -87,12 +103,8 @@ class SpaceSize:
         Whether these are all; otherwise there was no time to count more.
     """
 
-    schedules: int
+    schedules: Count
     exact: bool
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"schedules": self.schedules, "exact": self.exact}
 
     def __str__(self) -> str:
         many = self.schedules

@@ -78,7 +78,9 @@ def declared(kind: Any) -> Mapping[str, Any]:
 
 def descriptions(kind: Any) -> dict[str, str]:
     """What the fields of a declaration hold."""
-    found = dict(_attributes(cleandoc(kind.__doc__ or "")))
+    found: dict[str, str] = {}
+    for base in reversed(kind.__mro__):
+        found.update(_attributes(cleandoc(base.__doc__ or "")))
     for name, hint in declared(kind).items():
         texts = (m for m in getattr(hint, "__metadata__", ()) if isinstance(m, str))
         if text := next(texts, None):
@@ -121,11 +123,11 @@ def read(kind: type[T], data: Any, where: str) -> T:
     """
     try:
         made = msgspec.convert(data, kind)
+        _compare(made, data, where)
     except msgspec.ValidationError as problem:
         raise _refusal(kind, data, where, str(problem)) from None
     except RecursionError:
         raise RecordError(f"{where} is nested too deeply") from None
-    _compare(made, data, where)
     return made
 
 

@@ -60,6 +60,10 @@ VERSIONS: Mapping[DocumentKind, int] = MappingProxyType(
 
 DECLARED: Mapping[DocumentKind, str] = MappingProxyType(
     {
+        **{
+            kind: f"fuseloom.cli.documents:{kind.value.title().replace('-', '')}Document"
+            for kind in DocumentKind
+        },
         DocumentKind.RUN: "fuseloom.results.record:RunRecord",
     }
 )

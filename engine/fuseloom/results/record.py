@@ -22,7 +22,7 @@ from fuseloom.results.run_parts import (
     MemoryWork,
     NodeRow,
     RepairRow,
-    Timeline,
+    TimelineData,
     WrittenTensor,
 )
 from fuseloom.wording import counted, described
@@ -93,7 +93,7 @@ class RegionRecord(Record):
     bytes: Amount
     tokens: Count | None = None
     nodes: tuple[NodeRow, ...] | None = field(default=None, repr=False)
-    timeline: Timeline | None = field(default=None, repr=False)
+    timeline: TimelineData | None = field(default=None, repr=False)
     memory: MemoryWork | None = field(default=None, repr=False)
     path: CriticalPathRow | None = field(default=None, repr=False)
     channels: tuple[ChannelRow, ...] | None = field(default=None, repr=False)

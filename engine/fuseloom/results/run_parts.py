@@ -57,7 +57,7 @@ class TimelineCycles(TypedDict):
     idle: Annotated[Sequence[Sequence[Count]], "After its end."]
 
 
-class Timeline(TypedDict):
+class TimelineData(TypedDict):
     """Activity of every node over time: cycles by node and bin."""
 
     width: Annotated[Positive, "Cycles per bin."]

@@ -18,12 +18,6 @@ Schema = dict[str, Any]
 
 def schema(kind: DocumentKind) -> Schema:
     """The JSON Schema of a kind of document."""
-    if kind not in DECLARED:
-        from importlib.resources import files
-
-        path = files("fuseloom.results").joinpath("schema", f"{kind.value}.json")
-        old: Schema = json.loads(path.read_text())
-        return old
     module, _, name = DECLARED[kind].partition(":")
     root = getattr(import_module(module), name)
     parts: dict[str, Schema] = {}
@@ -74,8 +68,9 @@ def _schema(hint: Any, parts: dict[str, Schema]) -> Schema:
         return {"$ref": f"#/$defs/{hint.__name__}"}
     if isinstance(hint, type) and issubclass(hint, Enum):
         return {"enum": [member.value for member in hint]}
-    if origin is Annotated and get_origin(inner[0]) is not None:  # what is said of it is a text
-        return _schema(inner[0], parts)
+    if origin is Annotated and get_origin(inner[0]) is not None:
+        least = [n.min_length for n in inner[1:] if isinstance(n, msgspec.Meta) and n.min_length]
+        return {**_schema(inner[0], parts), **({"minItems": least[0]} if least else {})}
     if origin is Annotated and not any(isinstance(note, msgspec.Meta) for note in inner[1:]):
         return _schema(inner[0], parts)
     if origin is Union or type(hint).__name__ == "UnionType":

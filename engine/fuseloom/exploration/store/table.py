@@ -75,7 +75,7 @@ def frame_of(runs: Iterable[StoredRun]) -> pd.DataFrame:
     import pandas as pd
 
     shown = [name for name in COLUMNS if name not in ("program", "record")]
-    rows = [run.to_dict() for run in runs]
+    rows: list[Mapping[str, Any]] = [run.to_dict() for run in runs]
     frame = pd.DataFrame({name: [row[name] for row in rows] for name in shown}, columns=shown)
     for name in ("created", "changed"):
         frame[name] = pd.to_datetime(frame[name], utc=True, format="ISO8601").astype(

@@ -28,7 +28,7 @@ from fuseloom.results.run_parts import (
     NodeRow,
     PathGain,
     PathPart,
-    Timeline,
+    TimelineData,
 )
 from fuseloom.results.work import Work
 
@@ -111,7 +111,7 @@ def node_data(run: TracedRegion) -> tuple[NodeRow, ...]:
     return tuple(told)
 
 
-def timeline(observed: Observed | None) -> Timeline | None:
+def timeline(observed: Observed | None) -> TimelineData | None:
     """Cycles per bin as ``cycles[activity][node][bin]``; a bin is ``width`` cycles wide.
 
     There are :data:`BINS` bins at most; ``events`` names the file of all waits, if one was written.
