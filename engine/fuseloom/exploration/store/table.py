@@ -170,7 +170,7 @@ def _arrow() -> Any:
 # Reading ----------------------------------------------------------------------------------------
 
 
-class _Rows(TypedDict):
+class _RunsFile(TypedDict):
     """A file of runs, before they are read."""
 
     total: Count
@@ -178,7 +178,7 @@ class _Rows(TypedDict):
 
 
 def _json_rows(text: str) -> list[Any]:
-    given = read(_Rows, content_of(DocumentKind.RUNS, from_text(text)), "runs")
+    given = read(_RunsFile, content_of(DocumentKind.RUNS, from_text(text)), "runs")
     if given["total"] != len(given["runs"]):
         raise wrong("runs.total", given["total"], f"{len(given['runs'])}, the number of runs")
     return given["runs"]
