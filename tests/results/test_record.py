@@ -52,6 +52,17 @@ MEMORY: Any = {
     "read_latency": 20.5, "write_latency": 0, "read_histogram": [0, 1], "write_histogram": [],
     "peak": None, "channels": [], "bytes": 64, "bandwidth": 1.5e9, "share": 0, "hit_rate": 1,
 }  # fmt: skip
+PATH: Any = {
+    "cycles": 5,
+    "start": 0,
+    "summary": [],
+    "summaries": 0,
+    "segments": [],
+    "pieces": 0,
+    "what_if": [],
+    "shares": {"3": 0.5},
+    "streams": [0],
+}
 GRAPH = RunRecord(
     "SAM",
     "",
@@ -67,10 +78,7 @@ GRAPH = RunRecord(
                 "cycles": {key: [[1, 2], [0, 3]] for key in ACTIVITIES},
             },
             memory=MEMORY,
-            path={
-                "cycles": 5, "start": 0, "summary": [], "summaries": 0, "segments": [],
-                "pieces": 0, "what_if": [], "shares": {"3": 0.5}, "streams": [0],
-            },
+            path=PATH,
             channels=(
                 {
                     "stream": 0, "label": "crd i", "producer": named(0, "root"),
@@ -163,6 +171,8 @@ def test_other_documents_are_refused(data: Any) -> None:
         ),
         ("data.options", {"a": 1, "b": "2"}, "run.data.options.b is '2' (hint: a number that"),
         ("data.options", {"a": float("inf")}, "run.data.options.a is inf (hint: a number that"),
+        ("data.options", {1: 2}, "run.data.options has an unknown '1' (hint: a text)"),
+        ("regions.0.path", {**PATH, "shares": {"x": 1}}, "path.shares has an unknown 'x' (hint: a"),
         ("check.ok", False, "run.check.ok is False, its figures say True"),
         ("check.against", [], "run.check.against is list"),
         ("check.against", "it", "is 'it' (hint: 'the dense reference' or 'the expected values')"),

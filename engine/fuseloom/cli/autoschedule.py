@@ -127,12 +127,7 @@ def _run(options: Any) -> int:
         content: AutoscheduleDocument = {
             "name": given.model.program.name,
             "data": given.source,
-            "schedule": found.schedule,
-            "cycles": found.cycles,
-            "certificate": found.certificate,
-            "reasons": found.reasons,
-            "space": found.space,
-            "choices": found.choices,
+            **found.to_dict(),
         }
         print_json(DocumentKind.AUTOSCHEDULE, content)
         return 0

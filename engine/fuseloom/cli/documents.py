@@ -19,10 +19,9 @@ from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.what_if import Variant
 from fuseloom.experiments.claims import Claim
 from fuseloom.experiments.recipe import AccountingMode, ExperimentSize
-from fuseloom.exploration.autoschedule import Choice, SpaceSize
-from fuseloom.exploration.certificate import Certificate
+from fuseloom.exploration.autoschedule import AutoscheduledData
 from fuseloom.exploration.store.runs import StoredRun
-from fuseloom.exploration.sweep.explored import ExploredRow
+from fuseloom.exploration.sweep.explored import ExploredData
 from fuseloom.models.parameters import ParameterData
 from fuseloom.results.declarations import Amount, Count, Positive
 from fuseloom.results.record import DataSource
@@ -274,21 +273,11 @@ class CompilationDocument(TypedDict):
     regions: Annotated[Sequence[CompiledRegionData], "Regions, in the order they run."]
 
 
-class AutoscheduleDocument(TypedDict):
+class AutoscheduleDocument(AutoscheduledData):
     """What ``fuseloom autoschedule --json`` prints."""
 
     name: Annotated[str, "Name of the program."]
     data: Annotated[DataSource | None, "The data set; null where the data are no data set."]
-    schedule: Annotated[str, "Text of the schedule that was found."]
-    cycles: Annotated[Amount, "Clock cycles of its run."]
-    certificate: Annotated[Certificate, "How good the schedule is proved to be."]
-    reasons: Annotated[Sequence[str], "Why it is as it is, in words."]
-    space: Annotated[SpaceSize, "How many schedules there are."]
-    choices: Annotated[
-        Sequence[Choice] | None,
-        "Schedules that no other one beats in all respects, the fewest cycles first; null if "
-        "they were not asked for.",
-    ]
 
 
 class WhyDocument(TypedDict):
@@ -300,20 +289,8 @@ class WhyDocument(TypedDict):
     cycles: Annotated[Amount, "Clock cycles of the best one's run."]
 
 
-class SweepDocument(TypedDict):
+class SweepDocument(ExploredData):
     """What ``fuseloom explore --vary ... --json`` prints."""
-
-    axes: Annotated[Mapping[str, Sequence[str]], "What was varied: the values of every axis."]
-    complete: Annotated[
-        bool,
-        "Whether these are all configurations of the space, and none is still under way elsewhere.",
-    ]
-    store: Annotated[str, "The file that the runs are kept in."]
-    new: Annotated[
-        Mapping[str, Count],
-        "Runs that were estimated or done now, by how they stand; the others were there.",
-    ]
-    configurations: Annotated[Sequence[ExploredRow], "In the order of the space."]
 
 
 class RunsDocument(TypedDict):

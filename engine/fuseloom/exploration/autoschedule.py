@@ -36,7 +36,8 @@ from fuseloom.exploration.rivals import presets_of, stored_dense
 from fuseloom.exploration.search import Progress, Search
 from fuseloom.program.printer import print_program
 from fuseloom.program.types import Program
-from fuseloom.results.declarations import Amount, Count, Positive, Record
+from fuseloom.results.declarations import Amount, Count, Positive, Record, declared
+from fuseloom.results.document import plain
 from fuseloom.results.method import Budget, Cost, Part, every
 from fuseloom.wording import agreeing, counted, described
 
@@ -114,6 +115,21 @@ class SpaceSize(Record):
         )
 
 
+class AutoscheduledData(TypedDict):
+    """What was found, as plain data."""
+
+    schedule: Annotated[str, "Text of the schedule that was found."]
+    cycles: Annotated[Amount, "Clock cycles of its run."]
+    certificate: Annotated[Certificate, "How good the schedule is proved to be."]
+    reasons: Annotated[Sequence[str], "Why it is as it is, in words."]
+    space: Annotated[SpaceSize, "How many schedules there are."]
+    choices: Annotated[
+        Sequence[Choice] | None,
+        "Schedules that no other one beats in all respects, the fewest cycles first; null if "
+        "they were not asked for.",
+    ]
+
+
 @dataclass(frozen=True)
 class Autoscheduled(Shows, html="fuseloom.exploration.display:autoscheduled_html"):
     """A schedule that was found.
@@ -164,17 +180,10 @@ class Autoscheduled(Shows, html="fuseloom.exploration.display:autoscheduled_html
         """
         return why_not(self.method, self.cycles, schedule)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> AutoscheduledData:
         """Plain data."""
-        choices = None if self.choices is None else [c.to_dict() for c in self.choices]
-        return {
-            "schedule": self.schedule,
-            "cycles": self.cycles,
-            "certificate": self.certificate.to_dict(),
-            "reasons": list(self.reasons),
-            "space": self.space.to_dict(),
-            "choices": choices,
-        }
+        made: AutoscheduledData = plain({n: getattr(self, n) for n in declared(AutoscheduledData)})
+        return made
 
 
 @check_arguments

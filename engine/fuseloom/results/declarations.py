@@ -170,7 +170,7 @@ def _check_names(known: Mapping[str, Any], data: Mapping[str, Any], where: str) 
         )
 
 
-_TOLD = re.compile(r"(?s)(.*?)(?: - at (?:`key` in )?`\$(.*)`)?")
+_TOLD = re.compile(r"(?s)(.*?)(?: - at (`key` in )?`\$(.*)`)?")
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
 _MISSING = re.compile(r"Object missing required field `(.*)`")
 
@@ -179,7 +179,7 @@ def _refusal(hint: Any, data: Any, where: str, problem: str) -> RecordError:
     """What msgspec found, with the value, its place and what the declaration wants there."""
     told = _TOLD.fullmatch(problem)
     assert told is not None
-    for name, index in _STEP.findall(told[2] or ""):
+    for name, index in _STEP.findall(told[3] or ""):
         hint, *others = [kind for kind in _kinds(hint) if kind is not NoneType]
         assert not others, "a path into a union"
         inner = get_args(hint)
@@ -193,6 +193,10 @@ def _refusal(hint: Any, data: Any, where: str, problem: str) -> RecordError:
             hint = inner[key] if get_origin(hint) is tuple and ... not in inner else inner[0]
         data = data[key]
         where += f"[{key}]" if isinstance(key, int) else f".{key}"
+    if told[2]:  # a name is at fault
+        hint = get_args(_kinds(hint)[0])[0]
+        odd = next(key for key in data if not _fits(key, hint))
+        return RecordError(f"{where} has an unknown {str(odd)[:40]!r}", hint=wanted(hint))
     if missing := _MISSING.fullmatch(told[1]):
         return RecordError(f"{where} has no {missing[1]!r}")
     return wrong(where, data, wanted(hint))

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from fuseloom.display.shows import Shows
 from fuseloom.results.check import Check
-from fuseloom.results.declarations import Amount, Count, Fingerprint, Record, read
+from fuseloom.results.declarations import Amount, Count, Record, read
 from fuseloom.results.document import DocumentKind, content_of, document, from_text, to_text
 from fuseloom.results.run_parts import (
     ChannelRow,
@@ -54,10 +56,16 @@ class DataSource(Record):
 
 @dataclass(frozen=True)
 class MachineId(Record):
-    """Which machine: its name, and the hash of all that a cycle count depends on."""
+    """Which machine: its name, and the hash of all that a cycle count depends on.
+
+    Attributes
+    ----------
+    fingerprint : str
+        16 hexadecimal digits of a simulated machine, 64 of a processor that ran loop nests.
+    """
 
     name: str
-    fingerprint: Fingerprint
+    fingerprint: Annotated[str, Meta(pattern="^[0-9a-f]{16}([0-9a-f]{48})?$")]
 
 
 @dataclass(frozen=True)

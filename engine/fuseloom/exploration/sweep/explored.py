@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from fuseloom.display.shows import Shows
 from fuseloom.exploration.store import Outcome, State
@@ -77,6 +77,22 @@ class ExploredRow(Record):
         return float("inf") if known is None else known
 
 
+class ExploredData(TypedDict):
+    """A sweep as plain data."""
+
+    axes: Annotated[Mapping[str, Sequence[str]], "What was varied: the values of every axis."]
+    complete: Annotated[
+        bool,
+        "Whether these are all configurations of the space, and none is still under way elsewhere.",
+    ]
+    store: Annotated[str, "The file that the runs are kept in."]
+    new: Annotated[
+        Mapping[str, Count],
+        "Runs that were estimated or done now, by how they stand; the others were there.",
+    ]
+    configurations: Annotated[Sequence[ExploredRow], "In the order of the space."]
+
+
 @dataclass(frozen=True)
 class Explored(Shows, html="fuseloom.exploration.sweep.display:explored_html"):
     """The rows of a sweep, in the order of its space.
@@ -145,7 +161,7 @@ class Explored(Shows, html="fuseloom.exploration.sweep.display:explored_html"):
             columns[name] = pd.array([row[name] for row in rows], dtype=kind)
         return pd.DataFrame(columns)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> ExploredData:
         """Plain data."""
         return {
             "axes": {name: list(values) for name, values in self.axes.items()},
