@@ -20,7 +20,8 @@ from fuseloom.dataflow.samml.passes.buffers import size_buffers
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.models import Model, gcn, karate, random_data, spmm
 from fuseloom.models.datasets import GRAPHS, Facts
-from fuseloom.results.document import VERSIONS, DocumentKind, schema
+from fuseloom.results.document import VERSIONS, DocumentKind
+from fuseloom.results.schemas import schema
 from tests.dataflow.samml.passes import in_lanes
 
 ROOT = Path(__file__).parent.parent
@@ -189,7 +190,7 @@ def test_the_page_about_json(capsys) -> None:
     cells = re.findall(r"^\| (`.+?) \|", told, re.MULTILINE)
     keys = {key for cell in cells for key in re.findall(r"`(.+?)`", cell)}
     run = schema(DocumentKind.RUN)
-    region = run["$defs"]["region"]["properties"]
+    region = run["$defs"]["RegionRecord"]["properties"]
     assert {key for key in keys if "[" not in key} == run["properties"].keys() - {
         "fuseloom", "version", "regions"
     }  # fmt: skip

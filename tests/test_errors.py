@@ -9,7 +9,8 @@ import pytest
 
 from fuseloom import errors
 from fuseloom.errors import DeadlockError, FuseloomError, LoweringError, ParseError, SimulationError
-from fuseloom.results.document import DocumentKind, schema
+from fuseloom.results.document import DocumentKind
+from fuseloom.results.schemas import schema
 
 KINDS = [
     kind

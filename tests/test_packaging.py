@@ -83,7 +83,7 @@ def test_the_wheel_works_without_the_sources(built, tmp_path):
         "compiled = fl.compile(model.program, model.presets['full'])\n"
         "run = fl.simulate(compiled, data, engine='interpreter')\n"
         "print(run.cycles, run.check().ok)\n"
-        "from fuseloom.results.document import DocumentKind, schema; schema(DocumentKind.RUN)\n"
+        "from fuseloom.results import DocumentKind, schema; schema(DocumentKind.RUN)\n"
     )
     there = {**os.environ, "PYTHONPATH": str(tmp_path / "there")}
     done = subprocess.run(

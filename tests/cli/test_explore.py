@@ -13,7 +13,8 @@ from fuseloom.dataflow import compiler
 from fuseloom.dataflow.compilation import CompiledRegion
 from fuseloom.dataflow.fusion.region import FusedRegion
 from fuseloom.errors import LoweringError
-from fuseloom.results.document import DocumentKind, schema
+from fuseloom.results.document import DocumentKind
+from fuseloom.results.schemas import schema
 from tests.cli.commands import output
 
 FULL = ("explore", "--model", "gcn", "--preset", "full")

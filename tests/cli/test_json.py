@@ -20,8 +20,9 @@ from fuseloom.dataflow.sim.machine import PRESETS, Machine
 from fuseloom.dataflow.sim.machine_text import print_machine
 from fuseloom.exploration.store import RunStore
 from fuseloom.exploration.store.table import export_runs
-from fuseloom.results.document import DocumentKind, schema
+from fuseloom.results.document import DocumentKind
 from fuseloom.results.record import RunRecord
+from fuseloom.results.schemas import schema
 from tests.cli.commands import wrong_by
 from tests.exploration.store.samples import LABEL, identity, outcome
 

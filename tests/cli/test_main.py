@@ -17,7 +17,8 @@ from jsonschema import Draft202012Validator
 from fuseloom import __version__
 from fuseloom.cli import machine, main
 from fuseloom.cli.registry import COMMANDS
-from fuseloom.results.document import DocumentKind, schema
+from fuseloom.results.document import DocumentKind
+from fuseloom.results.schemas import schema
 from tests.cli.commands import file, tensors
 
 

@@ -13,8 +13,10 @@ from jsonschema import Draft202012Validator
 
 from fuseloom.errors import RecordError
 from fuseloom.results.check import Against, Check
-from fuseloom.results.document import DocumentKind, schema
+from fuseloom.results.document import DocumentKind
 from fuseloom.results.record import DataSource, MachineId, RegionRecord, RunRecord
+from fuseloom.results.run_parts import NodeName, NodeRow
+from fuseloom.results.schemas import schema
 
 MACHINE = MachineId("default", "0123456789abcdef")
 SMALL = RunRecord(
@@ -29,6 +31,38 @@ SMALL = RunRecord(
     Check(3e-7, True),
     0.25,
 )
+
+
+def named(node: int, label: str) -> NodeName:
+    """A node, as rows name it."""
+    return {"node": node, "owner": node, "label": label}
+
+
+def row(node: int, label: str) -> NodeRow:
+    """What it did: nothing."""
+    counts = dict.fromkeys(("tokens", "tokens_in", "tokens_out", "idle", "first", "last"), 0)
+    shares = dict.fromkeys((*ACTIVITIES, "busy_share"), 0)
+    made: Any = {**named(node, label), "op": "root", "origin": "", **counts, **shares}
+    return made
+
+
+ACTIVITIES = ("busy", "stall_input", "stall_output", "stall_memory", "idle")
+MEMORY: Any = {
+    "name": "hbm2", "cycles": 5, "seconds": 5e-9, "reads": 1, "writes": 0, "requested": 64,
+    "read_latency": 20.5, "write_latency": 0, "read_histogram": [0, 1], "write_histogram": [],
+    "peak": None, "channels": [], "bytes": 64, "bandwidth": 1.5e9, "share": 0, "hit_rate": 1,
+}  # fmt: skip
+PATH: Any = {
+    "cycles": 5,
+    "start": 0,
+    "summary": [],
+    "summaries": 0,
+    "segments": [],
+    "pieces": 0,
+    "what_if": [],
+    "shares": {"3": 0.5},
+    "streams": [0],
+}
 GRAPH = RunRecord(
     "SAM",
     "",
@@ -37,17 +71,32 @@ GRAPH = RunRecord(
     (
         RegionRecord(
             "SAM", (), 5, 1, 4, None,
-            nodes=({"node": 0, "label": "root"}, {"node": 3, "label": "LS"}),
-            timeline={"width": 2, "cycles": {"busy": [[1, 2], [0, 3]]}},
-            memory={"peak": None},
-            path={"cycles": 5, "segments": []},
-            channels=({"stream": 0, "mean": 0.5},),
+            nodes=(row(0, "root"), row(3, "LS")),
+            timeline={
+                "width": 2,
+                "events": None,
+                "cycles": {key: [[1, 2], [0, 3]] for key in ACTIVITIES},
+            },
+            memory=MEMORY,
+            path=PATH,
+            channels=(
+                {
+                    "stream": 0, "label": "crd i", "producer": named(0, "root"),
+                    "consumer": named(3, "LS"), "mean": 0.5, "most": 1, "capacity": None,
+                    "tokens": 4,
+                },
+            ),
         ),
     ),
     Check(float("inf"), against=Against.EXPECTED, shape=(2,), expected_shape=(3,)),
     0.0,
     ({"rule": "R1", "node": "3", "change": "dropped", "why": "wrong"},),
-    {"x": {"values": [1.0, None]}},
+    {
+        "x": {
+            "levels": [{"seg": [0, 2], "crd": [0, 1]}], "level_values": [1.0, None], "shape": [2],
+            "coordinates": [[0], [1]], "values": [1.0, None], "problem": None,
+        }
+    },
 )  # fmt: skip
 RECORDS = [SMALL, GRAPH, replace(GRAPH, check=None, outputs={}), replace(SMALL, regions=())]
 
@@ -70,7 +119,8 @@ def test_totals_are_sums() -> None:
 
 
 def test_a_plain_record_follows_the_schema() -> None:
-    Draft202012Validator(schema(DocumentKind.RUN)).validate(SMALL.to_dict())
+    for record in RECORDS:
+        Draft202012Validator(schema(DocumentKind.RUN)).validate(record.to_dict())
 
 
 @pytest.mark.parametrize("version", [1, 2, 4, "3", 3.0, True, None])
@@ -111,8 +161,21 @@ def test_other_documents_are_refused(data: Any) -> None:
         ("regions.0.nodes", [1], "run.regions[0].nodes[0] is 1"),
         ("regions.0.path", "x" * 500, "run.regions[0].path is 'xxx"),
         ("regions.0.memory", 0, "run.regions[0].memory is 0"),
+        ("regions.0.nodes", [row(0, "a"), {"node": 1}], "run.regions[0].nodes[1] has no 'owner'"),
+        ("regions.0.nodes", [{**row(0, "a"), "idle": -1}], "nodes[0].idle is -1 (hint: an int"),
+        ("regions.0.nodes", [{**row(0, "a"), "x": 1}], "nodes[0] has an unknown 'x' (hint: known"),
+        (
+            "regions.0.memory",
+            {**MEMORY, "hit_rate": 2},
+            "hit_rate is 2 (hint: a number from 0",
+        ),
+        ("data.options", {"a": 1, "b": "2"}, "run.data.options.b is '2' (hint: a number that"),
+        ("data.options", {"a": float("inf")}, "run.data.options.a is inf (hint: a number that"),
+        ("data.options", {1: 2}, "run.data.options has an unknown '1' (hint: a text)"),
+        ("regions.0.path", {**PATH, "shares": {"x": 1}}, "path.shares has an unknown 'x' (hint: a"),
         ("check.ok", False, "run.check.ok is False, its figures say True"),
         ("check.against", [], "run.check.against is list"),
+        ("check.against", "it", "is 'it' (hint: 'the dense reference' or 'the expected values')"),
         ("repairs", None, "run.repairs is None"),
         ("outputs", [], "run.outputs is list"),
     ],
@@ -169,6 +232,7 @@ def test_damaged_text_gives_a_record_or_is_refused() -> None:
 
 
 def test_nothing_infinite_is_written() -> None:
-    region = replace(SMALL.regions[0], memory={"peak": float("inf"), "list": (1, float("nan"))})
+    memory = {**MEMORY, "peak": float("inf"), "read_histogram": (1, float("nan"))}
+    region = replace(SMALL.regions[0], memory=memory)
     (written,) = json.loads(replace(SMALL, regions=(region,)).to_json())["regions"]
-    assert written["memory"] == {"peak": None, "list": [1, None]}
+    assert written["memory"] == {**MEMORY, "peak": None, "read_histogram": [1, None]}

@@ -19,6 +19,9 @@ def outcome(cycles=100, ok=True, *, session):
         "stall_output": 0,
         "stall_memory": 0,
         "idle": 0,
+        "first": 0,
+        "last": 3,
+        "origin": "",
     }
     regions = [
         RegionRecord(
@@ -28,7 +31,8 @@ def outcome(cycles=100, ok=True, *, session):
             5.0,
             6.0,
             nodes=tuple(
-                {"node": n.id, "owner": n.id, "label": n.label, **row} for n in region.graph.nodes
+                {"node": n.id, "owner": n.id, "label": n.label, "op": n.op, **row}
+                for n in region.graph.nodes
             ),
         )
         for number, region in enumerate(session.regions)

@@ -6,7 +6,7 @@ import argparse
 import math
 import re
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fuseloom.cli.command import Command, print_json, seconds
 from fuseloom.cli.inputs import Problem, problem, program_options, schedule_of
@@ -16,6 +16,9 @@ from fuseloom.exploration.autoschedule import GAP, TIME_LIMIT, Autoscheduled, Ch
 from fuseloom.results.document import DocumentKind
 from fuseloom.results.text_table import Align, TextColumn, text_table
 from fuseloom.wording import counted, grouped
+
+if TYPE_CHECKING:
+    from fuseloom.cli.documents import AutoscheduleDocument, WhyDocument
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
@@ -121,9 +124,11 @@ def _run(options: Any) -> int:
         )
     found = _search(options, given)
     if options.json:
-        name = given.model.program.name
-        data = None if given.source is None else given.source.to_dict()
-        content = {"name": name, "data": data, **found.to_dict()}
+        content: AutoscheduleDocument = {
+            "name": given.model.program.name,
+            "data": given.source,
+            **found.to_dict(),
+        }
         print_json(DocumentKind.AUTOSCHEDULE, content)
         return 0
     print(given.heading, end="")
@@ -178,8 +183,13 @@ def _why(options: Any) -> int:
     found = _search(options, given)
     answer = found.why(asked)
     if options.json:
-        content = {"schedule": asked, "answer": answer, "best": found.schedule}
-        print_json(DocumentKind.WHY, {**content, "cycles": found.cycles})
+        content: WhyDocument = {
+            "schedule": asked,
+            "answer": answer,
+            "best": found.schedule,
+            "cycles": found.cycles,
+        }
+        print_json(DocumentKind.WHY, content)
         return 0
     print(f"{given.heading}{answer}")
     print(f"the best found, {counted(found.cycles, 'cycle')}: {found.schedule}")

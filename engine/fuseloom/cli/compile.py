@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fuseloom.cli.command import Command, print_json
 from fuseloom.cli.inputs import compilation, inputs, program_options
@@ -15,6 +15,9 @@ from fuseloom.dataflow.fusion.pog import count_text
 from fuseloom.program.formats import format_text
 from fuseloom.results.document import DocumentKind
 from fuseloom.wording import counted
+
+if TYPE_CHECKING:
+    from fuseloom.cli.documents import CompilationDocument, CompiledRegionData
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
@@ -58,16 +61,14 @@ def _run(options: Any) -> int:
 
         return export(options, compiled, given.data)
     if options.json:
-        source = None if given.source is None else given.source.to_dict()
-        regions = [_as_json(region) for region in compiled.regions]
-        stored = {name: format_text(fmt) for name, fmt in compiled.dense_levels.items()}
-        content = {
+        content: CompilationDocument = {
+            "name": compiled.program.name,
             "schedule": str(compiled.resolved),
-            "data": source,
-            "stored": stored,
-            "regions": regions,
+            "data": given.source,
+            "stored": {name: format_text(fmt) for name, fmt in compiled.dense_levels.items()},
+            "regions": [_as_json(region) for region in compiled.regions],
         }
-        print_json(DocumentKind.COMPILATION, {"name": compiled.program.name, **content})
+        print_json(DocumentKind.COMPILATION, content)
         return 0
     print(given.heading, end="")
     if options.show == "schedule":
@@ -84,11 +85,11 @@ def _run(options: Any) -> int:
     return 0
 
 
-def _as_json(region: CompiledRegion) -> dict[str, Any]:
+def _as_json(region: CompiledRegion) -> CompiledRegionData:
     return {
         "name": region.name,
         "order": region.order,
-        "recomputed": dict(region.recomputed),
+        "recomputed": region.recomputed,
         "region": json.loads(region.region.to_json()),
         "table": json.loads(region.table.to_json()),
         "graph": json.loads(region.graph.to_json()),

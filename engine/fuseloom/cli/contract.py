@@ -14,6 +14,7 @@ from fuseloom.results.document import DocumentKind
 from fuseloom.wording import agreeing, counted
 
 if TYPE_CHECKING:
+    from fuseloom.cli.documents import ContractionDocument, LoopNest, SolverAnswer
     from fuseloom.contraction.kernels.data import Data
     from fuseloom.contraction.kernels.run import KernelMeasurement, NestKernel
     from fuseloom.contraction.ranking import Candidate, RankedCandidates
@@ -213,10 +214,10 @@ def _content(
     order: list[int],
     measured: Mapping[int, KernelMeasurement],
     tree: ContractionTree,
-) -> dict[str, Any]:
+) -> ContractionDocument:
     return {
         "contractions": [str(c) for c in tree.contractions],
-        "extents": dict(tree.extents),
+        "extents": tree.extents,
         "bound": found.bound,
         "answers": [_answer(a) for a in found.answers],
         "complete": found.complete,
@@ -225,9 +226,9 @@ def _content(
     }
 
 
-def _answer(answer: SolverResult) -> dict[str, Any]:
+def _answer(answer: SolverResult) -> SolverAnswer:
     return {
-        "bounds": dict(answer.bounds),
+        "bounds": answer.bounds,
         "verdict": answer.verdict.value,
         "variables": answer.variables,
         "constraints": answer.constraints,
@@ -236,7 +237,7 @@ def _answer(answer: SolverResult) -> dict[str, Any]:
     }
 
 
-def _solution(candidate: Candidate, measured: KernelMeasurement | None) -> dict[str, Any]:
+def _solution(candidate: Candidate, measured: KernelMeasurement | None) -> LoopNest:
     predicted = candidate.predicted
     return {
         "way": candidate.scheme.value,

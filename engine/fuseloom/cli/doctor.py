@@ -13,10 +13,13 @@ from dataclasses import asdict, dataclass
 from enum import Enum
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fuseloom import __version__
 from fuseloom.cli.command import Command, json_option, print_json
+
+if TYPE_CHECKING:
+    from fuseloom.cli.documents import DoctorDocument
 
 DISTRIBUTION = "fuseloom"
 COMPILERS = ("gcc", "clang")
@@ -278,9 +281,9 @@ def _run(options: Any) -> int:
     if options.json:
         from fuseloom.results.document import DocumentKind
 
-        print_json(
-            DocumentKind.DOCTOR, {"ok": ok, "checks": [asdict(finding) for finding in every]}
-        )
+        checks: Any = [asdict(finding) for finding in every]
+        content: DoctorDocument = {"ok": ok, "checks": checks}
+        print_json(DocumentKind.DOCTOR, content)
         return int(not ok)
     for line in _lines(every):
         print(line)

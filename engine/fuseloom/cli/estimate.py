@@ -47,12 +47,14 @@ def _run(options: Any) -> int:
     whys = [w for r in result.regions for w in (r.why(), *r.tensors.values())]
     statistics = _statistics(given.data) if options.statistics else None
     if options.json:
-        source = None if given.source is None else given.source.to_dict()
-        explained = [why.to_dict() for why in whys] if options.explain else None
         content = {
-            **result.to_dict(), "data": source, "statistics": statistics, "explanation": explained
-        }  # fmt: skip
-        print_json(DocumentKind.ESTIMATE, {"name": given.compilation.program.name, **content})
+            "name": given.compilation.program.name,
+            **result.to_dict(),
+            "data": given.source,
+            "statistics": statistics,
+            "explanation": whys if options.explain else None,
+        }
+        print_json(DocumentKind.ESTIMATE, content)
         return 0
     print(f"{given.heading}{result}")
     print(f"rests on {basis(result)}")

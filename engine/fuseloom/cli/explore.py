@@ -6,7 +6,7 @@ Where an option asks for a sweep, :mod:`fuseloom.cli.sweeps` does it.
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fuseloom.cli.command import Command, positive, print_json
 from fuseloom.cli.inputs import CompiledInputs, inputs, program_options
@@ -16,6 +16,9 @@ from fuseloom.dataflow.fusion.pog import orders_text
 from fuseloom.exploration.sweep.sweep import LIMIT
 from fuseloom.results.document import DocumentKind
 from fuseloom.wording import counted
+
+if TYPE_CHECKING:
+    from fuseloom.cli.documents import OrderedRegion, OrdersDocument, RankedGraph
 
 GRAPHS = 40
 """Distinct graphs of a region, unless told otherwise."""
@@ -39,8 +42,11 @@ def _run(options: Any) -> int:
         print(given.heading, end="")
     found = _ranked(given, options.limit or GRAPHS)
     if options.json:
-        source = None if given.source is None else given.source.to_dict()
-        content = {"name": given.compilation.program.name, "data": source, "regions": found}
+        content: OrdersDocument = {
+            "name": given.compilation.program.name,
+            "data": given.source,
+            "regions": found,
+        }
         print_json(DocumentKind.ORDERS, content)
         return 0
     for region in found:
@@ -53,18 +59,18 @@ def _run(options: Any) -> int:
     return 0
 
 
-def _ranked(given: CompiledInputs, limit: int) -> list[dict[str, Any]]:
+def _ranked(given: CompiledInputs, limit: int) -> list[OrderedRegion]:
     """Per region one order per distinct graph, the cheapest first."""
     from fuseloom.dataflow.cost.estimate import EstimateContext, estimate_region
     from fuseloom.dataflow.orders import rank, ranked
 
     compilation = given.compilation
     context = EstimateContext.shared(compilation.program, given.data, machine=given.machine)
-    found = []
+    found: list[OrderedRegion] = []
     for region in compilation.regions:
         entries = list(rank(region.region, context, limit + 1))
         estimate_region(region, context)  # notes what it writes, for the regions after it
-        graphs = [
+        graphs: list[RankedGraph] = [
             {
                 "order": entry.order,
                 "orders": entry.stands_for.orders,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fuseloom.cli.command import check_folder, print_json
 from fuseloom.dataflow.compilation import Compilation
@@ -14,6 +14,9 @@ from fuseloom.errors import GraphError
 from fuseloom.program import regular_files
 from fuseloom.program.storage import StoredTensor
 from fuseloom.results.document import DocumentKind
+
+if TYPE_CHECKING:
+    from fuseloom.cli.documents import ExportDocument
 
 
 @dataclass(frozen=True)
@@ -49,8 +52,11 @@ def export(options: Any, compilation: Compilation, data: Mapping[str, StoredTens
             for note in file.notes:
                 print(f"  {note}")
     if options.json:
-        written = [{"region": f.region, "path": str(f.path), "notes": f.notes} for f in files]
-        print_json(DocumentKind.EXPORT, {"format": options.export, "written": written})
+        content: ExportDocument = {
+            "format": options.export,
+            "written": [{"region": f.region, "path": str(f.path), "notes": f.notes} for f in files],
+        }
+        print_json(DocumentKind.EXPORT, content)
     return 0
 
 

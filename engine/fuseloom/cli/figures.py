@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fuseloom.cli.command import (
     Command,
@@ -24,6 +24,9 @@ from fuseloom.experiments.recipe import AccountingMode, ExperimentSize
 from fuseloom.exploration.store.location import VARIABLE
 from fuseloom.program import regular_files
 from fuseloom.results.document import DocumentKind
+
+if TYPE_CHECKING:
+    from fuseloom.cli.documents import FiguresDocument
 
 MOST_JOBS = 64
 IDS = (
@@ -107,9 +110,9 @@ def _run(options: Any) -> int:
         if options.report is not None:
             regular_files.write_bytes(options.report, page(figures, size, mode, seconds).encode())
         if options.json:
-            content = {
-                "size": size.value,
-                "mode": mode.value,
+            content: FiguresDocument = {
+                "size": size,
+                "mode": mode,
                 "store": str(store.path),
                 "engine": engine_version(),
                 "seconds": seconds,
@@ -117,7 +120,7 @@ def _run(options: Any) -> int:
                     {"id": f.recipe.id, "title": f.recipe.title, "text": f.recipe.text}
                     for f in figures
                 ],
-                "claims": [claim.to_dict() for claim in claims],
+                "claims": claims,
             }
             print_json(DocumentKind.FIGURES, content)
         else:

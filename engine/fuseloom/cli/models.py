@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from inspect import cleandoc
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fuseloom.cli.command import Command, complete_with, json_option, print_json
 from fuseloom.errors import UsageError
@@ -14,6 +14,9 @@ from fuseloom.models import PARAMETERS, Parameter, fitting, load_model
 from fuseloom.models.parameters import number_text
 from fuseloom.results.document import DocumentKind
 from fuseloom.results.text_table import Align, TextColumn, text_table
+
+if TYPE_CHECKING:
+    from fuseloom.cli.documents import ModelEntry, ModelsDocument
 
 _COLUMNS = (
     TextColumn("--with", align=Align.LEFT),
@@ -62,13 +65,14 @@ def _run(options: Any) -> int:
     names = [*READY] if options.model is None else [options.model]
     told = [_told(name) for name in names]
     if options.json:
-        print_json(DocumentKind.MODELS, {"models": told})
+        content: ModelsDocument = {"models": told}
+        print_json(DocumentKind.MODELS, content)
         return 0
     print("\n\n".join("\n".join(_lines(entry)) for entry in told))
     return 0
 
 
-def _told(name: str) -> dict[str, Any]:
+def _told(name: str) -> ModelEntry:
     model = load_model(name)
     return {
         "name": name,
@@ -79,7 +83,7 @@ def _told(name: str) -> dict[str, Any]:
     }
 
 
-def _lines(entry: dict[str, Any]) -> Iterator[str]:
+def _lines(entry: ModelEntry) -> Iterator[str]:
     yield f"{entry['name']}: {entry['about']}"
     if entry["presets"]:
         yield f"  --preset {', '.join(entry['presets'])}"

@@ -5,12 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import fuseloom
 from fuseloom.cli.command import Command, json_option, print_json
 from fuseloom.errors import DataError
 from fuseloom.wording import counted
+
+if TYPE_CHECKING:
+    from fuseloom.cli.documents import NotebooksDocument
 
 PACKED = "course"
 """The folder of the installed package that the build fills; a checkout has the sources instead."""
@@ -67,7 +70,8 @@ def _run(options: Any) -> int:
     if options.json:
         from fuseloom.results.document import DocumentKind
 
-        print_json(DocumentKind.NOTEBOOKS, {"folder": str(options.folder), "files": list(files)})
+        written: NotebooksDocument = {"folder": str(options.folder), "files": list(files)}
+        print_json(DocumentKind.NOTEBOOKS, written)
         return 0
     number = sum(name.endswith(".ipynb") for name in files)
     print(

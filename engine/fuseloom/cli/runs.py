@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from fuseloom.cli.command import Command, age, json_option, natural, print_json, print_nowhere
 from fuseloom.cli.limits import size
@@ -20,6 +20,9 @@ from fuseloom.results.document import DocumentKind
 from fuseloom.results.text_table import Align, TextColumn, text_table
 from fuseloom.terminal import table_width, tables_within
 from fuseloom.wording import counted, grouped
+
+if TYPE_CHECKING:
+    from fuseloom.cli.documents import RunsDocument, UpkeepDocument
 
 SHOWN = 20
 """Runs of a list, unless told otherwise."""
@@ -100,7 +103,8 @@ def _list(options: Any, store: RunStore) -> int:
     counts = store.counts()
     total = sum(count for state, count in counts.items() if not states or state in states)
     if options.json:
-        print_json(DocumentKind.RUNS, {"total": total, "runs": [run.to_dict() for run in runs]})
+        content: RunsDocument = {"total": total, "runs": runs}
+        print_json(DocumentKind.RUNS, content)
         return 0
     if not options.follow:
         if not total:
@@ -166,7 +170,8 @@ def _plain(text: str, most: int) -> str:
 def _show(options: Any, store: RunStore) -> int:
     run = store.find(options.key)
     if options.json:
-        print_json(DocumentKind.RUNS, {"total": 1, "runs": [run.to_dict()]})
+        content: RunsDocument = {"total": 1, "runs": [run]}
+        print_json(DocumentKind.RUNS, content)
         return 0
     _print_lines(_told(run))
     return 0
@@ -236,7 +241,7 @@ def _gc(options: Any, store: RunStore) -> int:
 def _done(
     options: Any,
     store: RunStore,
-    action: str,
+    action: Literal["export", "import", "gc"],
     count: int,
     told: str,
     *,
@@ -247,7 +252,7 @@ def _done(
     if not options.json:
         print(told)
         return 0
-    content = {
+    content: UpkeepDocument = {
         "action": action,
         "store": str(store.path),
         "file": None if action == "gc" else str(options.file),

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fuseloom.cli.command import Command, json_option, print_json
 from fuseloom.results.document import DocumentKind
+
+if TYPE_CHECKING:
+    from fuseloom.cli.documents import WarmupDocument
 
 
 def _run(options: Any) -> int:
@@ -22,7 +25,8 @@ def _run(options: Any) -> int:
     warmup(report)
     seconds = time.perf_counter() - started
     if options.json:
-        print_json(DocumentKind.WARMUP, {"directory": str(cache.directory()), "seconds": seconds})
+        content: WarmupDocument = {"directory": str(cache.directory()), "seconds": seconds}
+        print_json(DocumentKind.WARMUP, content)
     else:
         print(f"kernels are in {cache.directory()}")
     return 0

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import argparse
 import re
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from fuseloom.cli.command import Command, positive, print_json
 from fuseloom.cli.inputs import CompiledInputs, inputs, program_options
 from fuseloom.errors import DataError, UsageError
 from fuseloom.results.document import DocumentKind
 from fuseloom.wording import counted
+
+if TYPE_CHECKING:
+    from fuseloom.cli.documents import WhatIfDocument
+    from fuseloom.dataflow.what_if import Variant, WhatIf
 
 MOST_VALUES = 100
 """Values that one option may list: each is an estimate."""
@@ -93,7 +98,7 @@ def _run(options: Any) -> int:
         settings=[pair for pairs in options.set for pair in pairs],
     )  # fmt: skip
     if options.json:
-        _print_json(given, {**found.to_dict(), "pareto": None})
+        _print_json(given, found, None)
     else:
         print(f"{given.heading}{found}")
     return 0
@@ -110,16 +115,21 @@ def _pareto(options: Any, given: CompiledInputs) -> int:
     )  # fmt: skip
     now = what_if(given.compilation, given.data, machine=given.machine, mode=options.mode)
     if options.json:
-        _print_json(given, {**now.to_dict(), "pareto": [variant.to_dict() for variant in front]})
+        _print_json(given, now, front)
     else:
         print(f"{given.heading}{WhatIf(now.base, front)}")
     return 0
 
 
-def _print_json(given: CompiledInputs, content: dict[str, Any]) -> None:
-    source = None if given.source is None else given.source.to_dict()
-    name = given.compilation.program.name
-    print_json(DocumentKind.WHAT_IF, {"name": name, "data": source, **content})
+def _print_json(given: CompiledInputs, found: WhatIf, pareto: Sequence[Variant] | None) -> None:
+    content: WhatIfDocument = {
+        "name": given.compilation.program.name,
+        "data": given.source,
+        "base": found.base,
+        "variants": found.variants,
+        "pareto": pareto,
+    }
+    print_json(DocumentKind.WHAT_IF, content)
 
 
 WHAT_IF = Command(_declare, _run)

@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, TypedDict
 
 from fuseloom.contraction.tree import ContractionTree
+from fuseloom.results.declarations import Count
+
+
+class IntermediateData(TypedDict):
+    """A workspace under the solution."""
+
+    order: Annotated[Count, "Number of dimensions."]
+    elements: Annotated[Count, "Number of elements, 8 bytes each."]
+
+
+class SolutionData(TypedDict):
+    """A :class:`Solution` as plain data."""
+
+    sequence: Annotated[Sequence[str], "Contractions by what they make, in order of execution."]
+    loops: Annotated[Mapping[str, Sequence[str]], "Per contraction its loops, outermost first."]
+    modes: Annotated[
+        Mapping[str, Sequence[Count]],
+        "Per given tensor its modes in order of the levels, outermost first, as the solution has "
+        "them.",
+    ]
+    intermediates: Annotated[
+        Mapping[str, IntermediateData],
+        "Per intermediate, its workspace where the loops are fused as the solution says.",
+    ]
 
 
 @dataclass(frozen=True)
@@ -74,7 +98,7 @@ class Solution:
             sizes[access.tensor] = size
         return sizes
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> SolutionData:
         """Plain data: loops, modes, and what becomes of the intermediates."""
         return {
             "sequence": list(self.sequence),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from fuseloom.arguments import check_arguments
 from fuseloom.dataflow.compilation import Compilation, CompiledRegion
@@ -22,6 +22,7 @@ from fuseloom.display import bar, shown, table
 from fuseloom.errors import DataError, FuseloomError
 from fuseloom.program.formats import suggestion
 from fuseloom.program.inputs import check_data
+from fuseloom.results.declarations import Amount, Record
 from fuseloom.results.text_table import Align, TextColumn, text_table
 from fuseloom.wording import counted, described
 
@@ -34,6 +35,15 @@ _COLUMNS = (
     TextColumn("on chip, bytes", 16),
     TextColumn("", 0, Align.LEFT),
 )
+
+
+class VariantData(TypedDict):
+    """A :class:`Variant` as plain data."""
+
+    change: str
+    cycles: Amount | None
+    on_chip: Amount | None
+    reason: Annotated[str | None, "Why it cannot be built; null where it can."]
 
 
 @dataclass(frozen=True)
@@ -82,7 +92,7 @@ class Variant:
         totals = [region.on_chip.total for region in self.estimate.regions]
         return None if None in totals else max((t for t in totals if t is not None), default=0.0)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> VariantData:
         """Plain data."""
         return {
             "change": self.change,
@@ -93,7 +103,7 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class WhatIf:
+class WhatIf(Record):
     """A program as it is, and under changes, in the order they were asked for."""
 
     base: Variant
@@ -101,10 +111,6 @@ class WhatIf:
 
     def __repr__(self) -> str:
         return described(self, f"{self.base!r}, {counted(len(self.variants), 'change')}")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"base": self.base.to_dict(), "variants": [v.to_dict() for v in self.variants]}
 
     def __str__(self) -> str:
         return "\n".join(text_table(_COLUMNS, [self._row(v) for v in (self.base, *self.variants)]))

@@ -12,9 +12,11 @@ from enum import Enum
 from functools import cache
 from importlib.resources import files
 from math import isfinite
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from fuseloom.errors import DataError
+from fuseloom.results.declarations import Amount
+from fuseloom.results.document import plain
 
 FULL = "full"
 
@@ -108,6 +110,36 @@ class Got:
     expected: float | None = None
 
 
+class ClaimData(TypedDict):
+    """A :class:`Claim` as plain data."""
+
+    figure: Annotated[str, "Id of the table or figure."]
+    id: Annotated[str, "Id of the claim; it begins with that of its figure."]
+    text: Annotated[str, "What the number is, with its unit."]
+    source: Annotated[str, "Where the published number stands."]
+    expected: Annotated[
+        float | None,
+        "The published number, or what follows for ours from others; null where there are bounds.",
+    ]
+    tolerance: Annotated[str, "How far ours may be from it: a share, or bounds."]
+    got: Annotated[float | None, "Our number; null where what it needs did not come out."]
+    ratio: Annotated[float | None, "Ours by the published one; null where there is no such number."]
+    ok: Annotated[bool, "Whether ours is within the tolerance."]
+    verdict: Annotated[ClaimVerdict, "The same, and whether a difference is explained."]
+    seconds: Annotated[
+        Amount, "Wall time of the runs and estimates that it needs, when they were done, s."
+    ]
+    bytes: Annotated[Amount, "Most memory that one of them took, bytes."]
+    command: Annotated[str, "What computes it."]
+    notes: Annotated[str, "Whether numbers are estimated or data are stand-ins; empty otherwise."]
+    why: Annotated[
+        str,
+        "Why the published number cannot be right, or cannot be compared: the arithmetic; may "
+        "be empty.",
+    ]
+    reason: Annotated[str, "Why there is no number; empty where there is one."]
+
+
 @dataclass(frozen=True)
 class Claim:
     """A claim with our number.
@@ -148,27 +180,30 @@ class Claim:
             return None
         return self.got / self.expected
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> ClaimData:
         """Plain data: an entry of ``claims``."""
         published = self.published
-        return {
-            "figure": published.figure,
-            "id": published.id,
-            "text": published.text,
-            "source": published.source,
-            "expected": self.expected,
-            "tolerance": published.tolerance,
-            "got": self.got,
-            "ratio": self.ratio,
-            "ok": self.ok,
-            "verdict": self.verdict.value,
-            "seconds": self.seconds,
-            "bytes": self.bytes,
-            "command": self.command,
-            "notes": self.notes,
-            "why": published.why,
-            "reason": self.reason,
-        }
+        made: ClaimData = plain(
+            {
+                "figure": published.figure,
+                "id": published.id,
+                "text": published.text,
+                "source": published.source,
+                "expected": self.expected,
+                "tolerance": published.tolerance,
+                "got": self.got,
+                "ratio": self.ratio,
+                "ok": self.ok,
+                "verdict": self.verdict,
+                "seconds": self.seconds,
+                "bytes": self.bytes,
+                "command": self.command,
+                "notes": self.notes,
+                "why": published.why,
+                "reason": self.reason,
+            }
+        )
+        return made
 
 
 def judged(published: Published, got: Got | None, **more: Any) -> Claim:

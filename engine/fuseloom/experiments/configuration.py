@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-from fuseloom.errors import RecordError
+from fuseloom.results.declarations import Record, read
 
 Number = int | float
 _COMMON = ("locate off", "repeat references", "fuse x..Y")
@@ -33,7 +33,7 @@ class Orders(Enum):
 
 
 @dataclass(frozen=True)
-class Configuration:
+class Configuration(Record):
     """One configuration of an experiment.
 
     Attributes
@@ -84,20 +84,6 @@ class Configuration:
         parts += ["estimated"] if self.how is How.ESTIMATED else []
         return ", ".join(parts)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, which :meth:`from_dict` reads back."""
-        return {
-            "workload": self.workload,
-            "data": self.data,
-            "options": [list(option) for option in self.options],
-            "preset": self.preset,
-            "settings": self.settings,
-            "how": self.how.value,
-            "orders": self.orders.value,
-            "machine": self.machine,
-            "seed": self.seed,
-        }
-
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Configuration:
         """Read what :meth:`to_dict` gave.
@@ -107,17 +93,4 @@ class Configuration:
         RecordError
             If it is none.
         """
-        try:
-            return cls(
-                str(data["workload"]),
-                str(data["data"]),
-                tuple((str(name), value) for name, value in data["options"]),
-                str(data["preset"]),
-                str(data["settings"]),
-                How(data["how"]),
-                Orders(data["orders"]),
-                str(data["machine"]),
-                int(data["seed"]),
-            )
-        except (KeyError, TypeError, ValueError) as problem:
-            raise RecordError(f"no configuration of an experiment: {problem}") from None
+        return read(cls, data, "configuration")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from math import inf
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from fuseloom import faults
 from fuseloom.arguments import check_arguments
@@ -36,6 +36,8 @@ from fuseloom.exploration.rivals import presets_of, stored_dense
 from fuseloom.exploration.search import Progress, Search
 from fuseloom.program.printer import print_program
 from fuseloom.program.types import Program
+from fuseloom.results.declarations import Amount, Count, Positive, Record, declared
+from fuseloom.results.document import plain
 from fuseloom.results.method import Budget, Cost, Part, every
 from fuseloom.wording import agreeing, counted, described
 
@@ -47,6 +49,21 @@ MOST_LANES = 256
 """Lanes of a budget: graphs of more have too many nodes to be searched."""
 COUNTING = 0.1
 """Share of the time limit that counting the space may take."""
+
+
+class ChoiceData(TypedDict):
+    """A :class:`Choice` as plain data."""
+
+    schedule: Annotated[str, "Its text."]
+    cycles: Annotated[Amount, "Clock cycles."]
+    bytes: Annotated[Amount, "Bytes moved to and from memory."]
+    on_chip: Annotated[
+        Amount,
+        "Bytes held on chip at once, as estimated: by accumulators, and by channels that have a "
+        "bound.",
+    ]
+    lanes: Annotated[Positive, "The most lanes of a region."]
+    simulated: bool
 
 
 @dataclass(frozen=True)
@@ -63,7 +80,7 @@ class Choice:
     cost: Cost
     simulated: bool
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> ChoiceData:
         """Plain data."""
         return {
             "schedule": self.schedule,
@@ -76,7 +93,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class SpaceSize:
+class SpaceSize(Record):
     """The number of schedules.
 
     Attributes
@@ -87,12 +104,8 @@ class SpaceSize:
         Whether these are all; otherwise there was no time to count more.
     """
 
-    schedules: int
+    schedules: Count
     exact: bool
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"schedules": self.schedules, "exact": self.exact}
 
     def __str__(self) -> str:
         many = self.schedules
@@ -100,6 +113,21 @@ class SpaceSize:
         return (
             f"{'' if self.exact else 'at least '}{number} {agreeing(many, 'schedule', 'schedules')}"
         )
+
+
+class AutoscheduledData(TypedDict):
+    """What was found, as plain data."""
+
+    schedule: Annotated[str, "Text of the schedule that was found."]
+    cycles: Annotated[Amount, "Clock cycles of its run."]
+    certificate: Annotated[Certificate, "How good the schedule is proved to be."]
+    reasons: Annotated[Sequence[str], "Why it is as it is, in words."]
+    space: Annotated[SpaceSize, "How many schedules there are."]
+    choices: Annotated[
+        Sequence[Choice] | None,
+        "Schedules that no other one beats in all respects, the fewest cycles first; null if "
+        "they were not asked for.",
+    ]
 
 
 @dataclass(frozen=True)
@@ -152,17 +180,10 @@ class Autoscheduled(Shows, html="fuseloom.exploration.display:autoscheduled_html
         """
         return why_not(self.method, self.cycles, schedule)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> AutoscheduledData:
         """Plain data."""
-        choices = None if self.choices is None else [c.to_dict() for c in self.choices]
-        return {
-            "schedule": self.schedule,
-            "cycles": self.cycles,
-            "certificate": self.certificate.to_dict(),
-            "reasons": list(self.reasons),
-            "space": self.space.to_dict(),
-            "choices": choices,
-        }
+        made: AutoscheduledData = plain({n: getattr(self, n) for n in declared(AutoscheduledData)})
+        return made
 
 
 @check_arguments

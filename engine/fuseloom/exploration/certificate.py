@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, TypedDict
 
 from fuseloom.display.shows import Shows
+from fuseloom.results.declarations import Amount, Count, Share
+
+
+class CertificateData(TypedDict):
+    """A :class:`Certificate` as plain data."""
+
+    gap: Share
+    bound: Amount
+    complete: bool
+    simulated: Annotated[bool, "Whether the cycles are those of a run."]
+    counts: Mapping[str, Count]
+    unsearched: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -40,7 +52,7 @@ class Certificate(Shows, html="fuseloom.exploration.display:certificate_html"):
         """By how much, at most, the best is below what was found: a share of the latter."""
         return max(0.0, 1.0 - self.bound / self.cycles) if self.cycles > 0 else 0.0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> CertificateData:
         """Plain data."""
         return {
             "gap": self.gap,

@@ -6,12 +6,12 @@ it, and a form can be made of it.  A value is checked before anything is built.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from numbers import Integral, Real
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any, Literal, TypedDict
 
 from fuseloom.errors import ProgramError
 from fuseloom.models.datasets import GRAPHS, PATTERNS
@@ -29,6 +29,24 @@ MADE_UP, MASKED, IMAGES = "random", "bigbird", "images"
 """Names of data sets: random numbers, BigBird's mask, and images without a 0."""
 FILE = "file"
 """Stands for a graph from a file among the names of data sets."""
+
+
+class ParameterData(TypedDict):
+    """A :class:`Parameter` as plain data."""
+
+    name: Annotated[str, "Its name."]
+    type: Annotated[Literal["int", "float"], "Whether it is an integer."]
+    default: Annotated[float, "Its default."]
+    defaults: Annotated[
+        Mapping[str, float | None],
+        "Its default with data sets where that is another; null where the data decide it "
+        "unless it is given.",
+    ]
+    least: Annotated[float, "Least value."]
+    most: Annotated[float, "Largest value."]
+    unit: Annotated[str, "Its unit."]
+    help: Annotated[str, "What it is."]
+    data: Annotated[Sequence[str] | None, "Data sets with which it can be chosen; null with any."]
 
 
 @dataclass(frozen=True)
@@ -81,12 +99,12 @@ class Parameter:
         """Bounds and unit, e.g. ``1 to 16,384 tokens``."""
         return f"{number_text(self.least)} to {number_text(self.most)} {self.unit}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> ParameterData:
         """Plain data, of which a form can be made."""
         return {
             "name": self.name,
-            "type": self.kind.__name__,
-            "default": self.default,
+            "type": "int" if self.kind is int else "float",
+            "default": self.default,  # type: ignore[typeddict-item]  # of those that are listed
             "defaults": dict(self.defaults),
             "least": self.least,
             "most": self.most,

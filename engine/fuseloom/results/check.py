@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import Enum
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 import numpy as np
 
 from fuseloom.display.shows import Shows
 from fuseloom.errors import RecordError
 from fuseloom.program.float32 import NORMAL
-from fuseloom.results.document import finite
-from fuseloom.results.fields import Fields
+from fuseloom.results.declarations import Amount, Count, read
+from fuseloom.results.document import plain
 from fuseloom.wording import agreeing, counted
 
 TOLERANCE = 1e-5
@@ -25,6 +24,27 @@ class Against(Enum):
 
     REFERENCE = "the dense reference"
     EXPECTED = "the expected values"
+
+
+class CheckDocument(TypedDict):
+    """A check as plain data; what else its fields hold is said of :class:`Check`."""
+
+    ok: Annotated[bool, "Whether they are equal up to the tolerance."]
+    message: Annotated[
+        str,
+        "The same in words; of a mismatch, an element that is wrong and its place after a "
+        "semicolon, where that is known.",
+    ]
+    max_rel_error: Amount | None
+    tolerance: Amount | None
+    against: Annotated[Against, "What they were compared with."]
+    pattern_equal: bool | None
+    shape: tuple[Count, ...] | None
+    expected_shape: tuple[Count, ...] | None
+    share: Amount | None
+    undetermined: Count
+    rows: tuple[Count, Count] | None
+    unchecked: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -119,25 +139,14 @@ class Check(Shows, html="fuseloom.results.display:check_shown"):
             f"random ({told})"
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> CheckDocument:
         """Plain data that :meth:`from_dict` reads back; an infinite error is None."""
-        return {
-            "ok": self.ok,
-            "message": str(self),
-            "max_rel_error": finite(self.max_rel_error),
-            "tolerance": self.tolerance,
-            "against": self.against.value,
-            "pattern_equal": self.pattern_equal,
-            "shape": None if self.shape is None else list(self.shape),
-            "expected_shape": None if self.expected_shape is None else list(self.expected_shape),
-            "share": self.share,
-            "undetermined": self.undetermined,
-            "rows": None if self.rows is None else list(self.rows),
-            "unchecked": list(self.unchecked),
-        }
+        content = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "wrong"}
+        made: CheckDocument = plain({"ok": self.ok, "message": str(self), **content})
+        return made
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], where: str = "check") -> Check:
+    def from_dict(cls, data: Any, where: str = "check") -> Check:
         """Read what :meth:`to_dict` gave.
 
         Raises
@@ -146,48 +155,20 @@ class Check(Shows, html="fuseloom.results.display:check_shown"):
             If a field is missing, unknown or of another type, or the verdict contradicts the
             figures.
         """
-        given = Fields.of(data, where, _NAMES)
-        error = given.optional("max_rel_error", given.number)
-        rows = given.optional("rows", given.sizes)
-        if rows is not None and len(rows) != 2:
-            raise RecordError(f"{where}.rows has {counted(len(rows), 'number')}, not 2")
-        made = cls(
-            float("inf") if error is None else error,
-            given.optional("pattern_equal", given.flag),
-            given.optional("tolerance", given.number),
-            given.one_of("against", Against),
-            given.optional("shape", given.sizes),
-            given.optional("expected_shape", given.sizes),
-            given.optional("share", given.number),
-            given.whole("undetermined"),
-            None if rows is None else (rows[0], rows[1]),
-            given.texts("unchecked"),
-        )
-        if given.flag("ok") is not made.ok:
-            raise RecordError(f"{where}.ok is {data['ok']}, its figures say {made.ok}")
-        return made._with_place(given.text("message"))
+        content: dict[str, Any] = {**read(CheckDocument, data, where)}
+        ok, message = content.pop("ok"), content.pop("message")
+        if content["max_rel_error"] is None:
+            content["max_rel_error"] = float("inf")
+        made = cls(**content)
+        if ok is not made.ok:
+            raise RecordError(f"{where}.ok is {ok}, its figures say {made.ok}")
+        return made._with_place(message)
 
     def _with_place(self, message: str) -> Check:
         """With the element that the message ends with: it has no field of its own."""
         begin = f"{self}; "
         known = not self.ok and message.startswith(begin)
         return replace(self, wrong=message.removeprefix(begin)) if known else self
-
-
-_NAMES = (
-    "ok",
-    "message",
-    "max_rel_error",
-    "tolerance",
-    "against",
-    "pattern_equal",
-    "shape",
-    "expected_shape",
-    "share",
-    "undetermined",
-    "rows",
-    "unchecked",
-)
 
 
 def relative_error(got: np.ndarray[Any, Any], want: np.ndarray[Any, Any]) -> float:

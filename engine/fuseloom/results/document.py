@@ -1,8 +1,9 @@
 """The JSON documents of the engine's results: each says what it is and of which version.
 
-Every command's ``--json`` prints one of them.  The folder ``schema`` holds a JSON Schema (draft
-2020-12) per kind.  A schema names every key, so whatever changes in a document raises the version
-of its kind; readers refuse versions they do not know.
+Every command's ``--json`` prints one of them.  Each kind is declared once
+(:mod:`fuseloom.results.declarations`), and :func:`fuseloom.results.schema` makes its JSON Schema of
+that.  A declaration names every key, so whatever changes in a document raises the version of its
+kind; readers refuse versions they do not know.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import json
 import math
 from collections.abc import Mapping
 from enum import Enum
-from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
@@ -56,6 +56,18 @@ VERSIONS: Mapping[DocumentKind, int] = MappingProxyType(
     }
 )
 """The version of each kind that is written and read."""
+
+
+DECLARED: Mapping[DocumentKind, str] = MappingProxyType(
+    {
+        **{
+            kind: f"fuseloom.cli.documents:{kind.value.title().replace('-', '')}Document"
+            for kind in DocumentKind
+        },
+        DocumentKind.RUN: "fuseloom.results.record:RunRecord",
+    }
+)
+"""Where the content of each kind is declared."""
 
 
 def document(kind: DocumentKind, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,25 +118,25 @@ def _no_number(text: str) -> None:
     raise ValueError(f"{text} is no number")
 
 
-def schema(kind: DocumentKind) -> dict[str, Any]:
-    """The JSON Schema of a kind of document."""
-    path = files("fuseloom.results").joinpath("schema", f"{kind.value}.json")
-    made: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return made
-
-
 def finite(value: float) -> float | None:
     """A number as JSON has it: None where it is infinite or none."""
     return value if math.isfinite(value) else None
 
 
 def plain(value: Any) -> Any:
-    """The same as JSON gives it back: lists for tuples, None for what is no finite number."""
+    """The same as JSON gives it back: lists for tuples, None for what is no finite number.
+
+    Records and enums become what they are in JSON.
+    """
     match value:
+        case str() | int() | None:  # most are
+            return value
         case Mapping():
             return {name: plain(inner) for name, inner in value.items()}
         case list() | tuple():
             return [plain(inner) for inner in value]
         case float():
             return finite(value)
-    return value
+        case Enum():
+            return value.value
+    return value.to_dict() if hasattr(value, "to_dict") else value

@@ -2,28 +2,36 @@
 
 Both kinds of ``simulate`` print it, a worker of the workbench sends it, a session keeps it.  What
 only some methods have (rows of nodes, timelines, critical paths, statistics of a memory) is plain
-data that this module hands on as it is; the schema ``run.json`` describes it.
+data, declared in :mod:`fuseloom.results.run_parts`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from fuseloom.display.shows import Shows
 from fuseloom.results.check import Check
-from fuseloom.results.document import DocumentKind, content_of, document, from_text, plain, to_text
-from fuseloom.results.fields import Fields
+from fuseloom.results.declarations import Amount, Count, Record, read
+from fuseloom.results.document import DocumentKind, content_of, document, from_text, to_text
+from fuseloom.results.run_parts import (
+    ChannelRow,
+    CriticalPathRow,
+    MemoryWork,
+    NodeRow,
+    RepairRow,
+    TimelineData,
+    WrittenTensor,
+)
 from fuseloom.wording import counted, described
-
-Plain = Mapping[str, Any]
-"""A JSON object."""
 
 
 @dataclass(frozen=True)
-class DataSource:
+class DataSource(Record):
     """The source of data.
 
     Attributes
@@ -36,51 +44,32 @@ class DataSource:
     standin : bool
         Whether they only resemble the data set of that name.
     options : mapping of str to int or float
-        Values of the model's parameters by name; empty where nothing is known of them.
+        Values of the model's parameters by name, as ``fuseloom models`` lists them with their
+        units; empty where nothing is known of them.
     """
 
     label: str
     origin: str = ""
     standin: bool = False
-    options: Mapping[str, int | float] = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {
-            "label": self.label,
-            "origin": self.origin,
-            "standin": self.standin,
-            "options": plain(self.options),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Any, where: str) -> DataSource:
-        """Read what :meth:`to_dict` gave, or raise :class:`RecordError`."""
-        given = Fields.of(data, where, ("label", "origin", "standin", "options"))
-        options = given.numbers("options")
-        return cls(given.text("label"), given.text("origin"), given.flag("standin"), options)
+    options: Mapping[str, Amount] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class MachineId:
-    """Which machine: its name, and the hash of all that a cycle count depends on."""
+class MachineId(Record):
+    """Which machine: its name, and the hash of all that a cycle count depends on.
+
+    Attributes
+    ----------
+    fingerprint : str
+        16 hexadecimal digits of a simulated machine, 64 of a processor that ran loop nests.
+    """
 
     name: str
-    fingerprint: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"name": self.name, "fingerprint": self.fingerprint}
-
-    @classmethod
-    def from_dict(cls, data: Any, where: str) -> MachineId:
-        """Read what :meth:`to_dict` gave, or raise :class:`RecordError`."""
-        given = Fields.of(data, where, ("name", "fingerprint"))
-        return cls(given.text("name"), given.text("fingerprint"))
+    fingerprint: Annotated[str, Meta(pattern="^[0-9a-f]{16}([0-9a-f]{48})?$")]
 
 
 @dataclass(frozen=True)
-class RegionRecord:
+class RegionRecord(Record):
     """One region's run.
 
     Attributes
@@ -107,15 +96,15 @@ class RegionRecord:
 
     name: str
     order: tuple[str, ...]
-    cycles: int
-    flops: float
-    bytes: float
-    tokens: int | None = None
-    nodes: tuple[Plain, ...] | None = field(default=None, repr=False)
-    timeline: Plain | None = field(default=None, repr=False)
-    memory: Plain | None = field(default=None, repr=False)
-    path: Plain | None = field(default=None, repr=False)
-    channels: tuple[Plain, ...] | None = field(default=None, repr=False)
+    cycles: Count
+    flops: Amount
+    bytes: Amount
+    tokens: Count | None = None
+    nodes: tuple[NodeRow, ...] | None = field(default=None, repr=False)
+    timeline: TimelineData | None = field(default=None, repr=False)
+    memory: MemoryWork | None = field(default=None, repr=False)
+    path: CriticalPathRow | None = field(default=None, repr=False)
+    channels: tuple[ChannelRow, ...] | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         return described(
@@ -123,35 +112,13 @@ class RegionRecord:
         )
 
     @cached_property
-    def rows(self) -> Mapping[int, Plain]:
+    def rows(self) -> Mapping[int, NodeRow]:
         """The activity of each node, by its number."""
         return {row["node"]: row for row in self.nodes or ()}
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {f.name: plain(getattr(self, f.name)) for f in fields(self)}
-
-    @classmethod
-    def from_dict(cls, data: Any, where: str) -> RegionRecord:
-        """Read what :meth:`to_dict` gave, or raise :class:`RecordError`."""
-        given = Fields.of(data, where, [f.name for f in fields(cls)])
-        return cls(
-            given.text("name"),
-            given.texts("order"),
-            given.whole("cycles"),
-            given.number("flops"),
-            given.number("bytes"),
-            given.optional("tokens", given.whole),
-            given.optional("nodes", given.mappings),
-            given.optional("timeline", given.mapping),
-            given.optional("memory", given.mapping),
-            given.optional("path", given.mapping),
-            given.optional("channels", given.mappings),
-        )
-
 
 @dataclass(frozen=True)
-class RunRecord(Shows, html="fuseloom.results.display:record_html"):
+class RunRecord(Record, Shows, html="fuseloom.results.display:record_html"):
     """One run of a program or a graph; its regions ran one after another.
 
     Attributes
@@ -160,12 +127,18 @@ class RunRecord(Shows, html="fuseloom.results.display:record_html"):
         Of the program or graph.
     schedule : str
         Text of the scheduling language; empty where every statement is alone, and for graphs.
-    cycles, tokens, flops, bytes
-        Sums over the regions.
+    machine : MachineId
+        What it ran on.
+    data : DataSource or None
+        The data set; None where the data are no data set.
+    regions : tuple of RegionRecord
+        In the order they ran.
+    cycles, flops, bytes, tokens
+        The sum over the regions.
     check : Check or None
         How the outputs compare with what they should be; None if nothing says what that is.
     seconds : float
-        Wall time.
+        Wall time, in seconds.
     repairs : tuple of mapping
         What an import changed in a graph: ``rule``, ``node``, ``change`` and ``why``.
     outputs : mapping or None
@@ -178,9 +151,11 @@ class RunRecord(Shows, html="fuseloom.results.display:record_html"):
     data: DataSource | None
     regions: tuple[RegionRecord, ...]
     check: Check | None
-    seconds: float
-    repairs: tuple[Plain, ...] = ()
-    outputs: Mapping[str, Plain] | None = field(default=None, repr=False)
+    seconds: Amount
+    repairs: tuple[RepairRow, ...] = ()
+    outputs: Mapping[str, WrittenTensor] | None = field(default=None, repr=False)
+
+    derived = ("cycles", "flops", "bytes", "tokens")
 
     def __repr__(self) -> str:
         return described(
@@ -196,19 +171,19 @@ class RunRecord(Shows, html="fuseloom.results.display:record_html"):
         return self.check is None or self.check.ok
 
     @property
-    def cycles(self) -> int:
+    def cycles(self) -> Count:
         return sum(region.cycles for region in self.regions)
 
     @property
-    def flops(self) -> float:
+    def flops(self) -> Amount:
         return sum(region.flops for region in self.regions)
 
     @property
-    def bytes(self) -> float:
+    def bytes(self) -> Amount:
         return sum(region.bytes for region in self.regions)
 
     @property
-    def tokens(self) -> int | None:
+    def tokens(self) -> Count | None:
         counts = [region.tokens for region in self.regions if region.tokens is not None]
         return sum(counts) if len(counts) == len(self.regions) else None
 
@@ -219,24 +194,7 @@ class RunRecord(Shows, html="fuseloom.results.display:record_html"):
 
     def to_dict(self) -> dict[str, Any]:
         """A document of kind ``run``, which :meth:`from_dict` reads back to an equal record."""
-        return document(
-            DocumentKind.RUN,
-            {
-                "name": self.name,
-                "schedule": self.schedule,
-                "machine": self.machine.to_dict(),
-                "data": None if self.data is None else self.data.to_dict(),
-                "cycles": self.cycles,
-                "flops": self.flops,
-                "bytes": self.bytes,
-                "tokens": self.tokens,
-                "regions": [region.to_dict() for region in self.regions],
-                "check": None if self.check is None else self.check.to_dict(),
-                "seconds": self.seconds,
-                "repairs": plain(self.repairs),
-                "outputs": plain(self.outputs),
-            },
-        )
+        return document(DocumentKind.RUN, super().to_dict())
 
     @classmethod
     def from_dict(cls, data: Any) -> RunRecord:
@@ -248,21 +206,11 @@ class RunRecord(Shows, html="fuseloom.results.display:record_html"):
             If it is another document or of another version, or a field is missing, unknown or
             of another type; or the totals are not those of the regions.
         """
-        given = Fields.of(content_of(DocumentKind.RUN, data), "run", _NAMES)
-        made = cls(
-            given.text("name"),
-            given.text("schedule"),
-            MachineId.from_dict(given.data["machine"], "run.machine"),
-            given.optional("data", lambda name: DataSource.from_dict(given.data[name], "run.data")),
-            tuple(RegionRecord.from_dict(item, place) for item, place in given.items("regions")),
-            given.optional("check", lambda name: Check.from_dict(given.data[name], "run.check")),
-            given.number("seconds"),
-            given.mappings("repairs"),
-            given.optional("outputs", given.mapping),
-        )
-        for name in ("cycles", "flops", "bytes", "tokens"):
-            given.require(name, getattr(made, name), "the sum over the regions")
-        return made
+        content = content_of(DocumentKind.RUN, data)
+        if content.get("check") is None:
+            return read(cls, content, "run")
+        made = read(cls, {**content, "check": None}, "run")
+        return replace(made, check=Check.from_dict(content["check"], "run.check"))
 
     def to_json(self) -> str:
         """One line of JSON that :meth:`from_json` reads back to an equal record."""
@@ -278,20 +226,3 @@ class RunRecord(Shows, html="fuseloom.results.display:record_html"):
             As :meth:`from_dict`, and if it is no JSON.
         """
         return cls.from_dict(from_text(text))
-
-
-_NAMES = (
-    "name",
-    "schedule",
-    "machine",
-    "data",
-    "cycles",
-    "flops",
-    "bytes",
-    "tokens",
-    "regions",
-    "check",
-    "seconds",
-    "repairs",
-    "outputs",
-)

@@ -9,6 +9,7 @@ import pytest
 from fuseloom.dataflow.cost import EstimateMode, estimate
 from fuseloom.dataflow.why.promises import Promise, bound, held
 from fuseloom.errors import RecordError
+from fuseloom.results.declarations import read
 from tests.dataflow.why.explained import FULL, PARTIAL, data, explained
 
 PROMISE = Promise(49_474.0, 14_000.0, 14_106.0, 14_200.0)
@@ -49,9 +50,9 @@ def test_words() -> None:
 
 
 def test_plain_data_is_read_back() -> None:
-    assert Promise.from_dict(PROMISE.to_dict(), "promise") == PROMISE
+    assert read(Promise, PROMISE.to_dict(), "promise") == PROMISE
     with pytest.raises(RecordError, match="least"):
-        Promise.from_dict({**PROMISE.to_dict(), "least": -1}, "promise")
+        read(Promise, {**PROMISE.to_dict(), "least": -1}, "promise")
 
 
 @pytest.mark.parametrize("schedule", [FULL, PARTIAL])

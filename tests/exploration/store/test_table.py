@@ -19,7 +19,8 @@ from jsonschema import Draft202012Validator
 from fuseloom.errors import FuseloomError
 from fuseloom.exploration.store import Outcome, RunLabel, RunStore, State, StoredRun
 from fuseloom.exploration.store.table import COLUMNS, export_runs, frame_of, read_runs
-from fuseloom.results.document import DocumentKind, schema
+from fuseloom.results.document import DocumentKind
+from fuseloom.results.schemas import schema
 from tests.exploration.store.samples import LABEL, identity, outcome
 
 ODD = RunLabel('a "quoted", =1+1\n\r name, ΔΣ NA', "NaN", "null", 1e300)
@@ -124,7 +125,7 @@ CHANGES: dict[str, tuple[Change, str]] = {
     "key": (lambda r: r.update(key="0" * 64), "the hash of what the run rests on"),
     "program": (lambda r: r.update(program="other"), "run 1.key"),
     "data": (lambda r: r.update(data_hash="e" * 64), "run 1.key"),
-    "settings": (lambda r: r.update(settings={"a": 1}), "holds what is no text"),
+    "settings": (lambda r: r.update(settings={"a": 1}), "settings.a is 1 (hint: a text)"),
     "leased": (lambda r: r.update(state="leased", record=None, cycles=None), "has not come out"),
     "state": (lambda r: r.update(state="great"), "run 1.state is 'great'"),
     "no record": (lambda r: r.update(record=None), "has a record, or lacks one"),

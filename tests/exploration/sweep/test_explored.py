@@ -9,7 +9,8 @@ from jsonschema import Draft202012Validator
 
 from fuseloom.exploration.store import Outcome, State
 from fuseloom.exploration.sweep import Explored, ExploredRow
-from fuseloom.results.document import DocumentKind, document, plain, schema
+from fuseloom.results.document import DocumentKind, document, plain
+from fuseloom.results.schemas import schema
 from tests.exploration.store.samples import record
 
 

@@ -28,7 +28,8 @@ def elu(x: Any, alpha: float = 1.0) -> Any:
 
 
 ONE: dict[str, Any] = {
-    "positive": X > 0, "negative_part": -np.minimum(X, 0), "reciprocal": np.divide(1, X, where=X != 0, out=np.full(len(X), np.inf)), "square": X**2,
+    "positive": X > 0, "negative_part": -np.minimum(X, 0), "reciprocal": np.where(X == 0, np.inf, 1 / np.where(X == 0, 1, X)),
+    "square": X**2,
     "log_of_one_and_exp": np.log1p(np.exp(-np.abs(X))), "exp2": 2.0**X, "cosh": np.cosh(X),
     "sinh": np.sinh(X), "tan": np.tan(X), "erfc": special.erfc(X), "nearest": np.round(X),
     "fraction": X - np.trunc(X), "hardshrink": X * (np.abs(X) > 0.5),
@@ -43,7 +44,8 @@ ONE: dict[str, Any] = {
 MORE: dict[str, Any] = {
     "hypotenuse": np.hypot(X, Y), "logaddexp": np.logaddexp(X, Y), "floor_divide": X // Y,
     "remainder": np.mod(X, Y), "fmod": np.fmod(X, Y), "prelu": np.where(X > 0, X, X * Y),
-    "glu": X * special.expit(Y), "addcmul": X + Y * Z, "addcdiv": X + np.divide(Y, Z, where=Z != 0, out=np.sign(Y) * np.inf),
+    "glu": X * special.expit(Y), "addcmul": X + Y * Z,
+    "addcdiv": X + np.where(Z == 0, np.sign(Y) * np.inf, Y / np.where(Z == 0, 1, Z)),
     "lerp": X + (Y - X) * Z, "subtraction": X - Y, "addition": X + Y,
 }  # fmt: skip
 NUMBERS: dict[str, tuple[Callable[..., Any], Any]] = {

@@ -119,6 +119,16 @@ def test_refusals_name_the_byte(content: bytes, message: str) -> None:
         parse_pickle(content, "file")
 
 
+def test_what_needs_no_name_to_do_harm_is_refused() -> None:
+    """Of keys no hash is computed but of numbers and texts; a memo has what was put into it."""
+    deep = b")" + b"\x85" * 1_000_000
+    for content in (b"}" + deep + b"K\x01s.", b"}(" + deep + b"K\x01u.", b"(" + deep + b"K\x01d."):
+        with pytest.raises(DataError, match="neither an integer nor a string"):
+            parse_pickle(content, "file")
+    with little_memory():
+        assert parse_pickle(b"K\x01r\xff\xff\xff\x3f.", "file") == 1
+
+
 def test_a_claimed_array_is_not_allocated(tmp_path: Path) -> None:
     """Shapes of petabytes with a few bytes of data, as arrays and as matrices."""
     Citation().write(tmp_path)

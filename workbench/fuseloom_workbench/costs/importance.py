@@ -14,14 +14,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+
+from fuseloom.results.declarations import Record
 
 LEAST = 8
 """Runs below which nothing is said."""
 
 
 @dataclass(frozen=True)
-class ChoiceValue:
+class ChoiceValue(Record):
     """One value of a choice: how many runs have it, and the geometric mean of their cycles."""
 
     text: str
@@ -30,7 +31,7 @@ class ChoiceValue:
 
 
 @dataclass(frozen=True)
-class ChoiceImportance:
+class ChoiceImportance(Record):
     """The importance of a choice.
 
     Attributes
@@ -49,11 +50,6 @@ class ChoiceImportance:
     share: float
     runs: int
     values: tuple[ChoiceValue, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        values = [{"text": v.text, "runs": v.runs, "cycles": v.cycles} for v in self.values]
-        return {"choice": self.choice, "share": self.share, "runs": self.runs, "values": values}
 
 
 def importance(runs: Iterable[tuple[float, Mapping[str, str]]]) -> list[ChoiceImportance]:

@@ -16,6 +16,7 @@ from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.sim.machine_text import parse_machine, print_machine
 from fuseloom.dataflow.why.promises import Promise
 from fuseloom.errors import FuseloomError
+from fuseloom.results.declarations import read
 from fuseloom.results.record import RunRecord
 from fuseloom_workbench.state.design import Design
 from fuseloom_workbench.state.expected import EstimateSummary
@@ -199,7 +200,7 @@ def restore(session: Session, saved: Any, kept: list[KeptRun] | None = None) -> 
     records = session.records if kept is None else {k.configuration: k for k in kept}
     given = saved.get("promises", {})
     kept_promises = list(given.items())[-PROMISES:] if isinstance(given, dict) else []
-    promises = {str(key): Promise.from_dict(p, "promise") for key, p in kept_promises}
+    promises = {str(key): read(Promise, p, "promise") for key, p in kept_promises}
     session.go_to(design_from_dict(saved.get("design")), past, future, records)
     look = saved.get("look")
     if isinstance(look, dict):

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from fuseloom.dataflow.cost.exact.execution import RULES, Execution
 from fuseloom.dataflow.samml.graph import Graph, StreamKind
 from fuseloom.dataflow.samml.primitive import WORD
 from fuseloom.dataflow.samml.tile_values import tile_of
 from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.results.declarations import Amount, Record
 
 
 @dataclass(frozen=True)
-class OnChip:
+class OnChip(Record):
     """Bytes on chip.
 
     Attributes
@@ -29,8 +29,8 @@ class OnChip:
         Room of all channels; None if one has no bound.
     """
 
-    held: float | None
-    channels: float | None
+    held: Amount | None
+    channels: Amount | None
 
     @property
     def total(self) -> float | None:
@@ -38,10 +38,6 @@ class OnChip:
         if self.held is None or self.channels is None:
             return None
         return self.held + self.channels
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"held": self.held, "channels": self.channels}
 
 
 NOT_KNOWN = OnChip(None, None)

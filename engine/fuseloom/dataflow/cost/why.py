@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from fuseloom.dataflow.cost.exact.execution import RULES
 from fuseloom.dataflow.cost.mode import EstimateMode
@@ -13,6 +12,7 @@ from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph, Node
 from fuseloom.errors import DataError
 from fuseloom.program.formats import suggestion
+from fuseloom.results.declarations import Record
 
 BASIS: Mapping[EstimateMode, str] = {
     EstimateMode.EXACT: "the graph executed on coordinates",
@@ -22,7 +22,7 @@ BASIS: Mapping[EstimateMode, str] = {
 
 
 @dataclass(frozen=True)
-class Provenance:
+class Provenance(Record):
     """A number, and where it comes from.
 
     Attributes
@@ -30,7 +30,9 @@ class Provenance:
     what : str
         What the number says, and of what.
     value : float
+        The number.
     unit : str
+        Its unit.
     formula : str
         How it follows from the inputs.
     inputs : tuple of Provenance
@@ -42,16 +44,6 @@ class Provenance:
     unit: str
     formula: str
     inputs: tuple[Provenance, ...] = field(default=())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {
-            "what": self.what,
-            "value": self.value,
-            "unit": self.unit,
-            "formula": self.formula,
-            "inputs": [why.to_dict() for why in self.inputs],
-        }
 
     def lines(self, depth: int = 0) -> list[str]:
         """Text, what it follows from indented below."""

@@ -6,11 +6,12 @@ Rules: ``docs/spec/machine.md`` §5.5.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from types import MappingProxyType
-from typing import Any
+from typing import Literal
 
 from fuseloom.errors import GraphError
+from fuseloom.results.declarations import Record
 
 Formula = Callable[[int, int, int], int]
 
@@ -30,10 +31,11 @@ FORMULAS: Mapping[str, Formula] = MappingProxyType(
 )
 """Cycles by name: ``b`` is the edge of a block, ``n`` the numbers in one, ``s`` the products that
 a contraction forms (b³ for a product of two b × b blocks)."""
+FormulaName = Literal["1", "b", "2*b", "2*b-1", "3*b-2", "b*b", "n", "s", "s/b", "s/(b*b)"]
 
 
 @dataclass(frozen=True)
-class BlockTiming:
+class BlockTiming(Record):
     """Formulas (:data:`FORMULAS`) for each kind of work; they multiply a number's latency.
 
     Attributes
@@ -62,15 +64,15 @@ class BlockTiming:
     16
     """
 
-    load: str = "n"
-    elementwise: str = "n"
-    product: str = "2*b-1"
-    product_interval: str = "s/(b*b)"
-    unary: str = "b"
-    fold: str = "n"
-    number_product: str = "b*b"
-    number_product_interval: str = "b"
-    number_division: str = "1"
+    load: FormulaName = "n"
+    elementwise: FormulaName = "n"
+    product: FormulaName = "2*b-1"
+    product_interval: FormulaName = "s/(b*b)"
+    unary: FormulaName = "b"
+    fold: FormulaName = "n"
+    number_product: FormulaName = "b*b"
+    number_product_interval: FormulaName = "b"
+    number_division: FormulaName = "1"
 
     def __post_init__(self) -> None:
         for rule in fields(self):
@@ -84,10 +86,6 @@ class BlockTiming:
     def cycles(self, rule: str, edge: int, numbers: int, products: int = 0) -> int:
         """Cycles that a rule gives for blocks of that edge, size and number of products."""
         return FORMULAS[getattr(self, rule)](edge, numbers, products)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data; the keyword arguments that give an equal record."""
-        return asdict(self)
 
     def __str__(self) -> str:
         default = BlockTiming()

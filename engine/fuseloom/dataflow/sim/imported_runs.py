@@ -31,6 +31,7 @@ from fuseloom.errors import SimulationError
 from fuseloom.program.inputs import as_stored, made_tensor
 from fuseloom.program.storage import StoredTensor
 from fuseloom.results.check import Against, Check, relative_error
+from fuseloom.results.run_parts import WrittenLevel
 from fuseloom.results.work import Work
 from fuseloom.wording import counted, described
 
@@ -81,17 +82,17 @@ class ImportedRun:
     def work(self) -> Work:
         return measured_work(self.result)
 
-    def written(self, tensor: str) -> tuple[list[dict[str, list[int]]], list[float]]:
+    def written(self, tensor: str) -> tuple[list[WrittenLevel], list[float]]:
         """Return the contents of a tensor's writers: ``seg`` and ``crd`` by level, and values."""
-        levels: dict[int, dict[str, list[int]]] = {}
+        levels: dict[int, WrittenLevel] = {}
         values: list[float] = []
         for node in self.result.graph.nodes:
             if node.id not in self.result.outputs or node.params.get("tensor") != tensor:
                 continue
             arrays = self.result.outputs[node.id]
             if primitive(node.op).memory.writes_level:
-                level = {name: arrays[name].tolist() for name in ("seg", "crd")}
-                levels[int(node.params["level"])] = level
+                level = int(node.params["level"])
+                levels[level] = {"seg": arrays["seg"].tolist(), "crd": arrays["crd"].tolist()}
             else:
                 values = arrays["vals"].tolist()
         return [levels[k] for k in sorted(levels)], values

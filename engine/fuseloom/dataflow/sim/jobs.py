@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -21,12 +22,26 @@ from fuseloom.dataflow.sim.reports import Limits
 from fuseloom.errors import DataError
 from fuseloom.program import Program, StoredTensor, parse, print_program
 from fuseloom.program.tensor_files import read_tensors
-from fuseloom.results.fields import Fields
+from fuseloom.results.declarations import Count, Record, read
 from fuseloom.results.record import DataSource
 
 TARGET = "fuseloom.dataflow.sim.jobs:run_job"
 """The name of :func:`run_job`."""
-_NAMES = ("program", "schedule", "sized", "machine", "tensors", "data", "check", "tokens", "memory")
+
+
+@dataclass(frozen=True)
+class _Request(Record):
+    """The message; see :func:`job_request`."""
+
+    program: str
+    schedule: str
+    sized: bool
+    machine: Mapping[str, Any]
+    tensors: str
+    data: DataSource | None
+    check: bool
+    tokens: Count | None
+    memory: Count
 
 
 def job_request(
@@ -51,17 +66,18 @@ def job_request(
         Compare the results with the dense reference.
     """
     limits = limits or Limits()
-    return {
-        "program": print_program(compilation.source or compilation.program),
-        "schedule": str(compilation.resolved),
-        "sized": sized,
-        "machine": machine.to_dict(),
-        "tensors": str(tensors),
-        "data": None if source is None else source.to_dict(),
-        "check": check,
-        "tokens": limits.tokens,
-        "memory": limits.memory,
-    }
+    request: dict[str, Any] = _Request(
+        print_program(compilation.source or compilation.program),
+        str(compilation.resolved),
+        sized,
+        machine.to_dict(),
+        str(tensors),
+        source,
+        check,
+        limits.tokens,
+        limits.memory,
+    ).to_dict()
+    return request
 
 
 def run_job(request: Mapping[str, Any], report: Callable[[float, str], bool]) -> dict[str, Any]:
@@ -72,18 +88,17 @@ def run_job(request: Mapping[str, Any], report: Callable[[float, str], bool]) ->
     FuseloomError
         Whatever stands in the way of compiling or simulating; or the run was told to end.
     """
-    given = Fields.of(request, "job", _NAMES)
-    program = parse(given.text("program"))
-    compiled = compile_program(program, given.text("schedule"))
-    if given.flag("sized"):
+    given = read(_Request, request, "job")
+    program = parse(given.program)
+    compiled = compile_program(program, given.schedule)
+    if given.sized:
         compiled = compiled.sized()
-    machine = Machine.from_dict(given.mapping("machine"))
-    source = given.optional("data", lambda name: DataSource.from_dict(given.data[name], "job.data"))
-    limits = Limits(given.optional("tokens", given.whole), given.whole("memory"))
-    data = _tensors(given.text("tensors"), program)
+    machine = Machine.from_dict(given.machine)
+    limits = Limits(given.tokens, given.memory)
+    data = _tensors(given.tensors, program)
     run = simulate(compiled, data, machine, progress=report, limits=limits)
-    check = run.check(memory=limits.memory) if given.flag("check") else None
-    return program_record(run, check, Detail(), source).to_dict()
+    check = run.check(memory=limits.memory) if given.check else None
+    return program_record(run, check, Detail(), given.data).to_dict()
 
 
 def _tensors(path: str, program: Program) -> Mapping[str, StoredTensor]:

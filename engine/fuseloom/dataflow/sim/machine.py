@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
+
+from msgspec import Meta
 
 from fuseloom.arguments import check_fields
 from fuseloom.dataflow.samml.block_timing import BlockTiming
@@ -17,6 +19,7 @@ from fuseloom.dataflow.sim.dram import Dram, Ideal, Queues, ddr4_3200, given_fie
 from fuseloom.dataflow.sim.dram import from_dict as memory_from_dict
 from fuseloom.errors import GraphError, SimulationError
 from fuseloom.program.formats import suggestion
+from fuseloom.results.declarations import Fingerprint, Positive, Record
 from fuseloom.wording import counted, described
 
 MemoryModel: TypeAlias = Dram | Ideal | Queues
@@ -37,7 +40,7 @@ _LIMITS = {
 
 
 @dataclass(frozen=True)
-class Quirks:
+class Quirks(Record):
     """Deviations of the reference simulator from sparse semantics, each its own switch.
 
     All off is this project's machine: the meaning of a graph never depends on the dataflow
@@ -119,7 +122,7 @@ class Quirks:
 
 
 @dataclass(frozen=True)
-class Machine:
+class Machine(Record):
     """The parameters of a simulated cycle count besides the graph and the data.
 
     Attributes
@@ -165,18 +168,18 @@ class Machine:
     """
 
     name: str = "default"
-    channel_capacity: int | None = None
-    alu_latency: int = 1
-    alu_interval: int = 1
-    load_latency: int = 1
-    search_latency: int = 4
-    search_interval: int = 1
+    channel_capacity: Positive | None = None
+    alu_latency: Positive = 1
+    alu_interval: Positive = 1
+    load_latency: Positive = 1
+    search_latency: Positive = 4
+    search_interval: Positive = 1
     quirks: Quirks = field(default_factory=Quirks)
-    clock_hz: float = 1e9
+    clock_hz: Annotated[float, Meta(gt=0)] = 1e9
     blocks: BlockTiming = field(default_factory=BlockTiming)
     memory: MemoryModel | None = None
-    outstanding: int = 64
-    port_slots: int = 512
+    outstanding: Positive = 64
+    port_slots: Positive = 512
 
     def __repr__(self) -> str:
         capacity = self.channel_capacity
@@ -246,11 +249,6 @@ class Machine:
         """Tokens that stream's channel holds; None is unbounded."""
         return self.channel_capacity if stream.capacity is None else stream.capacity
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data that :meth:`from_dict` reads back to an equal machine."""
-        memory = None if self.memory is None else self.memory.to_dict()
-        return {**asdict(self), "memory": memory}
-
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Machine:
         """Read what :meth:`to_dict` gave; what is missing is as on the default machine.
@@ -277,7 +275,7 @@ class Machine:
         return cls(**given)
 
     @property
-    def fingerprint(self) -> str:
+    def fingerprint(self) -> Fingerprint:
         """Hash of all that a cycle count depends on, 16 hexadecimal digits; names do not count."""
         data = self.to_dict()
         del data["name"]

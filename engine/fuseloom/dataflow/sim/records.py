@@ -12,6 +12,7 @@ from fuseloom.dataflow.sim.program_runs import Run
 from fuseloom.results.check import Check
 from fuseloom.results.document import finite
 from fuseloom.results.record import DataSource, MachineId, RunRecord
+from fuseloom.results.run_parts import WrittenTensor
 
 if TYPE_CHECKING:
     from fuseloom.dataflow.sim.imported_runs import ImportedRun
@@ -43,6 +44,10 @@ def program_record(
 def graph_record(run: ImportedRun, check: Check | None, detail: Detail) -> RunRecord:
     """The record of an imported graph's run."""
     (region,) = traced_regions(run)
+    repairs: Any = (
+        {"rule": r.rule.name, "node": r.node, "change": r.change, "why": r.why}
+        for r in run.imported.repairs
+    )
     outputs = None
     if detail.outputs:
         outputs = {t.name: _output(run, t.name) for t in run.imported.outputs}
@@ -54,10 +59,7 @@ def graph_record(run: ImportedRun, check: Check | None, detail: Detail) -> RunRe
         (region_record(region, run.machine, (), run.work, detail),),
         check,
         run.seconds,
-        tuple(
-            {"rule": r.rule.name, "node": r.node, "change": r.change, "why": r.why}
-            for r in run.imported.repairs
-        ),
+        tuple(repairs),
         outputs,
     )
 
@@ -67,10 +69,10 @@ def machine_id(machine: Machine) -> MachineId:
     return MachineId(machine.name, machine.fingerprint)
 
 
-def _output(run: ImportedRun, name: str) -> dict[str, Any]:
+def _output(run: ImportedRun, name: str) -> WrittenTensor:
     """A result by coordinates, and level by level as the writers hold it."""
     levels, values = run.written(name)
-    made: dict[str, Any] = {
+    made: WrittenTensor = {
         "levels": levels,
         "level_values": _numbers(values),
         "shape": None,

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from fuseloom.dataflow.samml.graph import Node
 from fuseloom.dataflow.sim.result import EngineResult
 from fuseloom.display import bar, shown, table, tag
-from fuseloom.errors import SimulationError
+from fuseloom.errors import RecordError, SimulationError
+from fuseloom.results.declarations import Record, read
+from fuseloom.results.document import from_text
 from fuseloom.results.text_table import Align, TextColumn, text_table
 from fuseloom.wording import counted, described
 
@@ -37,7 +39,7 @@ _COLUMNS = (
 
 
 @dataclass(frozen=True)
-class NodeTrace:
+class NodeTrace(Record):
     """The activity of one node.
 
     Attributes
@@ -78,7 +80,7 @@ def _busiest(result: EngineResult, node: Node) -> int:
 
 
 @dataclass(frozen=True)
-class Trace:
+class Trace(Record):
     """A run's table of nodes; prints as text and serialises to versioned JSON.
 
     Attributes
@@ -184,7 +186,7 @@ class Trace:
 
     def to_json(self) -> str:
         """Versioned JSON that :meth:`from_json` reads back to an equal trace."""
-        return json.dumps({"fuseloom": "trace", "version": JSON_VERSION, **asdict(self)})
+        return json.dumps({"fuseloom": "trace", "version": JSON_VERSION, **self.to_dict()})
 
     @classmethod
     def from_json(cls, text: str) -> Trace:
@@ -196,11 +198,13 @@ class Trace:
             If the text is not a trace of a known version.
         """
         try:
-            data = json.loads(text)
-            if data.get("fuseloom") != "trace" or data.get("version") != JSON_VERSION:
+            data = from_text(text)
+            if not isinstance(data, dict) or (data.pop("fuseloom", 0), data.pop("version", 0)) != (
+                "trace", JSON_VERSION
+            ):  # fmt: skip
                 raise SimulationError(f"not a trace file of version {JSON_VERSION}")
-            names = [f.name for f in fields(NodeTrace)]
-            nodes = tuple(NodeTrace(**{name: n[name] for name in names}) for n in data["nodes"])
-            return cls(data["graph"], data["cycles"], nodes)
-        except (KeyError, TypeError, ValueError, AttributeError) as problem:
-            raise SimulationError(f"malformed trace JSON: {problem}") from None
+            return read(cls, data, "trace")
+        except RecordError as problem:
+            raise SimulationError(
+                f"malformed trace JSON: {problem.message}", hint=problem.hint
+            ) from None

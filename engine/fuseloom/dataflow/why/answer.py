@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 
 from fuseloom.dataflow.cost.why import title
 from fuseloom.dataflow.sim.explain.critical import PathCause
@@ -17,6 +16,7 @@ from fuseloom.dataflow.why.attribution import (
 )
 from fuseloom.dataflow.why.recomputation import Recomputation
 from fuseloom.dataflow.why.suggestions import SuggestionRequest
+from fuseloom.results.declarations import Record
 from fuseloom.wording import counted
 
 MUCH = 1.1
@@ -46,7 +46,7 @@ class Pinned:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Answer(Record):
     """Why it takes so long.
 
     Attributes
@@ -63,10 +63,6 @@ class Answer:
 
     def __str__(self) -> str:
         return f"{self.head} {self.rest}".strip()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"cause": self.cause.value, "head": self.head, "rest": self.rest}
 
 
 def answer(

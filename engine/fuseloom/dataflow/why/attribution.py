@@ -16,6 +16,7 @@ from typing import Any
 from fuseloom.dataflow.compilation import Compilation, CompiledRegion
 from fuseloom.dataflow.sim.explain.critical import PathCause
 from fuseloom.dataflow.why.spots import spots
+from fuseloom.results.declarations import Record
 from fuseloom.results.record import RegionRecord, RunRecord
 
 SMALLER = "smaller parts"
@@ -39,7 +40,7 @@ class AttributionLevel(Enum):
 
 
 @dataclass(frozen=True)
-class AttributedCycles:
+class AttributedCycles(Record):
     """Cycles of a run, and the parts that they are the sum of.
 
     Attributes
@@ -73,16 +74,6 @@ class AttributedCycles:
             yield CauseCycles(names, self.cycles, node)
         for part in self.parts:
             yield from part._below(names, node)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {
-            "level": self.level.value,
-            "name": self.name,
-            "cycles": self.cycles,
-            "node": self.node,
-            "parts": [part.to_dict() for part in self.parts],
-        }
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,11 @@ from fuseloom.dataflow.why.attribution import (
     AttributionLevel,
     CauseCycles,
 )
+from fuseloom.results.declarations import Record
 
 
 @dataclass(frozen=True)
-class Change:
+class Change(Record):
     """Cycles of one statement, node or cause in two runs.
 
     Attributes
@@ -37,19 +38,11 @@ class Change:
         """Cycles that the second run takes more."""
         return (self.b or 0) - (self.a or 0)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {
-            "name": self.name,
-            "within": self.within,
-            "a": self.a,
-            "b": self.b,
-            "more": self.more,
-        }
+    derived = ("more",)
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(Record):
     """The extra cycles of a second run over a first one; each of the three sums to ``more``."""
 
     a: int
@@ -63,16 +56,7 @@ class Difference:
         """Cycles that the second run takes more."""
         return self.b - self.a
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {
-            "a": self.a,
-            "b": self.b,
-            "more": self.more,
-            "statements": [c.to_dict() for c in self.statements],
-            "nodes": [c.to_dict() for c in self.nodes],
-            "causes": [c.to_dict() for c in self.causes],
-        }
+    derived = ("more",)
 
 
 def difference(a: AttributedCycles, b: AttributedCycles) -> Difference:

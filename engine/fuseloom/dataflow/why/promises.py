@@ -10,10 +10,9 @@ what lies between the cycles now and the bound.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from fuseloom.dataflow.cost import Estimate
-from fuseloom.results.fields import Fields
+from fuseloom.results.declarations import Amount, Record
 from fuseloom.results.record import RunRecord
 from fuseloom.wording import counted
 
@@ -22,7 +21,7 @@ _SLACK = 1e-6
 
 
 @dataclass(frozen=True)
-class Promise:
+class Promise(Record):
     """The prediction of a change before it is run.
 
     Attributes
@@ -36,10 +35,10 @@ class Promise:
         but the bound is known.
     """
 
-    now: float
-    least: float
-    estimated: float | None = None
-    high: float | None = None
+    now: Amount
+    least: Amount
+    estimated: Amount | None = None
+    high: Amount | None = None
 
     @property
     def text(self) -> str:
@@ -57,26 +56,6 @@ class Promise:
         if self.estimated is None:
             return f"{bound}; {self.now:,.0f} now"
         return f"estimated {counted(self.estimated, 'cycle')}, {bound}; {self.now:,.0f} now"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {
-            "now": self.now,
-            "least": self.least,
-            "estimated": self.estimated,
-            "high": self.high,
-        }
-
-    @classmethod
-    def from_dict(cls, data: Any, where: str) -> Promise:
-        """Read what :meth:`to_dict` gave, or raise :class:`~fuseloom.errors.RecordError`."""
-        given = Fields.of(data, where, ("now", "least", "estimated", "high"))
-        return cls(
-            given.number("now"),
-            given.number("least"),
-            given.optional("estimated", given.number),
-            given.optional("high", given.number),
-        )
 
 
 @dataclass(frozen=True)

@@ -212,7 +212,7 @@ def _faster(asked: SuggestionRequest) -> Iterator[Suggestion]:
     record = asked.record
     if record is None or not record.explained:
         return
-    gains = [(r, g) for r in record.regions for g in (r.path or {}).get("what_if", [])[:1]]
+    gains = [(r, g) for r in record.regions for g in (r.path["what_if"] if r.path else [])[:1]]
     if not gains:
         return
     _, guess = max(gains, key=lambda pair: pair[1]["gain"])

@@ -9,20 +9,19 @@ import contextlib
 import os
 import socket
 import subprocess
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from fuseloom.errors import RecordError
+from fuseloom.results.declarations import Count, Record, read
 from fuseloom.results.document import from_text, to_text
-from fuseloom.results.fields import Fields
 
 PROC = Path("/proc")
-_NAMES = ("host", "boot", "space", "pid", "started")
 
 
 @dataclass(frozen=True)
-class Holder:
+class Holder(Record):
     """A process.
 
     Attributes
@@ -39,7 +38,7 @@ class Holder:
     host: str
     boot: str
     space: str
-    pid: int
+    pid: Count
     started: str
 
     @classmethod
@@ -61,14 +60,12 @@ class Holder:
 
     def to_text(self) -> str:
         """JSON that :meth:`from_text` reads back."""
-        return to_text(dict(zip(_NAMES, astuple(self), strict=True)))
+        return to_text(self.to_dict())
 
     @classmethod
     def from_text(cls, text: str) -> Holder:
         """Read what :meth:`to_text` wrote, or raise :class:`RecordError`."""
-        given = Fields.of(from_text(text), "lease", _NAMES)
-        host, boot, space, since = (given.text(n) for n in ("host", "boot", "space", "started"))
-        return cls(host, boot, space, given.whole("pid"), since)
+        return read(cls, from_text(text), "lease")
 
     def __str__(self) -> str:
         return f"process {self.pid} on {self.host}"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from fuseloom.errors import (
     DeadlockError,
@@ -18,7 +19,8 @@ from fuseloom.errors import (
 )
 from fuseloom.exploration.store.identity import RunIdentity
 from fuseloom.exploration.store.lease import Holder
-from fuseloom.results.document import finite, from_text
+from fuseloom.results.declarations import Amount, Count, Hash, Positive
+from fuseloom.results.document import finite, from_text, plain
 from fuseloom.results.record import RunRecord
 from fuseloom.wording import counted
 
@@ -171,6 +173,45 @@ class Lease:
     attempts: int
 
 
+class StoredRunData(TypedDict):
+    """A :class:`StoredRun` as plain data."""
+
+    key: Annotated[Hash, "SHA-256 of everything that the run's result depends on."]
+    state: Annotated[
+        State,
+        "State: a process is working on it (leased), its cycles were estimated and it was not "
+        "done yet (estimated), it has a record (done), its program, schedule or data are "
+        "illegal or its tokens wait for each other (refused), it ended with an unexpected "
+        "internal error (failed), it would have exceeded its limit of time, memory or tokens "
+        "(limit), it has killed two processes (quarantined).",
+    ]
+    name: Annotated[str, "Name of model or program."]
+    data: Annotated[str, "Name of the data set; empty where there is none."]
+    machine: Annotated[str, "Name of the machine."]
+    schedule: Annotated[str, "Text of the schedule, with every region and order."]
+    cycles: Annotated[Count | None, "Elapsed clock cycles; null unless it was done."]
+    estimated: Annotated[
+        Amount | None, "Cycles that were expected beforehand; null where nobody did."
+    ]
+    seconds: Annotated[Amount | None, "Wall time, in seconds; null where it is not known."]
+    reason: Annotated[
+        str, "Why it was not done, or what is wrong with its results; empty otherwise."
+    ]
+    attempts: Annotated[Positive, "How often it was begun."]
+    created: Annotated[str, "When it was first begun: ISO 8601, UTC."]
+    changed: Annotated[str, "When it last changed: ISO 8601, UTC."]
+    data_hash: Annotated[str, "Hash of the contents of the data."]
+    fingerprint: Annotated[str, "Fingerprint of the machine."]
+    engine: Annotated[str, "Version of the engine, with a hash of its sources."]
+    numerics: Annotated[str, "What values are computed with."]
+    settings: Annotated[Mapping[str, str], "Whatever else was chosen."]
+    program: Annotated[str | None, "Text of the program; null in lists."]
+    record: Annotated[
+        Mapping[str, Any] | None,
+        "The record of a run that was done, a document of kind run; null in lists, and otherwise.",
+    ]
+
+
 @dataclass(frozen=True)
 class StoredRun:
     """A run as it is kept.
@@ -230,31 +271,34 @@ class StoredRun:
         """
         return None if self.text is None else RunRecord.from_json(self.text)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> StoredRunData:
         """Plain data: an entry of a document of kind ``runs``."""
         identity = self.identity
-        return {
-            "key": self.key,
-            "state": self.state.value,
-            "name": self.label.name,
-            "data": self.label.data,
-            "machine": self.label.machine,
-            "schedule": identity.schedule,
-            "cycles": self.cycles,
-            "estimated": self.label.estimated,
-            "seconds": self.seconds,
-            "reason": self.reason,
-            "attempts": self.attempts,
-            "created": iso(self.created),
-            "changed": iso(self.changed),
-            "data_hash": identity.data,
-            "fingerprint": identity.machine,
-            "engine": identity.engine,
-            "numerics": identity.numerics,
-            "settings": dict(identity.settings),
-            "program": identity.program or None,
-            "record": None if self.text is None else from_text(self.text),
-        }
+        made: StoredRunData = plain(
+            {
+                "key": self.key,
+                "state": self.state,
+                "name": self.label.name,
+                "data": self.label.data,
+                "machine": self.label.machine,
+                "schedule": identity.schedule,
+                "cycles": self.cycles,
+                "estimated": self.label.estimated,
+                "seconds": self.seconds,
+                "reason": self.reason,
+                "attempts": self.attempts,
+                "created": iso(self.created),
+                "changed": iso(self.changed),
+                "data_hash": identity.data,
+                "fingerprint": identity.machine,
+                "engine": identity.engine,
+                "numerics": identity.numerics,
+                "settings": identity.settings,
+                "program": identity.program or None,
+                "record": None if self.text is None else from_text(self.text),
+            }
+        )
+        return made
 
 
 def iso(moment: float) -> str:

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from fuseloom.errors import DataError, RecordError
 from fuseloom.exploration.store.identity import RunIdentity
@@ -24,10 +24,11 @@ from fuseloom.exploration.store.runs import (
     RunLabel,
     State,
     StoredRun,
+    StoredRunData,
 )
 from fuseloom.program import regular_files
+from fuseloom.results.declarations import Count, declared, read, wrong
 from fuseloom.results.document import DocumentKind, content_of, document, from_text, to_text
-from fuseloom.results.fields import Fields
 from fuseloom.results.record import RunRecord
 from fuseloom.wording import counted
 
@@ -39,28 +40,7 @@ MAX_FILE = 2 << 30
 MAX_ROWS = 5_000_000
 LAST = datetime(9000, 1, 1, tzinfo=UTC).timestamp()
 
-COLUMNS = (
-    "key",
-    "state",
-    "name",
-    "data",
-    "machine",
-    "schedule",
-    "cycles",
-    "estimated",
-    "seconds",
-    "reason",
-    "attempts",
-    "created",
-    "changed",
-    "data_hash",
-    "fingerprint",
-    "engine",
-    "numerics",
-    "settings",
-    "program",
-    "record",
-)
+COLUMNS = tuple(declared(StoredRunData))
 """The exported columns of a run, named as in :meth:`StoredRun.to_dict`."""
 _FORMATS = (".csv", ".parquet", ".json")
 _NUMBERS: Mapping[str, Callable[[str], Any]] = {"cycles": int, "attempts": int, "estimated": float,
@@ -75,7 +55,7 @@ def frame_of(runs: Iterable[StoredRun]) -> pd.DataFrame:
     import pandas as pd
 
     shown = [name for name in COLUMNS if name not in ("program", "record")]
-    rows = [run.to_dict() for run in runs]
+    rows: list[Mapping[str, Any]] = [run.to_dict() for run in runs]
     frame = pd.DataFrame({name: [row[name] for row in rows] for name in shown}, columns=shown)
     for name in ("created", "changed"):
         frame[name] = pd.to_datetime(frame[name], utc=True, format="ISO8601").astype(
@@ -190,11 +170,18 @@ def _arrow() -> Any:
 # Reading ----------------------------------------------------------------------------------------
 
 
+class _RunsFile(TypedDict):
+    """A file of runs, before they are read."""
+
+    total: Count
+    runs: list[Any]
+
+
 def _json_rows(text: str) -> list[Any]:
-    given = Fields.of(content_of(DocumentKind.RUNS, from_text(text)), "runs", ("total", "runs"))
-    rows = [item for item, _ in given.items("runs")]
-    given.require("total", len(rows), "the number of runs")
-    return rows
+    given = read(_RunsFile, content_of(DocumentKind.RUNS, from_text(text)), "runs")
+    if given["total"] != len(given["runs"]):
+        raise wrong("runs.total", given["total"], f"{len(given['runs'])}, the number of runs")
+    return given["runs"]
 
 
 def _csv_rows(text: str) -> list[dict[str, Any]]:
@@ -264,57 +251,52 @@ def _cell(name: str, text: str, where: str) -> Any:
 
 def _run(row: Any, where: str) -> StoredRun:
     """A run from plain data of others."""
-    given = Fields.of(row, where, COLUMNS)
-    state = given.one_of("state", State)
-    settings = given.mapping("settings")
-    if not all(isinstance(value, str) for value in settings.values()):
-        raise RecordError(f"{where}.settings holds what is no text")
+    given = read(StoredRunData, row, where)
     identity = RunIdentity(
-        given.optional("program", given.text) or "",
-        given.text("schedule"),
-        given.text("data_hash"),
-        given.text("fingerprint"),
-        given.text("engine"),
-        given.text("numerics"),
-        settings,
+        given["program"] or "",
+        given["schedule"],
+        given["data_hash"],
+        given["fingerprint"],
+        given["engine"],
+        given["numerics"],
+        given["settings"],
     )
-    given.require("key", identity.key, "the hash of what the run rests on")
-    record = given.optional("record", lambda name: _record(given.data[name], where))
-    if len(given.text("reason")) > LONGEST_REASON:
+    if given["key"] != identity.key:
+        raise wrong(
+            f"{where}.key", given["key"], f"{identity.key}, the hash of what the run rests on"
+        )
+    record = None if given["record"] is None else _record(given["record"], where)
+    if len(given["reason"]) > LONGEST_REASON:
         raise RecordError(f"{where}.reason is longer than {LONGEST_REASON:,} characters")
     try:
-        outcome = Outcome(state, record, given.text("reason"))
+        outcome = Outcome(given["state"], record, given["reason"])
     except RecordError as problem:
         raise RecordError(f"{where}: {problem.message}") from None
-    given.require("cycles", None if record is None else record.cycles, "as its record has it")
-    seconds = given.optional("seconds", given.number)
-    if record is not None and seconds != record.seconds:
+    cycles = None if record is None else record.cycles
+    if given["cycles"] != cycles:
+        raise wrong(f"{where}.cycles", given["cycles"], f"{cycles}, as its record has it")
+    if record is not None and given["seconds"] != record.seconds:
         raise RecordError(f"{where}.seconds is not what its record has")
-    attempts = given.whole("attempts")
-    if not 1 <= attempts <= MOST:
-        raise RecordError(f"{where}.attempts is {str(attempts)[:20]}")
-    label = RunLabel(
-        given.text("name"),
-        given.text("data"),
-        given.text("machine"),
-        given.optional("estimated", lambda name: _float(given, name)),
-    )
-    if state is State.ESTIMATED and label.estimated is None:
+    if given["attempts"] > MOST:
+        raise RecordError(f"{where}.attempts is {str(given['attempts'])[:20]}")
+    estimated = _float(given["estimated"], f"{where}.estimated")
+    label = RunLabel(given["name"], given["data"], given["machine"], estimated)
+    if given["state"] is State.ESTIMATED and estimated is None:
         raise RecordError(f"{where}.estimated is missing: that is all that is known of it")
     for name in ("name", "data", "machine", "schedule", "program", "reason"):
-        _storable(given.data[name], f"{where}.{name}")
+        _storable(row[name], f"{where}.{name}")
     return StoredRun(
         identity.key,
         0,
-        state,
+        given["state"],
         label,
         identity,
-        None if record is None else record.cycles,
-        None if seconds is None else _float(given, "seconds"),
+        cycles,
+        _float(given["seconds"], f"{where}.seconds"),
         outcome.reason,
-        attempts,
-        _moment(given, "created"),
-        _moment(given, "changed"),
+        given["attempts"],
+        _moment(given["created"], f"{where}.created"),
+        _moment(given["changed"], f"{where}.changed"),
         None,
         None if record is None else record.to_json(),
     )
@@ -327,15 +309,11 @@ def _record(data: Any, where: str) -> RunRecord:
         raise RecordError(f"{where}: {problem.message}", hint=problem.hint) from None
 
 
-def _float(given: Fields, name: str) -> float:
-    value = given.number(name)
+def _float(value: float | None, where: str) -> float | None:
     try:
-        made = float(value)
+        return None if value is None else float(value)
     except OverflowError:
-        made = math.inf
-    if not math.isfinite(made):
-        raise RecordError(f"{given.where}.{name} is too large")
-    return made
+        raise RecordError(f"{where} is too large") from None
 
 
 def _storable(text: str | None, where: str) -> None:
@@ -345,18 +323,15 @@ def _storable(text: str | None, where: str) -> None:
         raise RecordError(f"{where} holds half a character, which is no text") from None
 
 
-def _moment(given: Fields, name: str) -> float:
+def _moment(text: str, where: str) -> float:
     """Seconds since 1970 of a moment as text."""
-    text = given.text(name)
     try:
         moment = datetime.fromisoformat(text)
         seconds = moment.timestamp() if moment.tzinfo else math.nan
     except (ValueError, OverflowError):
         seconds = math.nan
     if not 0 <= seconds <= LAST:
-        raise RecordError(
-            f"{given.where}.{name} is {text[:40]!r}", hint="a moment such as 2026-01-31T12:00:00Z"
-        )
+        raise wrong(where, text, "a moment such as 2026-01-31T12:00:00Z")
     return seconds
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from fuseloom.display.shows import Shows
 from fuseloom.exploration.store import Outcome, State
-from fuseloom.results.document import finite
+from fuseloom.results.declarations import Amount, Count, Hash, Record
 from fuseloom.results.text_table import Align, TextColumn, text_table
 from fuseloom.wording import counted, described
 
@@ -24,7 +24,7 @@ _FIGURES = {"cycles": "Int64", "estimated": "Float64", "flops": "Float64", "byte
 
 
 @dataclass
-class ExploredRow:
+class ExploredRow(Record):
     """A configuration and what came of it.
 
     Attributes
@@ -43,20 +43,22 @@ class ExploredRow:
         Expected and simulated clock cycles.
     flops, bytes : float or None
         Of a run that was done.
+    seconds : float or None
+        Wall time of the run.
     ok : bool or None
         Whether its results were right, as far as they were compared.
     """
 
     values: Mapping[str, str]
-    key: str | None = None
+    key: Hash | None = None
     schedule: str = ""
     state: State | None = None
     reason: str = ""
-    estimated: float | None = None
-    cycles: int | None = None
-    flops: float | None = None
-    bytes: float | None = None
-    seconds: float | None = None
+    estimated: Amount | None = None
+    cycles: Count | None = None
+    flops: Amount | None = None
+    bytes: Amount | None = None
+    seconds: Amount | None = None
     ok: bool | None = None
 
     def take(self, outcome: Outcome) -> None:
@@ -74,21 +76,21 @@ class ExploredRow:
         known = self.cycles if self.cycles is not None else self.estimated
         return float("inf") if known is None else known
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {
-            "values": dict(self.values),
-            "key": self.key,
-            "schedule": self.schedule,
-            "state": None if self.state is None else self.state.value,
-            "reason": self.reason,
-            "estimated": None if self.estimated is None else finite(self.estimated),
-            "cycles": self.cycles,
-            "flops": self.flops,
-            "bytes": self.bytes,
-            "seconds": self.seconds,
-            "ok": self.ok,
-        }
+
+class ExploredData(TypedDict):
+    """A sweep as plain data."""
+
+    axes: Annotated[Mapping[str, Sequence[str]], "What was varied: the values of every axis."]
+    complete: Annotated[
+        bool,
+        "Whether these are all configurations of the space, and none is still under way elsewhere.",
+    ]
+    store: Annotated[str, "The file that the runs are kept in."]
+    new: Annotated[
+        Mapping[str, Count],
+        "Runs that were estimated or done now, by how they stand; the others were there.",
+    ]
+    configurations: Annotated[Sequence[ExploredRow], "In the order of the space."]
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,7 @@ class Explored(Shows, html="fuseloom.exploration.sweep.display:explored_html"):
             columns[name] = pd.array([row[name] for row in rows], dtype=kind)
         return pd.DataFrame(columns)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> ExploredData:
         """Plain data."""
         return {
             "axes": {name: list(values) for name, values in self.axes.items()},

@@ -4,6 +4,9 @@ A pickle is a program for a stack machine that may call any function.  This one 
 the machine that builds plain data, and only notes which of a few known functions would be called
 with what (:class:`PickledCall`): no function is looked up, imported or called.  Everything else is
 refused.  Source: the ``pickletools`` module of Python, which describes the operations.
+
+A ``pickle.Unpickler`` that finds only known names does not suffice: it computes hashes of keys, and
+that of a tuple a million tuples deep ends the process; it also makes room for a memo of any size.
 """
 
 from __future__ import annotations

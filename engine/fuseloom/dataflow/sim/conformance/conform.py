@@ -6,7 +6,9 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypedDict
+
+from msgspec import Meta
 
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.conformance.vectors import (
@@ -22,6 +24,7 @@ from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.result import EngineResult
 from fuseloom.dataflow.sim.tokens import Token, format_token, is_number, parse_token
 from fuseloom.errors import FuseloomError, SimulationError
+from fuseloom.results.declarations import Count
 from fuseloom.wording import counted
 
 TOLERANCE = 1e-5
@@ -122,6 +125,15 @@ def _short(items: Sequence[Any]) -> str:
     return f"[{shown}{' ...' if len(items) > 12 else ''}] ({len(items)})"
 
 
+class ReplayedData(TypedDict):
+    """A :class:`Replayed` as plain data."""
+
+    number: Count
+    kind: str
+    capacity: Count | None
+    differences: Annotated[Sequence[str], Meta(min_length=1)]
+
+
 @dataclass(frozen=True)
 class Replayed:
     """The result of replaying one vector.
@@ -150,7 +162,7 @@ class Replayed:
     def ok(self) -> bool:
         return not self.differences
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> ReplayedData:
         """Plain data."""
         return {
             "number": self.number,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, fields
-from typing import Any, TypeAlias
+from dataclasses import MISSING, dataclass, fields
+from typing import Any, Literal, TypeAlias
 
 from fuseloom.dataflow.sim.dram.timing import DramTiming, is_power, whole
 from fuseloom.errors import SimulationError
+from fuseloom.results.declarations import Count, Positive, Record
 from fuseloom.wording import counted
 
 FIELDS = ("row", "bank", "bankgroup", "column", "channel")
@@ -18,7 +19,7 @@ BUNDLE = 8
 
 
 @dataclass(frozen=True)
-class Dram:
+class Dram(Record):
     """A DRAM with one first-ready first-come-first-served controller per pseudo channel.
 
     Attributes
@@ -60,24 +61,24 @@ class Dram:
     """
 
     name: str
-    channels: int
-    pseudo_channels: int
-    bank_groups: int
-    banks: int
-    rows: int
-    row_bytes: int
-    access_bytes: int
-    tck_ps: int
+    channels: Positive
+    pseudo_channels: Positive
+    bank_groups: Positive
+    banks: Positive
+    rows: Positive
+    row_bytes: Positive
+    access_bytes: Positive
+    tck_ps: Positive
     timing: DramTiming
-    policy: str = "open"
+    policy: Literal["open", "closed"] = "open"
     mapping: str = DEFAULT_MAPPING
-    read_queue: int = 32
-    write_queue: int = 32
-    write_high: int = 24
-    write_low: int = 8
-    write_patience: int = 256
-    row_hit_cap: int = 16
-    controller_latency: int = 8
+    read_queue: Positive = 32
+    write_queue: Positive = 32
+    write_high: Count = 24
+    write_low: Count = 8
+    write_patience: Count = 256
+    row_hit_cap: Count = 16
+    controller_latency: Count = 8
     refresh: bool = True
 
     def __post_init__(self) -> None:
@@ -196,9 +197,12 @@ class Dram:
         """The peak in bytes per machine cycle."""
         return self.peak / clock_hz
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data that :func:`from_dict` reads back to an equal memory."""
-        return {"kind": "dram", **asdict(self)}
+    derived = ("kind",)
+
+    @property
+    def kind(self) -> Literal["dram"]:
+        """Which kind of memory."""
+        return "dram"
 
     def __str__(self) -> str:
         lines = (
@@ -212,7 +216,7 @@ class Dram:
 
 
 @dataclass(frozen=True)
-class Ideal:
+class Ideal(Record):
     """A memory that answers every access after a fixed time, however many there are.
 
     Attributes
@@ -223,8 +227,8 @@ class Ideal:
         Granularity of every transfer.
     """
 
-    latency: int = 1
-    access_bytes: int = 32
+    latency: Positive = 1
+    access_bytes: Positive = 32
     name: str = "ideal"
 
     def __post_init__(self) -> None:
@@ -245,16 +249,19 @@ class Ideal:
         """Bytes per machine cycle: no limit."""
         return self.peak / clock_hz
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data that :func:`from_dict` reads back to an equal memory."""
-        return {"kind": "ideal", **asdict(self)}
+    derived = ("kind",)
+
+    @property
+    def kind(self) -> Literal["ideal"]:
+        """Which kind of memory."""
+        return "ideal"
 
     def __str__(self) -> str:
         return f"memory {self.name}: {counted(self.latency, 'cycle')}, no limit of bandwidth"
 
 
 @dataclass(frozen=True)
-class Queues:
+class Queues(Record):
     """The reference simulator's queues of fixed latency (``docs/spec/comal.md`` §3).
 
     The words of all bundles seen in one cycle are dealt to the queues at triangular offsets; a
@@ -268,10 +275,10 @@ class Queues:
         Machine cycles: between two words of a queue; charged on every request; of a queue.
     """
 
-    channel_num: int = 8
-    init_interval: int = 2
-    start_up: int = 14
-    per_channel_latency: int = 2
+    channel_num: Positive = 8
+    init_interval: Positive = 2
+    start_up: Count = 14
+    per_channel_latency: Count = 2
     name: str = "queues"
 
     WORD = 4  # bytes; the size of every request of the reference
@@ -296,9 +303,12 @@ class Queues:
         """Bytes per machine cycle with every queue always busy."""
         return self.words_per_cycle * self.WORD
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data that :func:`from_dict` reads back to an equal memory."""
-        return {"kind": "queues", **asdict(self)}
+    derived = ("kind",)
+
+    @property
+    def kind(self) -> Literal["queues"]:
+        """Which kind of memory."""
+        return "queues"
 
     def __str__(self) -> str:
         return (

@@ -32,7 +32,8 @@ from fuseloom.dataflow.sim.dram.state import (
     STRIDE,
 )
 from fuseloom.display.shows import Shows
-from fuseloom.results.document import finite
+from fuseloom.results.document import plain
+from fuseloom.results.run_parts import MemoryWork
 from fuseloom.results.text_table import TextColumn, text_table
 from fuseloom.wording import counted
 
@@ -157,16 +158,11 @@ class MemoryStats(Shows, html="fuseloom.dataflow.sim.dram.display:memory_html"):
         """Part of the accesses that found their row open; 0 where there are no rows."""
         return _rate(self.channels)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> MemoryWork:
         """Plain data, with the totals; the peak is None where there is no limit."""
-        totals = {
-            "peak": finite(self.peak),
-            "bytes": self.bytes,
-            "bandwidth": self.bandwidth,
-            "share": self.share,
-            "hit_rate": self.hit_rate,
-        }
-        return {**asdict(self), **totals}
+        names = ("bytes", "bandwidth", "share", "hit_rate")
+        made: MemoryWork = plain({**asdict(self), **{name: getattr(self, name) for name in names}})
+        return made
 
     def __str__(self) -> str:
         lines = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from fuseloom.errors import SimulationError
+from fuseloom.results.declarations import Count, Record
 
 MAX_TIMING = 1 << 17
 
@@ -21,7 +22,7 @@ def whole(owner: str, name: str, value: object, least: int, most: int = MAX_TIMI
 
 
 @dataclass(frozen=True)
-class DramTiming:
+class DramTiming(Record):
     """JEDEC timing constraints, all in memory clocks.
 
     Attributes
@@ -55,25 +56,25 @@ class DramTiming:
         tREFI: refresh to refresh; tRFC: refresh to activate.
     """
 
-    cl: int
-    cwl: int
-    rcd: int
-    rp: int
-    ras: int
-    bl: int
-    ccd_s: int
-    ccd_l: int
-    rrd_s: int
-    rrd_l: int
-    faw: int
-    wr: int
-    rtp: int
-    wtr_s: int
-    wtr_l: int
-    refi: int
-    rfc: int
-    rc: int = 0
-    rtw: int = 0
+    cl: Count
+    cwl: Count
+    rcd: Count
+    rp: Count
+    ras: Count
+    bl: Count
+    ccd_s: Count
+    ccd_l: Count
+    rrd_s: Count
+    rrd_l: Count
+    faw: Count
+    wr: Count
+    rtp: Count
+    wtr_s: Count
+    wtr_l: Count
+    refi: Count
+    rfc: Count
+    rc: Count = 0
+    rtw: Count = 0
 
     def __post_init__(self) -> None:
         optional = ("rc", "rtw", "wtr_s", "wtr_l", "rtp", "wr", "faw")

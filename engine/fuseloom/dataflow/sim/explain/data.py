@@ -20,8 +20,16 @@ from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import ACTIVITIES, Observe, Observed
 from fuseloom.dataflow.sim.ports import is_port
 from fuseloom.dataflow.sim.trace import Trace
-from fuseloom.results.document import plain
 from fuseloom.results.record import RegionRecord
+from fuseloom.results.run_parts import (
+    ChannelRow,
+    CriticalPathRow,
+    NodeName,
+    NodeRow,
+    PathGain,
+    PathPart,
+    TimelineData,
+)
 from fuseloom.results.work import Work
 
 BINS = 128
@@ -89,20 +97,21 @@ def region_record(
         result.total_tokens,
         nodes=node_data(run) if detail.nodes else None,
         timeline=timeline(result.observed) if detail.timeline else None,
-        memory=None if result.memory is None else plain(result.memory.to_dict()),
+        memory=None if result.memory is None else result.memory.to_dict(),
         path=None if run.path is None else path_data(run.path, detail),
         channels=channel_data(run, machine),
     )
 
 
-def node_data(run: TracedRegion) -> tuple[dict[str, Any], ...]:
+def node_data(run: TracedRegion) -> tuple[NodeRow, ...]:
     """Return the activity of each node: the rows of the trace, and the owner of each."""
     graph = run.result.graph
     rows = zip(Trace.of(run.result).rows(), graph.nodes, strict=True)
-    return tuple({**row, "owner": owner(graph, node)} for row, node in rows)
+    told: Any = ({**row, "owner": owner(graph, node)} for row, node in rows)
+    return tuple(told)
 
 
-def timeline(observed: Observed | None) -> dict[str, Any] | None:
+def timeline(observed: Observed | None) -> TimelineData | None:
     """Cycles per bin as ``cycles[activity][node][bin]``; a bin is ``width`` cycles wide.
 
     There are :data:`BINS` bins at most; ``events`` names the file of all waits, if one was written.
@@ -113,18 +122,18 @@ def timeline(observed: Observed | None) -> dict[str, Any] | None:
     while bins.shape[2] > BINS:
         bins = np.pad(bins, ((0, 0), (0, 0), (0, bins.shape[2] % 2)))
         bins, width = bins[:, :, ::2] + bins[:, :, 1::2], 2 * width
-    rows = {name: bins[:, k, :].tolist() for k, name in enumerate(ACTIVITIES)}
+    rows: Any = {name: bins[:, k, :].tolist() for k, name in enumerate(ACTIVITIES)}
     events = None if observed.events is None else str(observed.events)
     return {"width": width, "events": events, "cycles": rows}
 
 
-def channel_data(run: TracedRegion, machine: Machine) -> tuple[dict[str, Any], ...] | None:
+def channel_data(run: TracedRegion, machine: Machine) -> tuple[ChannelRow, ...] | None:
     """Occupancy of every channel, the fullest first, if it was observed."""
     graph, observed = run.result.graph, run.result.observed
     if observed is None or observed.occupancy_max is None:
         return None
     mean = observed.occupancy_mean(run.result.cycles)
-    rows: list[dict[str, Any]] = [
+    rows: list[ChannelRow] = [
         {
             "stream": s.id,
             "label": stream_name(graph, s.id),
@@ -140,7 +149,7 @@ def channel_data(run: TracedRegion, machine: Machine) -> tuple[dict[str, Any], .
     return tuple(sorted(rows, key=lambda row: (-row["most"], -row["mean"], row["stream"])))
 
 
-def path_data(path: CriticalPath, detail: Detail) -> dict[str, Any]:
+def path_data(path: CriticalPath, detail: Detail) -> CriticalPathRow:
     """A critical path: where its cycles went, its longest segments, and what could be gained.
 
     ``shares`` gives every node on the path its part of the elapsed cycles; memory ports count
@@ -157,12 +166,12 @@ def path_data(path: CriticalPath, detail: Detail) -> dict[str, Any]:
         "cycles": path.cycles,
         "start": path.start,
         "summary": [
-            {**_part(graph, s), "cycles": s.cycles, "segments": s.segments, "share": s.share}
+            {**_part(graph, s), "segments": s.segments, "share": s.share}
             for s in summary[: detail.rows]
         ],
         "summaries": len(summary),
         "segments": [
-            {**_part(graph, s), "cycles": s.cycles, "start": s.start, "stop": s.stop}
+            {**_part(graph, s), "start": s.start, "stop": s.stop}
             for s in sorted(longest, key=lambda s: s.start)
         ],
         "pieces": len(path.segments),
@@ -172,12 +181,12 @@ def path_data(path: CriticalPath, detail: Detail) -> dict[str, Any]:
     }
 
 
-def _node(graph: Graph, number: int) -> dict[str, Any]:
+def _node(graph: Graph, number: int) -> NodeName:
     node = graph.nodes[number]
     return {"node": number, "owner": owner(graph, node), "label": node_name(node)}
 
 
-def _part(graph: Graph, part: Segment | PathShare) -> dict[str, Any]:
+def _part(graph: Graph, part: Segment | PathShare) -> PathPart:
     """Return the node and the cause of a part of the path."""
     segment = Segment(part.node, 0, part.cycles, part.why, part.stream, part.other)
     return {
@@ -186,10 +195,11 @@ def _part(graph: Graph, part: Segment | PathShare) -> dict[str, Any]:
         "what": describe(graph, segment),
         "stream": part.stream,
         "other": part.other,
+        "cycles": part.cycles,
     }
 
 
-def _what_if(path: CriticalPath) -> list[dict[str, Any]]:
+def _what_if(path: CriticalPath) -> list[PathGain]:
     """Bounds for every node that works on the path, the most to gain first."""
     own: dict[int, int] = {n: path.own(n) for n in {s.node for s in path.segments}}
     guesses = [path.what_if(n) for n in sorted(own, key=lambda n: (-own[n], n)) if own[n]]
