@@ -28,7 +28,8 @@ def elu(x: Any, alpha: float = 1.0) -> Any:
 
 
 ONE: dict[str, Any] = {
-    "positive": X > 0, "negative_part": -np.minimum(X, 0), "reciprocal": np.where(X == 0, np.inf, 1 / np.where(X == 0, 1, X)),
+    "positive": X > 0, "negative_part": -np.minimum(X, 0),
+    "reciprocal": np.where(X == 0, np.inf, 1 / np.where(X == 0, 1, X)),
     "square": X**2,
     "log_of_one_and_exp": np.log1p(np.exp(-np.abs(X))), "exp2": 2.0**X, "cosh": np.cosh(X),
     "sinh": np.sinh(X), "tan": np.tan(X), "erfc": special.erfc(X), "nearest": np.round(X),

@@ -257,12 +257,13 @@ def ordered_join(node: Int, table: Int) -> Int:
     t, si, so, status = nd.clk, nd.si, nd.so, visits.GOES_ON
     nd.ht = 0
     while status == visits.GOES_ON:
-        phase = nd.phase
-        if phase in (_GUIDE, _AHEAD):
+        if nd.phase == _GUIDE or nd.phase == _AHEAD:
             t, si, status = _follow_guide(s, nd, t, si, so)
-        elif phase == _SUBTREE:
+            if status != visits.GOES_ON:
+                return status
+        if nd.phase == _SUBTREE:
             t, si, so, status = _pass_subtree(s, nd, o, t, si, so)
-        elif phase == _CLOSE:
+        elif nd.phase == _CLOSE:
             t, si, status = _close_lane(s, nd, t, si, so)
         else:
             t, so, status = _put_control(s, nd, o, t, si, so)
