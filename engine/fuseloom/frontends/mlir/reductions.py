@@ -18,6 +18,7 @@ from fuseloom.frontends.algebra.expressions import (
     Raw,
     add,
     arguments,
+    largest,
     mul,
     negated,
     raw,
@@ -61,6 +62,10 @@ class Reductions(Statements):
             target, type_ = f"{target}_whole", replace(type_, format=None)
         both_hold = isinstance(tree, Raw) and tree.name == "and"
         inner = negated(inner) if least else inner  # the maximum of what is negated
+        minus = False
+        match inner:
+            case Apply(Op.SCALE, (positive,), -1.0) if op is Op.SUM:
+                minus, inner = True, positive  # behind the sum there is less to negate
         free = self.free(inner)
         indices = self._kept(out, free)
         self._check_reduced(free, indices, out)
@@ -68,9 +73,9 @@ class Reductions(Statements):
         also = self._start(op, number, least, signless)
         typed = self._typed(type_, out, indices)
         gone = [x for x in free if x not in indices]
-        name = target if also is None else f"{target}_{_NAMES[op]}"
-        name = f"{target}_max" if least else name
-        final = typed if also is None and not least else None
+        behind = also is not None or least or minus
+        name = f"{target}_{_NAMES[op]}" if behind else target
+        final = None if behind else typed
         if op is Op.MAX and gone:
             operand = self._emit(inner, f"{target}_1").access
             if both_hold:  # an absent one does not hold
@@ -84,7 +89,13 @@ class Reductions(Statements):
         else:
             operand = self._emit(inner, f"{target}_1").access
             made = self._statement(Op.SUM, [operand], name, indices, final)
-        if also is not None:
+        begin = None if modulo or both_hold or signless or minus else self._begin(number)
+        if also is not None and begin is not None and len(made.indices) == len(out):
+            typed = self._typed(type_, out, made.indices)
+            name = f"{target}_joined" if least else target
+            joint = _JOINED[op](self._as_tree(made), Num(-begin if least else begin))
+            made = self._assign(joint, name, made.indices, None if least else typed)
+        elif also is not None:
             both = tuple(self.index[x] for x in out if x is not None)
             if least:
                 also = self._statement(
@@ -99,14 +110,24 @@ class Reductions(Statements):
                 made = self._widened(made, kept, f"{target}_1")
                 also = self._widened(also, kept, f"{target}_start")
             name = f"{target}_joined" if least else target
-            made = self._statement(joined, [made, also], name, kept, None if least else typed)
-        if least:
+            ends = [also, made] if minus else [made, also]
+            joined, minus = Op.SUB if minus else joined, False
+            made = self._statement(joined, ends, name, kept, None if least else typed)
+        if least or minus:
             made = self._statement(Op.SCALE, [made], target, made.indices, typed, -1.0)
         if modulo:
             name = self.names[number - self.inputs]
             typed = self._typed(wanted, out, made.indices)
             made = self._assign(raw(WRAP, self._as_tree(made), *modulo), name, made.indices, typed)
         return self._viewed(made, out, sizes)
+
+    def _begin(self, number: int) -> float | None:
+        """The number that a reduction starts from, if each element of the result is there."""
+        match self.operands[number]:
+            case Blank(fill=fill) | ConstantNumber(value=fill) | ConstantTensor(splat=fill):
+                finite = fill is not None and math.isfinite(fill)
+                return fill if finite and not self._sparse() else None
+        return None
 
     def _check_modulo(self, op: Op, type_: Type) -> None:
         if op is Op.MUL:
@@ -335,4 +356,6 @@ def _taken_out(tree: Node, out: Arg) -> Node | None:
 
 
 _SUMMED = (Op.MUL, Op.ADD, Op.SUB, Op.DIV)
+_JOINED = {Op.SUM: add, Op.MUL: mul, Op.MAX: largest}
+"""How what is reduced goes on with the number that it starts from."""
 _NAMES = {Op.SUM: "sum", Op.MUL: "product", Op.MAX: "max"}
