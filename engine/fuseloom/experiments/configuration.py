@@ -86,7 +86,7 @@ class Configuration(Record):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Configuration:
-        """Read what :meth:`to_dict` gave.
+        """Read what ``to_dict`` gave.
 
         Raises
         ------

@@ -147,7 +147,7 @@ class Check(Shows, html="fuseloom.results.display:check_shown"):
 
     @classmethod
     def from_dict(cls, data: Any, where: str = "check") -> Check:
-        """Read what :meth:`to_dict` gave.
+        """Read what ``to_dict`` gave.
 
         Raises
         ------

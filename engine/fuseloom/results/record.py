@@ -198,7 +198,7 @@ class RunRecord(Record, Shows, html="fuseloom.results.display:record_html"):
 
     @classmethod
     def from_dict(cls, data: Any) -> RunRecord:
-        """Read what :meth:`to_dict` gave.
+        """Read what ``to_dict`` gave.
 
         Raises
         ------

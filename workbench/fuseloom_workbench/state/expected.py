@@ -68,7 +68,7 @@ class EstimateSummary:
 
     @classmethod
     def read(cls, data: Any) -> EstimateSummary | None:
-        """Read what :meth:`to_dict` gave; None if it is something else."""
+        """Read what ``to_dict`` gave; None if it is something else."""
         if not isinstance(data, Mapping) or set(data) != {f.name for f in fields(cls)}:
             return None
         high = math.inf if data["high"] is None else data["high"]

@@ -251,7 +251,7 @@ class Machine(Record):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Machine:
-        """Read what :meth:`to_dict` gave; what is missing is as on the default machine.
+        """Read what ``to_dict`` gave; what is missing is as on the default machine.
 
         Raises
         ------
