@@ -17,7 +17,8 @@ from fuseloom.results.document import DocumentKind
 from fuseloom.wording import counted
 
 if TYPE_CHECKING:
-    from fuseloom.cli.documents import CompilationDocument, CompiledRegionData
+    from fuseloom.cli.documents import CompilationDocument
+    from fuseloom.cli.region_documents import CompiledRegionData
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:

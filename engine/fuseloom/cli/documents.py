@@ -11,6 +11,7 @@ from typing import Annotated, Literal, TypedDict
 
 from msgspec import Meta
 
+from fuseloom.cli.region_documents import CompiledRegionData
 from fuseloom.contraction.solution import SolutionData
 from fuseloom.dataflow.cost.on_chip import OnChip
 from fuseloom.dataflow.cost.why import Provenance
@@ -61,7 +62,7 @@ class LevelStatisticsData(TypedDict):
 
 
 class EstimateDocument(TypedDict):
-    """What ``fuseloom estimate --json`` prints."""
+    """The document of ``fuseloom estimate --json``."""
 
     name: Annotated[str, "Name of the program."]
     cycles: Annotated[Amount, "Expected clock cycles of all regions, one after another."]
@@ -87,7 +88,7 @@ class EstimateDocument(TypedDict):
 
 
 class WhatIfDocument(TypedDict):
-    """What ``fuseloom what-if --json`` prints."""
+    """The document of ``fuseloom what-if --json``."""
 
     name: Annotated[str, "Name of the program."]
     data: Annotated[DataSource | None, "The data set; null where the data are no data set."]
@@ -123,144 +124,15 @@ class OrderedRegion(TypedDict):
 
 
 class OrdersDocument(TypedDict):
-    """What ``fuseloom explore --json`` prints."""
+    """The document of ``fuseloom explore --json``."""
 
     name: Annotated[str, "Name of the program."]
     data: Annotated[DataSource | None, "The data set; null where the data are no data set."]
     regions: Annotated[Sequence[OrderedRegion], "Regions, in the order they run."]
 
 
-class IndexVariable(TypedDict):
-    """An index variable."""
-
-    name: Annotated[str, "Its name."]
-    size: Annotated[Count, "Coordinates it runs over."]
-
-
-class OrderEdge(TypedDict):
-    """One index variable must stay outside another."""
-
-    outer: Annotated[str, "The outer one."]
-    inner: Annotated[str, "The inner one."]
-    hard: Annotated[bool, "Whether it cannot be repaired."]
-    origin: Annotated[str, "Where the constraint comes from."]
-    reason: Annotated[str, "Why, in words."]
-
-
-class RegionDocument(TypedDict):
-    """A fused region, as its own versioned document."""
-
-    fuseloom: Literal["region"]
-    version: Literal[1]
-    name: Annotated[str, "Name of the region."]
-    outputs: Annotated[Sequence[str], "Tensors it writes."]
-    inputs: Annotated[Sequence[str], "Tensors it reads."]
-    views: Annotated[Sequence[str], "Accesses of tensors, as text."]
-    indices: Annotated[Sequence[IndexVariable], "Index variables."]
-    edges: Annotated[Sequence[OrderEdge], "Constraints on the order."]
-    orders: Annotated[Count, "Legal orders."]
-    chosen: Annotated[Sequence[str] | None, "The order that the schedule names, outermost first."]
-    repairs: Annotated[Sequence[str], "What broke cycles of constraints, in words."]
-
-
-class TableColumn(TypedDict):
-    """One view of a tensor."""
-
-    name: Annotated[str, "Name of the column."]
-    tensor: Annotated[str, "The tensor."]
-    indices: Annotated[Sequence[str], "Index variables of the access, in logical order."]
-    nest: Annotated[Sequence[str], "Index variables under which it is used, outermost first."]
-    leaf: Annotated[bool, "Whether it is read from memory, not computed."]
-    statement: Annotated[str, "The tensor whose statement computes or reads it."]
-
-
-class TableCell(TypedDict):
-    """A cell that a step changed."""
-
-    column: Annotated[str, "Column."]
-    row: Annotated[str, "Row: an index variable, or val."]
-    kind: Annotated[str, "What it holds."]
-    text: Annotated[str, "Its content."]
-    target: Annotated[str, "The cell it refers to, as column.row; empty for none."]
-
-
-class TableStepData(TypedDict):
-    """A step."""
-
-    phase: Annotated[str, "Phase of construction."]
-    title: Annotated[str, "What is done."]
-    cells: Annotated[Sequence[TableCell], "Cells it changed."]
-
-
-class TableDocument(TypedDict):
-    """A fusion table, as its own versioned document."""
-
-    fuseloom: Literal["table"]
-    version: Literal[1]
-    region: Annotated[str, "Name of the region."]
-    rows: Annotated[Sequence[str], "Rows, outermost first."]
-    columns: Annotated[Sequence[TableColumn], "Columns."]
-    accumulators: Annotated[Sequence[str], "Sparse accumulators, as text."]
-    steps: Annotated[Sequence[TableStepData], "Steps of construction."]
-
-
-GraphNode = TypedDict(
-    "GraphNode",
-    {
-        "op": Annotated[str, "Its primitive."],
-        "in": Annotated[Sequence[Count], "Streams it reads."],
-        "out": Annotated[
-            Sequence[Count | None], "Streams it writes; null is a port that is not used."
-        ],
-        "params": Annotated[Mapping[str, str | float | bool], "Parameters of the primitive."],
-        "label": Annotated[str, "What people call it."],
-        "origin": Annotated[str, "The cell it came from, as column.row; empty for none."],
-    },
-)
-"""A node."""
-
-
-class GraphDocument(TypedDict):
-    """A dataflow graph, as its own versioned document."""
-
-    fuseloom: Literal["graph"]
-    version: Literal[1]
-    name: Annotated[str, "Name of the graph."]
-    streams: Annotated[
-        Sequence[
-            tuple[Literal["crd", "ref", "val", "sig"], Count, str, Positive | None, Sequence[str]]
-        ],
-        "Streams by number: kind, depth, label, capacity in tokens (null: the machine's), "
-        "index variables.",
-    ]
-    nodes: Annotated[Sequence[GraphNode], "Nodes by number."]
-
-
-class PassEffect(TypedDict):
-    """What a pass did."""
-
-    name: Annotated[str, "Name of the pass."]
-    nodes: Annotated[tuple[Count, Count], "Nodes before and after."]
-    streams: Annotated[tuple[Count, Count], "Streams before and after."]
-
-
-class CompiledRegionData(TypedDict):
-    """A compiled region."""
-
-    name: Annotated[str, "Name of the region."]
-    order: Annotated[Sequence[str], "Index variables, outermost first."]
-    recomputed: Annotated[
-        Mapping[str, Annotated[int, Meta(ge=2)]],
-        "Statements that the graph computes more than once, and how often.",
-    ]
-    region: RegionDocument
-    table: TableDocument
-    graph: GraphDocument
-    passes: Annotated[Sequence[PassEffect], "Passes that ran over the graph, in order."]
-
-
 class CompilationDocument(TypedDict):
-    """What ``fuseloom compile --json`` prints."""
+    """The document of ``fuseloom compile --json``."""
 
     name: Annotated[str, "Name of the program."]
     schedule: Annotated[str, "Text of the schedule; empty where every statement is alone."]
@@ -274,14 +146,14 @@ class CompilationDocument(TypedDict):
 
 
 class AutoscheduleDocument(AutoscheduledData):
-    """What ``fuseloom autoschedule --json`` prints."""
+    """The document of ``fuseloom autoschedule --json``."""
 
     name: Annotated[str, "Name of the program."]
     data: Annotated[DataSource | None, "The data set; null where the data are no data set."]
 
 
 class WhyDocument(TypedDict):
-    """What ``fuseloom why --json`` prints."""
+    """The document of ``fuseloom why --json``."""
 
     schedule: Annotated[str, "The schedule that was asked about."]
     answer: Annotated[str, "The rule, bound or rival that removed it."]
@@ -290,18 +162,18 @@ class WhyDocument(TypedDict):
 
 
 class SweepDocument(ExploredData):
-    """What ``fuseloom explore --vary ... --json`` prints."""
+    """The document of ``fuseloom explore --vary ... --json``."""
 
 
 class RunsDocument(TypedDict):
-    """What ``fuseloom runs list|show --json`` prints; ``fuseloom runs export`` writes the same."""
+    """The document of ``fuseloom runs list|show --json``, and of ``fuseloom runs export``."""
 
     total: Annotated[Count, "Runs that there are, those beyond --limit among them."]
     runs: Annotated[Sequence[StoredRun], "Runs, the latest change first in lists."]
 
 
 class UpkeepDocument(TypedDict):
-    """What ``fuseloom runs export|import|gc --json`` prints."""
+    """The document of ``fuseloom runs export|import|gc --json``."""
 
     action: Annotated[Literal["export", "import", "gc"], "What was done."]
     store: Annotated[str, "File of the run store."]
@@ -315,7 +187,7 @@ class UpkeepDocument(TypedDict):
 
 
 class SolverAnswer(TypedDict):
-    """What the solver says under bounds."""
+    """The answer of the solver under bounds."""
 
     bounds: Annotated[
         Mapping[str, Count], "Per intermediate, the most dimensions of its workspace."
@@ -352,7 +224,7 @@ class LoopNest(SolutionData):
 
 
 class ContractionDocument(TypedDict):
-    """What ``fuseloom contract --json`` prints."""
+    """The document of ``fuseloom contract --json``."""
 
     contractions: Annotated[Sequence[str], "The tree, producers first."]
     extents: Annotated[Mapping[str, Positive], "Size of each index."]
@@ -376,7 +248,7 @@ class FigureEntry(TypedDict):
 
 
 class FiguresDocument(TypedDict):
-    """What ``fuseloom figures --json`` prints."""
+    """The document of ``fuseloom figures --json``."""
 
     size: Annotated[ExperimentSize, "How large the experiments are."]
     mode: Annotated[AccountingMode, "Whose accounting: the published one, or this project's."]
@@ -396,7 +268,7 @@ class WrittenGraph(TypedDict):
 
 
 class ExportDocument(TypedDict):
-    """What ``fuseloom compile --export --json`` prints."""
+    """The document of ``fuseloom compile --export --json``."""
 
     format: Annotated[Literal["sam", "tortilla", "json"], "Which files were written."]
     written: Annotated[Sequence[WrittenGraph], "What was written, a graph per region."]
@@ -416,20 +288,20 @@ class ModelEntry(TypedDict):
 
 
 class ModelsDocument(TypedDict):
-    """What ``fuseloom models --json`` prints."""
+    """The document of ``fuseloom models --json``."""
 
     models: Annotated[Sequence[ModelEntry], "Ready-made models."]
 
 
 class WarmupDocument(TypedDict):
-    """What ``fuseloom warmup --json`` prints."""
+    """The document of ``fuseloom warmup --json``."""
 
     directory: Annotated[str, "Folder of the compiled kernels."]
     seconds: Annotated[Amount, "Wall time, in seconds."]
 
 
 class ConformanceDocument(TypedDict):
-    """What ``fuseloom conform --json`` prints."""
+    """The document of ``fuseloom conform --json``."""
 
     passed: Annotated[Count, "Vectors that agree with the reference."]
     failed: Annotated[Count, "Vectors that do not."]
@@ -462,14 +334,14 @@ class CheckedThingData(TypedDict):
 
 
 class DoctorDocument(TypedDict):
-    """What ``fuseloom doctor --json`` prints."""
+    """The document of ``fuseloom doctor --json``."""
 
     ok: Annotated[bool, "Whether everything compulsory works; the exit code is 0 then, else 1."]
     checks: Annotated[Sequence[CheckedThingData], Meta(min_length=1), "The result of every check."]
 
 
 class NotebooksDocument(TypedDict):
-    """What ``fuseloom notebooks --json`` prints."""
+    """The document of ``fuseloom notebooks --json``."""
 
     folder: Annotated[str, "Folder of the files."]
     files: Annotated[
@@ -486,7 +358,7 @@ class ErrorPlace(TypedDict):
 
 
 class ErrorDocument(TypedDict):
-    """What any command with ``--json`` prints that did not do what it was asked."""
+    """The document of any command with ``--json`` that did not do what it was asked."""
 
     error: Annotated[str, "What is wrong."]
     place: Annotated[ErrorPlace | None, "Where; null where no text is at fault."]
@@ -520,7 +392,7 @@ class ErrorDocument(TypedDict):
 
 
 class MachineDocument(Machine):
-    """What ``fuseloom machine --json`` prints.
+    """The document of ``fuseloom machine --json``.
 
     Attributes
     ----------

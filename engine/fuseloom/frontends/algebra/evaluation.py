@@ -1,4 +1,4 @@
-"""Trees of indices and numbers: what they are at each place is known without data."""
+"""Evaluation of trees: at each place, of given elements, and what follows without data."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def is_mask(node: Node) -> bool:
 
 
 def keeps_zero(node: Node) -> bool:
-    """Return whether a function of one operand is 0 at 0.
+    """Return whether a function is 0 where all its operands are.
 
     >>> from fuseloom.frontends.algebra.expressions import made
     >>> keeps_zero(made(Op.SIN, Arg(0))), keeps_zero(made(Op.COS, Arg(0)))

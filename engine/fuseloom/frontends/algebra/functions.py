@@ -12,13 +12,10 @@ from fuseloom.frontends.algebra.conditions import compared, selected
 from fuseloom.frontends.algebra.expressions import (
     Node,
     Num,
-    add,
     exact_quotient,
     largest,
     made,
-    mul,
     smallest,
-    sub,
 )
 from fuseloom.frontends.algebra.powers import power
 from fuseloom.program.functions import Op
@@ -29,7 +26,6 @@ log = partial(made, Op.LOG)
 log1p = partial(made, Op.LOG1P)
 relu = partial(made, Op.RELU)
 sigmoid = partial(made, Op.SIGMOID)
-sign = partial(made, Op.SIGN)
 sqrt = partial(made, Op.SQRT)
 tanh = partial(made, Op.TANH)
 
@@ -277,9 +273,9 @@ def lerp(x: Node, end: Node, weight: Node) -> Node:
 
 def subtraction(x: Node, other: Node, alpha: float = 1.0) -> Node:
     """``x - a y``."""
-    return sub(x, mul(other, Num(alpha)))
+    return x - other * alpha
 
 
 def addition(x: Node, other: Node, alpha: float = 1.0) -> Node:
     """``x + a y``."""
-    return add(x, mul(other, Num(alpha)))
+    return x + other * alpha

@@ -13,6 +13,7 @@ from fuseloom.frontends.algebra.expressions import (
     div,
     made,
     mul,
+    number_along,
     raw,
     scaled,
     shifted,
@@ -62,7 +63,7 @@ def _known(x: Node, exponent: float) -> Node:
     if exponent < 0.0 and exponent != -0.5 and (not whole or -exponent <= _PRODUCTS):
         return div(Num(1.0), _known(x, -exponent))
     if exponent == 0.0:
-        return shifted(scaled(x, 0.0), 1.0)
+        return number_along(x, 1.0)
     if exponent in (0.5, -0.5):
         return made(Op.SQRT if exponent > 0.0 else Op.RSQRT, x)
     if not whole:

@@ -26,9 +26,8 @@ from fuseloom.frontends.algebra.expressions import (
     made,
     mul,
     negated,
+    number_along,
     raw,
-    scaled,
-    shifted,
     sub,
 )
 from fuseloom.program.functions import Op
@@ -44,7 +43,7 @@ def pattern(node: Node) -> Node:
     >>> pattern(Arg(0)).constant
     1.0
     """
-    return shifted(scaled(node, 0.0), 1.0)
+    return number_along(node, 1.0)
 
 
 def everywhere(node: Node) -> bool:

@@ -193,9 +193,9 @@ class TorchBuilder:
         for n in range(since, len(self.statements)):
             s = self.statements[n]
             shape = self.shapes[s.out.tensor]
-            del self._computed[replace(s, out=replace(s.out, tensor="")), shape]
+            del self._computed[_unnamed(s), shape]
             s = replace(s, out=read(s.out), operands=tuple(map(read, s.operands)))
-            self._computed[replace(s, out=replace(s.out, tensor="")), shape] = s.out.tensor
+            self._computed[_unnamed(s), shape] = s.out.tensor
             self.statements[n] = s
         self._taken.discard(old)
         self.shapes[new] = self.shapes.pop(old)
@@ -479,6 +479,11 @@ class TorchBuilder:
                 wide = self.pointwise("repeat", Op.MUL, [value, ones], value.support)
                 value = replace(wide, mask=value.mask)
         return value
+
+
+def _unnamed(statement: Statement) -> Statement:
+    """A statement without the name of what it assigns: equal ones compute the same."""
+    return replace(statement, out=replace(statement.out, tensor=""))
 
 
 def _ones(size: int) -> Fetch:

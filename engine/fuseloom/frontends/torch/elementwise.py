@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce, wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from fuseloom.frontends.algebra.conditions import SELECT, is_condition, lowered, selected
 from fuseloom.frontends.algebra.evaluation import keeps_zero
@@ -89,7 +89,7 @@ class _Statements:
         self.done: dict[Node, Value] = {}
 
     def whole(self, tree: Node) -> Value:
-        """Where a function of one operand is 0 at 0, its steps need not be: none is filled."""
+        """The value of a tree; of one operand that may lack elements, and 0 at 0, only at these."""
         read = arguments(tree)
         lacking = [n for n in read if self.values[n].support is Support.ZERO]
         if len(read) > 1 or not lacking or not keeps_zero(tree):
@@ -172,14 +172,10 @@ def handler_of(function: Callable[..., Node]) -> Callable[..., Value]:
         )
         return wide(m, value)
 
-    wraps(function)(handler)
-    handler.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=[
-            inspect.Parameter("m", inspect.Parameter.POSITIONAL_ONLY),
-            *parameters,
-        ]
-    )
-    return handler
+    made: Any = wraps(function)(handler)
+    importer = inspect.Parameter("m", inspect.Parameter.POSITIONAL_ONLY)
+    made.__signature__ = signature.replace(parameters=[importer, *parameters])
+    return cast(Callable[..., Value], made)
 
 
 def wide(m: Importer, value: Value) -> Value:
