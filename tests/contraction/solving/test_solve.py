@@ -178,3 +178,19 @@ def test_one_contraction_has_nothing_to_fuse() -> None:
     answers = list(Question(tree).least())
     assert [a.verdict for a in answers] == [Satisfiability.SAT]
     assert Question(tree).pareto() == ({},)
+
+
+def test_solutions_do_not_depend_on_what_was_solved_before() -> None:
+    """A question has the same answers, in the same order, whatever else this process has solved."""
+    rng = random.Random(6)
+    trees = [shipped("running example"), *(drawn(rng) for _ in range(12))]
+    questions = [Question(tree, most_bytes=most) for tree in trees for most in (None, 64)]
+
+    def answers(question: Question) -> list[tuple[tuple[str, ...], dict[str, tuple[str, ...]]]]:
+        return [(s.sequence, dict(s.loops)) for s in question.all(1, most=12)[0]]
+
+    before = [answers(question) for question in questions]
+    shipped_question = Question(shipped("two-layer GCN"))
+    shipped_question.pareto()
+    after = [answers(question) for question in reversed(questions)]
+    assert after[::-1] == before

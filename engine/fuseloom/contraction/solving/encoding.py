@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from itertools import combinations, permutations
 from typing import Any
 
@@ -82,6 +83,8 @@ class Encoded:
 
     Attributes
     ----------
+    context : z3.Context
+        The system's own, as which solution Z3 finds first depends on what a context held before.
     assignment, mode, loop : dict
         Z3's variables by contraction; by tensor and mode; by contraction and index.
     constraints : list of Constraint
@@ -98,10 +101,11 @@ class Encoded:
         pins: Sequence[Pin] = (),
     ) -> None:
         self.z3 = load_z3()
+        self.context = self.z3.Context()
         self.tree = tree
         self.bounds = bounds
         self.encoding = encoding
-        integer = self.z3.Int
+        integer = partial(self.z3.Int, ctx=self.context)
         named = tree.contractions
         self.assignment = {c.name: integer(f"ap[{c.name}]") for c in named}
         self.references = [
@@ -213,7 +217,7 @@ class Encoded:
 
     def _alike(self, given: Any, c: Contraction, index: str, place: int) -> Any:
         """Return the constraint that puts a contraction's loop at a place under a condition."""
-        there = self.loop[c.name, index] == place if index in c.indices else self.z3.BoolVal(False)
+        there = self.loop[c.name, index] == place if index in c.indices else False
         return self.z3.Implies(given, there)
 
     def _each(
@@ -251,10 +255,10 @@ class Encoded:
     def _bytes(self, most: int) -> Iterator[Constraint]:
         """Workspaces of at most so many bytes: some set of indices is fused that leaves as few."""
         for access in self.tree.intermediates:
-            enough: list[frozenset[str]] = []
+            enough: list[tuple[str, ...]] = []
             for count in range(len(access.indices) + 1):
-                for chosen in map(frozenset, combinations(access.indices, count)):
-                    if any(known <= chosen for known in enough):
+                for chosen in combinations(access.indices, count):
+                    if any(set(fewer) <= set(chosen) for fewer in enough):
                         continue
                     size = ELEMENT
                     for x in access.indices:
@@ -262,9 +266,9 @@ class Encoded:
                     if size <= most:
                         enough.append(chosen)
             ways = [self._fused(access, chosen) for chosen in enough]
-            yield Constraint(ConstraintFamily.BYTES, access.tensor, self.z3.Or(ways))
+            yield Constraint(ConstraintFamily.BYTES, access.tensor, self.z3.Or(*ways, self.context))
 
-    def _fused(self, access: Access, chosen: frozenset[str]) -> Any:
+    def _fused(self, access: Access, chosen: Sequence[str]) -> Any:
         """These indices are the outermost loops of producer, consumer and all between."""
         consumer = self.tree.consumer[access.tensor]
         parts = []
@@ -275,7 +279,7 @@ class Encoded:
                 if c.name not in (access.tensor, consumer.name):
                     same = self.loop[c.name, x] == own if x in c.indices else False
                     parts.append(self._if_between(access, consumer, c, same))
-        return self.z3.And(parts) if parts else self.z3.BoolVal(True)
+        return self.z3.And(*parts, self.context)
 
     def _pinned(self, pin: Pin) -> Any:
         order = pin.order

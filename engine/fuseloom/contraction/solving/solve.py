@@ -264,7 +264,7 @@ class Question:
         return len(access.indices)
 
     def _solver(self, encoded: Encoded) -> Any:
-        solver = encoded.z3.Solver()
+        solver = encoded.z3.Solver(ctx=encoded.context)
         solver.set("timeout", int(self.seconds * 1000))
         solver.set("random_seed", 0)
         solver.add([c.formula for c in encoded.constraints])
@@ -275,10 +275,10 @@ class Question:
         groups: dict[Blocker, list[Any]] = {}
         for c in encoded.constraints:
             groups.setdefault(Blocker(c.family, c.about), []).append(c.formula)
-        z3 = encoded.z3
-        solver = z3.Solver()
+        z3, context = encoded.z3, encoded.context
+        solver = z3.Solver(ctx=context)
         solver.set("timeout", int(self.seconds * 1000))
-        marks = {blocker: z3.Bool(f"group {n}") for n, blocker in enumerate(groups)}
+        marks = {blocker: z3.Bool(f"group {n}", context) for n, blocker in enumerate(groups)}
         for blocker, formulas in groups.items():
             solver.add(z3.Implies(marks[blocker], z3.And(formulas)))
         if _verdict(solver, *marks.values()) is not Satisfiability.UNSAT:
