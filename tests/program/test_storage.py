@@ -94,6 +94,32 @@ def tensors(draw: st.DrawFn) -> Tensor:
     )
 
 
+@st.composite
+def any_tensors(draw: st.DrawFn) -> Tensor:
+    """Tensors of any levels and blocks, also those that data may not fit."""
+    shape = tuple(draw(st.lists(st.integers(1, 4), max_size=3)))
+    levels = tuple(draw(st.sampled_from([D, C, S])) for _ in shape)
+    order = tuple(draw(st.permutations(range(len(shape)))))
+    return Tensor("A", shape, Format(levels, order, draw(st.sampled_from([1, 2]))))
+
+
+@settings(max_examples=400, derandomize=True, deadline=None)
+@given(any_tensors(), st.integers(0, 2**32), st.booleans())
+def test_what_is_stored_keeps_every_rule(tensor: Tensor, seed: int, keep_zeros: bool) -> None:
+    """Levels that are built are not checked again, so this holds for whatever they are built of."""
+    rng = np.random.default_rng(seed)
+    array = rng.integers(1, 9, tensor.shape) * (rng.random(tensor.shape) < 0.4)
+    for made in (
+        lambda: StoredTensor.from_dense(tensor, array, keep_zeros),
+        lambda: StoredTensor.from_coo(tensor, np.argwhere(array), array[array != 0]),
+    ):
+        try:
+            stored = made()
+        except DataError:
+            continue  # data that the format cannot hold
+        stored.verify()
+
+
 @settings(max_examples=200, derandomize=True, deadline=None)
 @given(tensors(), st.integers(0, 2**32))
 def test_every_format_reads_back(tensor: Tensor, seed: int) -> None:

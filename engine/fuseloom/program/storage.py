@@ -178,7 +178,7 @@ class StoredTensor:
             stored = stored[sorting(stored, extents)]
         check_duplicates(tensor, stored)
         blocks = block_coordinates(tensor, points.astype(np.int64), data)
-        return _packed(tensor, *blocks, computed=computed)
+        return _packed(tensor, *blocks)
 
     @classmethod
     def from_scipy(cls, tensor: Tensor, matrix: Any) -> StoredTensor:
@@ -266,7 +266,9 @@ class StoredTensor:
                 )
             )
         data = np.atleast_1d(as_float32(tensor, np.asarray(values)))
-        return _verified(tensor, tuple(built), data)
+        stored = cls(tensor, tuple(built), data)
+        stored.verify()
+        return stored
 
     def verify(self) -> None:
         """Refuse storage that breaks a rule of its format.
@@ -397,11 +399,11 @@ def _full(tensor: Tensor, array: npt.NDArray[np.float32]) -> StoredTensor:
     return StoredTensor(tensor, levels, values.reshape(-1, *tensor.format.tile))
 
 
-def _packed(
-    tensor: Tensor, coords: Ints, values: npt.NDArray[np.float32], *, computed: bool = False
-) -> StoredTensor:
-    """Storage of values (of whole blocks) at logical coordinates (of blocks), each given once."""
-    check_format(tensor)
+def _packed(tensor: Tensor, coords: Ints, values: npt.NDArray[np.float32]) -> StoredTensor:
+    """Storage of values (of whole blocks) at logical coordinates (of blocks), each given once.
+
+    Format, coordinates and values have been checked; levels built of them keep every rule.
+    """
     stored = coords[:, list(tensor.format.mode_order)]
     if tensor.rank:
         order = sorting(stored, stored_shape(tensor))
@@ -409,14 +411,4 @@ def _packed(
     levels, positions, count = build_levels(tensor, stored)
     packed = np.zeros((count, *tensor.format.tile), dtype=np.float32)
     packed[positions] = values
-    if computed:
-        return StoredTensor(tensor, levels, packed)
-    return _verified(tensor, levels, packed)
-
-
-def _verified(
-    tensor: Tensor, levels: tuple[Level, ...], values: npt.NDArray[np.float32]
-) -> StoredTensor:
-    stored = StoredTensor(tensor, levels, values)
-    stored.verify()
-    return stored
+    return StoredTensor(tensor, levels, packed)
