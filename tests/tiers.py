@@ -84,7 +84,7 @@ DEEP_PATHS: dict[str, str] = {
     "property/test_gcn.py": "runs a network under many schedules",
     "test_bare_python.py": "runs the core without machine code",
     "test_vocabulary.py": "reads every source once for each word",
-    "workbench/input/test_sizes_panel.py": "estimates at many sizes",
+    "workbench/input/test_panels.py": "estimates at many sizes",
     "workbench/networks/test_backend.py": "compiles and runs kernels in processes",
     "workbench/running/test_worker.py": "starts and ends worker processes",
     "workbench/search/": "searches for seconds each",

@@ -11,7 +11,7 @@ import pytest
 from panel.tests.util import wait_until
 
 from fuseloom_workbench.costs.costs_panel import CostsPanel
-from fuseloom_workbench.input.upload_panel import UploadPanel
+from fuseloom_workbench.input.panels import UploadPanel
 from fuseloom_workbench.state import files
 from fuseloom_workbench.state.saving import save
 from fuseloom_workbench.state.session import Session

@@ -7,10 +7,8 @@ import panel as pn
 import pytest
 from panel.tests.util import wait_until
 
-from fuseloom_workbench.input.formats_panel import FormatsPanel
-from fuseloom_workbench.input.machine_panel import MachinePanel
+from fuseloom_workbench.input.panels import FormatsPanel, MachinePanel, UploadPanel
 from fuseloom_workbench.input.text_editor import TextEditor
-from fuseloom_workbench.input.upload_panel import UploadPanel
 from fuseloom_workbench.state import files
 from fuseloom_workbench.state.session import Session
 from tests.workbench.input.files import hostile, market

@@ -16,11 +16,8 @@ from fuseloom_workbench.costs.costs_panel import CostsPanel
 from fuseloom_workbench.details.node_details import NodeDetails
 from fuseloom_workbench.graph.graph_view import GraphView
 from fuseloom_workbench.input.data_label import DataLabel
-from fuseloom_workbench.input.formats_panel import FormatsPanel
-from fuseloom_workbench.input.machine_panel import MachinePanel
-from fuseloom_workbench.input.sizes_panel import SizesPanel
+from fuseloom_workbench.input.panels import FormatsPanel, MachinePanel, SizesPanel, UploadPanel
 from fuseloom_workbench.input.text_editor import TextEditor
-from fuseloom_workbench.input.upload_panel import UploadPanel
 from fuseloom_workbench.memory.memory_panel import MemoryPanel
 from fuseloom_workbench.orders.orders_panel import OrdersPanel
 from fuseloom_workbench.running.run_panel import RunPanel
@@ -32,9 +29,7 @@ from fuseloom_workbench.state.session import Session
 from fuseloom_workbench.streams.streams_view import StreamsView
 from fuseloom_workbench.table.table_grid import FusionTableGrid
 from fuseloom_workbench.timeline.timeline import Timeline
-from fuseloom_workbench.why.path_panel import PathPanel
-from fuseloom_workbench.why.why_bar import WhyBar
-from fuseloom_workbench.why.why_panel import WhyPanel
+from fuseloom_workbench.why.panels import PathPanel, WhyBar, WhyPanel
 
 TITLE = "Fuseloom · fusion explorer"
 THEME = {

@@ -17,12 +17,12 @@ from fuseloom_workbench.costs import view as costs
 from fuseloom_workbench.details import view as details
 from fuseloom_workbench.graph import heat
 from fuseloom_workbench.graph import view as graph
-from fuseloom_workbench.input import forms, machine, sizes, source, texts, upload
+from fuseloom_workbench.input import forms
+from fuseloom_workbench.input import views as given
 from fuseloom_workbench.memory import view as memory
 from fuseloom_workbench.running import view as run
 from fuseloom_workbench.search import view as search
 from fuseloom_workbench.shell import view as shell
-from fuseloom_workbench.state import status
 from fuseloom_workbench.state.session import Session
 from fuseloom_workbench.table import menu
 from fuseloom_workbench.table import view as table
@@ -31,9 +31,9 @@ from fuseloom_workbench.timeline import windows
 from fuseloom_workbench.why import path
 
 PARTS: Mapping[str, Callable[[Session], Any]] = {
-    "status": status.view,
-    "selection": status.selection,
-    "label": source.label,
+    "status": shell.status,
+    "selection": shell.selection,
+    "label": given.label,
     "trail": shell.trail,
     "rail": shell.rail,
     "chain": chain.view,
@@ -42,13 +42,13 @@ PARTS: Mapping[str, Callable[[Session], Any]] = {
     "details": details.view,
     "heat": heat.view,
     "drawing": graph.wanted,
-    "sizes": sizes.view,
-    "machine": machine.view,
-    "program": texts.program,
-    "checked": texts.checked,
+    "sizes": given.sizes,
+    "machine": given.machine,
+    "program": given.program,
+    "checked": given.checked,
     "formats": forms.formats,
-    "upload": upload.view,
-    "schedule": texts.schedule,
+    "upload": given.upload,
+    "schedule": given.schedule,
     "run": run.view,
     "path": path.view,
     "costs": costs.costs,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fuseloom_workbench.input import forms
-from fuseloom_workbench.input.machine_panel import MachinePanel
+from fuseloom_workbench.input.panels import MachinePanel
 from fuseloom_workbench.state.session import Session
 
 

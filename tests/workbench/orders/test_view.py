@@ -1,8 +1,9 @@
-"""What the ranking of orders depends on."""
+"""The ranking of orders: what it depends on, and one estimate at a time."""
 
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from itertools import islice
 
 import pytest
 
@@ -81,3 +82,18 @@ def test_its_own_order_does_not_matter(session):
     other = next(e for e in OrdersPanel(session).view["entries"] if not e["chosen"])
     assert session.set_order(0, tuple(other["order"]))
     assert view.key(session) == key
+
+
+def test_orders_come_one_at_a_time_and_no_more_than_asked_for(session):
+    some = list(view.candidates(session.built, 0, 3))
+    assert 1 <= len(some) <= 3
+    first = next(islice(view.candidates(session.built, 0, 3), 1))
+    assert first.order == some[0].order
+    indices = set(session.built.region_order(0))
+    assert all(set(one.order) == indices for one in some)
+
+
+def test_a_later_region_reads_what_the_earlier_ones_are_expected_to_write(session):
+    later = list(view.candidates(session.built, 1, 2))
+    assert later
+    assert all(one.order for one in later)

@@ -21,7 +21,7 @@ from fuseloom_workbench.explorer import explorer
 from fuseloom_workbench.graph import layout
 from fuseloom_workbench.graph import view as graph
 from fuseloom_workbench.orders import view as orders
-from fuseloom_workbench.orders.ranking import candidates
+from fuseloom_workbench.orders.view import candidates
 from fuseloom_workbench.parts import PARTS
 from fuseloom_workbench.serving.page import asked
 from fuseloom_workbench.state import saving

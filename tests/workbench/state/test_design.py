@@ -10,8 +10,9 @@ from fuseloom.dataflow.orders import ranked
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.models import load_model
 from fuseloom.models.datasets import GRAPHS, VARIABLE
-from fuseloom_workbench.orders.ranking import candidates
-from fuseloom_workbench.state.design import Design, build, schedule_of, with_order
+from fuseloom_workbench.orders.view import candidates
+from fuseloom_workbench.state.design import Design, build, schedule_of
+from fuseloom_workbench.state.edits import with_order
 from fuseloom_workbench.state.sources import fitting_data, source
 
 PRESET = load_model("attention").presets["full"]

@@ -7,7 +7,8 @@ from itertools import permutations
 import pytest
 
 from fuseloom.errors import OrderError
-from fuseloom_workbench.state import commands, repairs, status
+from fuseloom_workbench.shell import view as shell
+from fuseloom_workbench.state import commands, repairs
 from fuseloom_workbench.state.session import Session
 
 
@@ -15,7 +16,7 @@ def test_a_tensor_is_stored_once_more_for_an_order(session):
     commands.carry_out(session, "move_row", ["n", 1])
     assert not session.ok
     assert "because W1 is stored (p, n)" in session.message
-    (way,) = status.view(session)["ways"]
+    (way,) = shell.status(session)["ways"]
     assert way.startswith("Store W1 also as (n, p): 6,696 B once, est. +")
     nnz = session.built.data["W1"].nnz
     assert 2 * nnz * 12 == 6_696  # two coordinates and a value, read and written
@@ -25,7 +26,7 @@ def test_a_tensor_is_stored_once_more_for_an_order(session):
     assert session.current.own_order == ("i", "n", "p", "k")
     assert "permute T1..H: W1 to n,p" in session.built.resolved
     assert way.endswith(f"est. +{session.estimate.cycles - before:,.0f} cycles")
-    assert status.view(session)["ways"] == []
+    assert shell.status(session)["ways"] == []
     assert session.undo()
     assert "permute" not in session.built.resolved
 

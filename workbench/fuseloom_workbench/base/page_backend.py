@@ -26,7 +26,7 @@ from fuseloom_workbench.base.writing import write_every_message
 from fuseloom_workbench.graph import layout
 from fuseloom_workbench.graph import view as graph
 from fuseloom_workbench.orders import view as orders
-from fuseloom_workbench.orders.ranking import candidates
+from fuseloom_workbench.orders.view import candidates
 from fuseloom_workbench.parts import PARTS
 from fuseloom_workbench.running.worker import Runner, SimulationJob, warm_up
 from fuseloom_workbench.search.wishes import SearchRequest, SearchSettings

@@ -11,7 +11,8 @@ from fuseloom.errors import ProgramError, SimulationError
 from fuseloom.program import Program, Tensor, parse
 from fuseloom.program.formats import Format, LevelFormat, format_text, level_format
 from fuseloom.wording import counted
-from fuseloom_workbench.state.design import Design, with_program
+from fuseloom_workbench.state.design import Design
+from fuseloom_workbench.state.edits import with_program
 from fuseloom_workbench.state.machines import tokens_of
 from fuseloom_workbench.state.session import Session
 

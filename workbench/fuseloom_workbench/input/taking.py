@@ -15,7 +15,8 @@ from fuseloom_workbench.input.graphs import read_text, simulated
 from fuseloom_workbench.input.kinds import KNOWN, FileKind
 from fuseloom_workbench.input.tensors import tensors_of
 from fuseloom_workbench.state import edits, files, saving
-from fuseloom_workbench.state.design import Design, with_program
+from fuseloom_workbench.state.design import Design
+from fuseloom_workbench.state.edits import with_program
 from fuseloom_workbench.state.files import Upload
 from fuseloom_workbench.state.session import Session
 

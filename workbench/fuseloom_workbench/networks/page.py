@@ -13,11 +13,13 @@ from fuseloom_workbench.base.assets import style
 from fuseloom_workbench.explorer import THEME, forget_busy
 from fuseloom_workbench.networks.asked import NetworkQuestion
 from fuseloom_workbench.networks.backend import NetworkBackend, from_address
-from fuseloom_workbench.networks.beside import Beside
-from fuseloom_workbench.networks.nest_view import NestView
-from fuseloom_workbench.networks.network_view import NetworkView
-from fuseloom_workbench.networks.question_form import QuestionForm
-from fuseloom_workbench.networks.solutions_table import SolutionsTable
+from fuseloom_workbench.networks.panels import (
+    Beside,
+    NestView,
+    NetworkView,
+    QuestionForm,
+    SolutionsTable,
+)
 
 TITLE = "Fuseloom · sparse tensor networks"
 

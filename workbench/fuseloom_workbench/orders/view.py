@@ -1,14 +1,17 @@
-"""The dataflow orders of a region: their number and the cheapest, as plain data."""
+"""The dataflow orders of a region: estimates, their number and the cheapest, as plain data."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from fuseloom.dataflow.cost.estimate import EstimateContext, estimate_region
 from fuseloom.dataflow.fusion.pog import count_text
-from fuseloom.dataflow.orders import RankedOrder, ranked
+from fuseloom.dataflow.orders import RankedOrder, rank, ranked
+from fuseloom.program import check_data
 from fuseloom_workbench.base.quantities import short
+from fuseloom_workbench.state.design import BuiltDesign
 from fuseloom_workbench.state.session import Session
 
 LIMIT = 40
@@ -79,3 +82,17 @@ def _simulated_orders(session: Session) -> dict[tuple[str, ...], int]:
 def _simulated(known: dict[tuple[str, ...], int], entry: RankedOrder) -> str:
     own = [cycles for order, cycles in known.items() if entry.covers(order)]
     return f"{own[-1]:,}" if own else ""
+
+
+def candidates(built: BuiltDesign, number: int, limit: int) -> Iterator[RankedOrder]:
+    """Estimate the first ``limit`` nest classes of a region, one at a time.
+
+    What the regions before it write is expected, not simulated.
+    """
+    program = built.compilation.program
+    context = EstimateContext.shared(
+        program, check_data(program, built.data), machine=built.design.machine
+    )
+    for earlier in built.regions[:number]:
+        estimate_region(earlier, context)
+    yield from rank(built.regions[number].region, context, limit)

@@ -31,7 +31,7 @@ from fuseloom_workbench.graph import layout
 from fuseloom_workbench.graph import view as graph
 from fuseloom_workbench.graph.sheet import sheet_of
 from fuseloom_workbench.orders import view as orders
-from fuseloom_workbench.orders.ranking import candidates
+from fuseloom_workbench.orders.view import candidates
 from fuseloom_workbench.parts import PARTS
 from fuseloom_workbench.search.wishes import SearchSettings
 from fuseloom_workbench.service.budgets import KEEP_RUNS, MIB, Budgets

@@ -1,4 +1,4 @@
-"""The steps so far, and what the rail offers, as plain data."""
+"""The steps so far, what the rail offers, the last answer and the selection, as plain data."""
 
 from __future__ import annotations
 
@@ -176,3 +176,21 @@ def _run(session: Session, number: int, kept: KeptRun) -> dict[str, Any]:
         "hint": f"{count(kept.run.cycles, 'cycles')} on {kept.machine}; {kept.verdict}. "
         "Click loads it, P pins it, Delete forgets it.",
     }
+
+
+def status(session: Session) -> dict[str, Any]:
+    """Return the result of the last request: its success, topic and messages."""
+    return {
+        "ok": session.ok,
+        "topic": session.topic,
+        "message": session.message,
+        "summary": session.summary,
+        "place": list(session.place),
+        "ways": [way.text for way in session.ways],
+        "answers": session.answers,
+    }
+
+
+def selection(session: Session) -> dict[str, Any]:
+    """The region shown, and the cell and node selected in it."""
+    return {"region": session.region, "cell": list(session.cell), "node": session.node}

@@ -30,7 +30,7 @@ from fuseloom.dataflow.look_ups import LookUps
 from fuseloom.dataflow.orders import BestOrders, best_orders
 from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.dataflow.sim.machine import Machine
-from fuseloom.errors import ProgramError, ScheduleError
+from fuseloom.errors import ScheduleError
 from fuseloom.models import (
     Kernel,
     Loaded,
@@ -39,7 +39,7 @@ from fuseloom.models import (
 from fuseloom.program import Program, Statement, StoredTensor
 from fuseloom.program.printer import statement_text
 from fuseloom_workbench.state.files import Upload
-from fuseloom_workbench.state.sources import Options, chosen_options, source
+from fuseloom_workbench.state.sources import Options, source
 
 Orders = Mapping[str, tuple[str, ...]]
 
@@ -118,7 +118,7 @@ class Design:
         place = {s.out.tensor: k for k, s in enumerate(live)}
         spans = partition(program, schedule)
         cuts = {place[span.statements[0].out.tensor] for span in spans}
-        cuts |= _fences(live)
+        cuts |= fences(live)
         named = {
             region_name(o.first, o.last): o.indices for o in schedule.orders if o.last is not None
         }
@@ -317,7 +317,7 @@ class BuiltDesign:
         return sum(node.tokens for region in self.estimate.regions for node in region.nodes)
 
 
-def _fences(live: Sequence[Statement]) -> set[int]:
+def fences(live: Sequence[Statement]) -> set[int]:
     """Return the ends of reshapes, which belong to no region."""
     return {k for k in range(1, len(live)) if live[k].op.fuses != live[k - 1].op.fuses}
 
@@ -407,68 +407,3 @@ def build(design: Design, before: BuiltDesign | None = None) -> BuiltDesign:
 
 def _graphs(ranking: BestOrders) -> list[Graph]:
     return [region.graph for region in ranking.compilation.regions]
-
-
-def with_program(built: BuiltDesign, text: str) -> Design:
-    """The design with edited program text; cuts and orders stay where statements are the same.
-
-    Raises
-    ------
-    FuseloomError
-        If the text is no program.
-    """
-    d = built.design
-    own = replace(d, text=None).source.model.program
-    edited = None if text.strip() == str(own).strip() else text
-    program = replace(d, text=edited).source.model.program
-    heads = {built.live[c].out.tensor for c in d.cuts}
-    same = program == built.program
-    live = live_statements(program, d) if same else program.live
-    cuts = {k for k, s in enumerate(live) if k and s.out.tensor in heads} | _fences(live)
-    return replace(
-        d,
-        text=edited,
-        cuts=frozenset(cuts),
-        orders=d.orders if same else {},
-        wishes=d.wishes if same else (),
-        settings=d.settings if same else (),
-    )
-
-
-def with_options(built: BuiltDesign, given: Mapping[str, object]) -> Design:
-    """The design for other sizes; cuts and orders stay where the statements are the same.
-
-    Raises
-    ------
-    ProgramError
-        If they do not fit, or the program was edited, whose text has its sizes.
-    """
-    d = built.design
-    if d.text is not None:
-        raise ProgramError(
-            "the program was edited: its text has its sizes",
-            hint="change them there, or put the model's own text back",
-        )
-    design = replace(d, options=chosen_options(d.model, d.data, given))
-    if _statements(design.source.model.program) == _statements(built.program):
-        return design
-    presets = design.source.model.presets
-    text = presets.get(built.preset_name) or starting_schedule(presets)
-    return Design.scheduled(
-        d.model, d.data, d.seed, Schedule.parse(text), None, d.machine, design.options, d.uploads
-    )
-
-
-def _statements(program: Program) -> list[str]:
-    return [statement_text(statement) for statement in program.live]
-
-
-def starting_schedule(presets: Mapping[str, str]) -> str:
-    """Return the first schedule of a model: ``partial``, if it has such a preset."""
-    return presets.get("partial", next(iter(presets.values()), ""))
-
-
-def with_order(design: Design, region: str, order: tuple[str, ...] | None) -> Design:
-    """The design with one region's order chosen, or left to be the best one (None)."""
-    orders = {name: chosen for name, chosen in design.orders.items() if name != region}
-    return replace(design, orders=orders if order is None else {**orders, region: order})

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from fuseloom.dataflow.compilation import CompiledRegion
 from fuseloom.dataflow.fusion.directives import Setting, Store
 from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.sim.machine import Machine
-from fuseloom.errors import OrderError, ScheduleError
+from fuseloom.errors import OrderError, ProgramError, ScheduleError
 from fuseloom.models import MODELS
+from fuseloom.program.printer import statement_text
+from fuseloom.program.types import Program
 from fuseloom_workbench.state.design import (
     BuiltDesign,
     Design,
     build,
-    starting_schedule,
-    with_order,
+    fences,
+    live_statements,
 )
-from fuseloom_workbench.state.sources import fitting_data, fitting_options, source
+from fuseloom_workbench.state.sources import chosen_options, fitting_data, fitting_options, source
 
 
 def started(
@@ -209,3 +211,68 @@ def moved(compiled: CompiledRegion, row: str, to: int) -> list[str]:
     rows.insert(to, rows.pop(rows.index(row)))
     own = set(compiled.region.indices)
     return [x for x in rows if x in own]
+
+
+def with_program(built: BuiltDesign, text: str) -> Design:
+    """The design with edited program text; cuts and orders stay where statements are the same.
+
+    Raises
+    ------
+    FuseloomError
+        If the text is no program.
+    """
+    d = built.design
+    own = replace(d, text=None).source.model.program
+    edited = None if text.strip() == str(own).strip() else text
+    program = replace(d, text=edited).source.model.program
+    heads = {built.live[c].out.tensor for c in d.cuts}
+    same = program == built.program
+    live = live_statements(program, d) if same else program.live
+    cuts = {k for k, s in enumerate(live) if k and s.out.tensor in heads} | fences(live)
+    return replace(
+        d,
+        text=edited,
+        cuts=frozenset(cuts),
+        orders=d.orders if same else {},
+        wishes=d.wishes if same else (),
+        settings=d.settings if same else (),
+    )
+
+
+def with_options(built: BuiltDesign, given: Mapping[str, object]) -> Design:
+    """The design for other sizes; cuts and orders stay where the statements are the same.
+
+    Raises
+    ------
+    ProgramError
+        If they do not fit, or the program was edited, whose text has its sizes.
+    """
+    d = built.design
+    if d.text is not None:
+        raise ProgramError(
+            "the program was edited: its text has its sizes",
+            hint="change them there, or put the model's own text back",
+        )
+    design = replace(d, options=chosen_options(d.model, d.data, given))
+    if _statements(design.source.model.program) == _statements(built.program):
+        return design
+    presets = design.source.model.presets
+    text = presets.get(built.preset_name) or starting_schedule(presets)
+    return Design.scheduled(
+        d.model, d.data, d.seed, Schedule.parse(text), None, d.machine, design.options, d.uploads
+    )
+
+
+def _statements(program: Program) -> list[str]:
+    return [statement_text(statement) for statement in program.live]
+
+
+def starting_schedule(presets: Mapping[str, str]) -> str:
+    """Return the first schedule of a model: ``partial``, if it has such a preset."""
+    return presets.get("partial", next(iter(presets.values()), ""))
+
+
+def with_order(design: Design, region: str, order: tuple[str, ...] | None) -> Design:
+    """The design with one region's order chosen, or left to be the best one (None)."""
+    orders = {name: chosen for name, chosen in design.orders.items() if name != region}
+    return replace(design, orders=orders if order is None else {**orders, region: order})

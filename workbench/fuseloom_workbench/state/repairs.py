@@ -16,7 +16,8 @@ from fuseloom.errors import FuseloomError
 from fuseloom.program.primes import bare
 from fuseloom.wording import agreeing
 from fuseloom_workbench.base.quantities import short
-from fuseloom_workbench.state.design import BuiltDesign, Design, build, with_order
+from fuseloom_workbench.state.design import BuiltDesign, Design, build
+from fuseloom_workbench.state.edits import with_order
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,7 @@ from fuseloom_workbench.base.quantities import count
 from fuseloom_workbench.state import edits, repairs
 from fuseloom_workbench.state.answered import Answered
 from fuseloom_workbench.state.cells import with_choice
-from fuseloom_workbench.state.design import (
-    BuiltDesign,
-    Design,
-    build,
-    with_options,
-    with_program,
-)
+from fuseloom_workbench.state.design import BuiltDesign, Design, build
 from fuseloom_workbench.state.look import ViewState
 from fuseloom_workbench.state.machines import RUN_LIMIT, tokens_of
 from fuseloom_workbench.state.records import KeptRun
@@ -161,7 +155,7 @@ class Session(ViewState, Runs, Answered):
         """Give the model these sizes and densities, numbers or texts; its own for all others."""
 
         def change() -> Design:
-            design = with_options(self.built, given)
+            design = edits.with_options(self.built, given)
             self.check_size(design)
             return design
 
@@ -202,7 +196,7 @@ class Session(ViewState, Runs, Answered):
 
         def change() -> Design:
             self.bounded(text)
-            design = with_program(self.built, text)
+            design = edits.with_program(self.built, text)
             self.check_size(design)
             return design
 

@@ -1,4 +1,4 @@
-"""Why a run took its cycles: the critical path of the region shown, and its channels."""
+"""The panels that say why a design takes its cycles."""
 
 from __future__ import annotations
 
@@ -10,6 +10,39 @@ from fuseloom_workbench.base.assets import script, style
 from fuseloom_workbench.base.component import SessionComponent
 from fuseloom_workbench.base.page_backend import PageBackend
 from fuseloom_workbench.state.session import Session
+
+
+class WhyBar(SessionComponent):
+    """The answer, at most two changes with what they promise, and whether the last one held."""
+
+    _esm = script("why/why_bar")
+    _stylesheets = [style("why/why_bar")]
+    part = "why"
+
+    def handle(self, request: Mapping[str, Any]) -> None:
+        match request:
+            case {"kind": "apply", "text": str(text)}:
+                self.backend.ask("apply_suggestion", text)
+            case {"kind": "plain"}:
+                self.backend.ask("set_machine", "default")
+
+
+class WhyPanel(SessionComponent):
+    """A table of what is computed again, changes, a flame view, and the difference to run A."""
+
+    _esm = script("why/why_panel")
+    _stylesheets = [style("why/why_panel")]
+    part = "why"
+
+    def handle(self, request: Mapping[str, Any]) -> None:
+        match request:
+            case {"kind": "apply", "text": str(text)}:
+                self.backend.ask("apply_suggestion", text)
+            case {"kind": "select", "region": int(region), "node": int(node)}:
+                self.backend.ask("select_region", region)
+                self.backend.ask("select_node", node)
+            case {"kind": "select", "region": int(region)}:
+                self.backend.ask("select_region", region)
 
 
 class PathPanel(SessionComponent):

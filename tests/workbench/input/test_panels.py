@@ -1,12 +1,45 @@
-"""Sizes of a model in the workbench."""
+"""Formats, sizes and machine of a design as panels: edits with undo, refusals answered in place."""
 
 from __future__ import annotations
 
 import pytest
 
-from fuseloom_workbench.input.sizes_panel import SizesPanel
+from fuseloom.dataflow.sim.machine_text import print_machine
+from fuseloom_workbench.input.panels import FormatsPanel, MachinePanel, SizesPanel
+from fuseloom_workbench.running.run_panel import RunPanel
 from fuseloom_workbench.state import saving
 from fuseloom_workbench.state.session import Session
+
+
+def test_a_menu_per_level_changes_the_program():
+    session = Session("gcn", "karate")
+    panel = FormatsPanel(session)
+    row = next(t for t in panel.view["tensors"] if t["name"] == "A")
+    assert (row["role"], row["shape"], len(row["levels"])) == ("input", "34×34", 2)
+    before = session.design
+    dense = session.built.data["A"].to_dense()
+    ask = {"kind": "format", "tensor": "A", "levels": ["dense", "compressed"], "order": [1, 0]}
+    panel.handle(ask)
+    assert session.ok, session.message
+    made = session.built.program.tensor("A").format
+    assert ([f.value for f in made.levels], made.mode_order) == (["dense", "compressed"], (1, 0))
+    assert (session.built.data["A"].to_dense() == dense).all()
+    assert "A: 34x34 csc" in session.design.text
+    session.undo()
+    assert session.design == before
+    for levels, order, said in (
+        (["dense"], [0, 1], "2 modes"),
+        (["dense", "dense"], [0, 0], "each mode once"),
+        (["dense", "hashed"], [0, 1], "hashed"),
+        (["singleton", "singleton"], [0, 1], ""),
+    ):
+        panel.handle({**ask, "levels": levels, "order": order})
+        assert not session.ok
+        assert said in panel.status["message"]
+        assert session.design == before
+    count = session.answers
+    panel.handle({**ask, "levels": "dense"})
+    assert session.answers == count, "what is no request is not answered"
 
 
 def entry(panel: SizesPanel, name: str) -> dict[str, str]:
@@ -50,7 +83,7 @@ def test_what_cannot_be_is_answered_where_it_was_asked(session):
     "request_",
     [{"kind": "use"}, {"kind": "use", "values": {"hidden": 8}}, {"kind": "use", "values": [1]}],
 )
-def test_nonsense_is_ignored(session, request_):
+def test_nonsense_about_sizes_is_ignored(session, request_):
     SizesPanel(session).receive(request_)
     assert session.answers == 1
 
@@ -92,3 +125,28 @@ def test_sizes_are_saved(session):
     other = Session("gcn", "karate")
     saving.restore(other, saving.save(session))
     assert other.design == session.design
+
+
+def test_the_machine_panel_shows_and_answers(session):
+    panel, run = MachinePanel(session), RunPanel(session)
+    panel.handle({"kind": "preset", "name": "hbm2"})
+    assert panel.view["chosen"] == "hbm2"
+    assert "256.0 GB/s peak" in panel.view["about"]
+    panel.handle({"kind": "capacity", "tokens": "16"})
+    assert panel.view["chosen"] == ""
+    assert panel.view["label"] == "hbm2, 16 tokens per channel"
+    assert panel.view["text"] == print_machine(session.machine)
+    panel.handle({"kind": "apply", "text": "alu_latency = 'fast'"})
+    assert not panel.status["ok"]
+    assert "alu_latency is 'fast'" in panel.status["message"]
+    assert not run.status  # the answer stands where the question was
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [{"kind": "preset"}, {"kind": "capacity", "tokens": 3}, {"kind": "apply", "text": None}],
+)
+def test_the_machine_panel_ignores_nonsense(session, request_):
+    panel = MachinePanel(session)
+    panel.receive(request_)
+    assert session.answers == 1
