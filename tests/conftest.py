@@ -8,12 +8,17 @@ import os
 import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import platformdirs
 import pytest
 
 from tests.reporting import pytest_sessionfinish, pytest_terminal_summary
 from tests.tiers import COLLECTED, FIRST, deep_path, in_first_tier
+
+if TYPE_CHECKING:
+    from fuseloom.dataflow.samml.graph import Graph
+    from fuseloom.dataflow.table.table import FusionTable
 
 __all__ = ["pytest_sessionfinish", "pytest_terminal_summary"]  # hooks
 
@@ -110,6 +115,29 @@ def _no_running_loop(request: pytest.FixtureRequest) -> Iterator[None]:
     asyncio._set_running_loop(None)
     yield
     asyncio._set_running_loop(running)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _sound_tables_and_graphs() -> Iterator[None]:
+    """Check every table and graph that tests compile: compilation takes them to be sound."""
+    from fuseloom.dataflow import compilation
+    from fuseloom.dataflow.samml.verify import verify
+
+    lower, run_passes = compilation.lower, compilation.run_passes
+
+    def checked_lower(table: FusionTable) -> Graph:
+        table.verify()
+        return lower(table)
+
+    def checked_passes(*arguments: Any) -> Any:
+        graph, changes = run_passes(*arguments)
+        verify(graph)
+        return graph, changes
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compilation, "lower", checked_lower)
+        patch.setattr(compilation, "run_passes", checked_passes)
+        yield
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

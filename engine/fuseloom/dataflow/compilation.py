@@ -26,7 +26,7 @@ from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.dataflow.samml.lowering import lower
-from fuseloom.dataflow.samml.passes import PASSES, Pass, PassChange, Setting, run_passes, selected
+from fuseloom.dataflow.samml.passes import PASSES, PassChange, Setting, run_passes, selected
 from fuseloom.dataflow.samml.passes.buffers import DEFAULT_CAPACITY, size_buffers
 from fuseloom.dataflow.samml.traits import Arithmetic
 from fuseloom.dataflow.samml.verify import verify
@@ -230,9 +230,8 @@ class Compilation:
     def with_passes(self, names: Sequence[str]) -> Compilation:
         """The same tables, lowered again, with other passes, as
         :func:`~fuseloom.dataflow.compiler.compile_program` takes them."""
-        passes = selected(PASSES, names)
         return replace(
-            self, regions=tuple(finished(r.region, r.table, passes) for r in self.regions)
+            self, regions=tuple(finished(r.region, r.table, names) for r in self.regions)
         )
 
     def _repr_html_(self) -> str:
@@ -272,9 +271,16 @@ def passes_text(compilation: Compilation) -> str:
     return "\n".join(lines)
 
 
-def finished(region: FusedRegion, table: FusionTable, passes: Sequence[Pass]) -> CompiledRegion:
-    table.verify()
+def finished(
+    region: FusedRegion, table: FusionTable, passes: Sequence[str] | None
+) -> CompiledRegion:
+    """A region lowered, and rewritten by the passes of those names, or by those that always run.
+
+    A table that was built can be lowered, and the passes that always run keep a graph sound;
+    others are the user's choice, so what they leave is verified.
+    """
     setting = Setting(region.options.lanes, lambda: region.extents)
-    graph, changes = run_passes(lower(table), PASSES, passes, setting)
-    verify(graph)
+    graph, changes = run_passes(lower(table), PASSES, selected(PASSES, passes), setting)
+    if passes is not None:
+        verify(graph)
     return CompiledRegion(region, table, graph, changes)

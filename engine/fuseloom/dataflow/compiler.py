@@ -32,7 +32,6 @@ from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.fusion.search import OrderSearch, reason_for
 from fuseloom.dataflow.remedies import RefusedRegion, remedies
 from fuseloom.dataflow.samml.graph import Graph
-from fuseloom.dataflow.samml.passes import PASSES, selected
 from fuseloom.dataflow.samml.renaming import RegionClass
 from fuseloom.dataflow.table.build import build_table
 from fuseloom.dataflow.table.cuts import TooManyCutsError
@@ -145,7 +144,7 @@ def _built(
         If the schedule asks for what the region has not.
     """
     try:
-        return finished(region, build_table(region, order), selected(PASSES, passes))
+        return finished(region, build_table(region, order), passes)
     except (OrderError, LoweringError, ScheduleError):
         raise
     except Exception as fault:
