@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.contraction.networks import from_einsum
+from fuseloom.contraction.paths import binary
 from fuseloom.contraction.tree import ContractionTree
 from fuseloom.models import load_labelled
 

@@ -190,7 +190,8 @@ SECTIONS: dict[str, Callable[[bool], list[NetworkProblem]]] = {
 
 def speed() -> None:
     """Print the time to solve a tree of ten contractions, and that from a model to a kernel."""
-    from fuseloom.contraction.networks import binary, from_einsum
+    from fuseloom.contraction.networks import from_einsum
+    from fuseloom.contraction.paths import binary
 
     letters = "abcdefghijkl"
     chain = ",".join(letters[n : n + 2] for n in range(11))

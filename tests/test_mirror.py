@@ -40,6 +40,25 @@ ELSEWHERE = (
         "tests/exploration/test_search.py",
         "what a search gives back",
     ),
+    Elsewhere("fuseloom/contraction/paths.py", "tests/contraction/test_networks.py", "by text"),
+    Elsewhere(
+        "fuseloom/dataflow/table/join_trees.py",
+        "tests/dataflow/table/test_joins.py",
+        "the trees of joins, by what they join",
+    ),
+    Elsewhere(
+        "fuseloom/frontends/torch/pooling.py",
+        "tests/frontends/torch/test_windows.py",
+        "windows that are reduced",
+    ),
+    Elsewhere(
+        "fuseloom/frontends/torch/recorded_again.py",
+        "tests/frontends/torch/test_recording.py",
+        "one recording beside another",
+    ),
+    Elsewhere(
+        "fuseloom/program/declarations.py", "tests/program/test_verify.py", "through a program"
+    ),
     Elsewhere("fuseloom/__main__.py", "tests/cli/test_main.py", "a door to main"),
     Elsewhere("fuseloom/cli/command.py", "tests/cli/test_json.py", "what commands share"),
     Elsewhere("fuseloom/cli/cancelled.py", "tests/cli/test_main.py", "Ctrl+C, among imports, too"),

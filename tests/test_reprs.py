@@ -10,7 +10,8 @@ import pytest
 
 import fuseloom as fl
 from fuseloom.contraction.kernels.data import Data
-from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.contraction.networks import from_einsum
+from fuseloom.contraction.paths import binary
 from fuseloom.contraction.random_data import scattered
 from fuseloom.contraction.ranking import ranked
 from fuseloom.contraction.solving.solve import Question

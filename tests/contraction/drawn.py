@@ -7,7 +7,8 @@ import random
 import numpy as np
 import numpy.typing as npt
 
-from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.contraction.networks import from_einsum
+from fuseloom.contraction.paths import binary
 from fuseloom.contraction.tree import ContractionTree
 from fuseloom.program import parse
 from fuseloom.program.inputs import made_tensor

@@ -16,7 +16,8 @@ from fuseloom.contraction.kernels.data import Data
 from fuseloom.contraction.kernels.record import stored
 from fuseloom.contraction.kernels.run import count_products
 from fuseloom.contraction.loopnest.generate import nest_of
-from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.contraction.networks import from_einsum
+from fuseloom.contraction.paths import binary
 from fuseloom.contraction.shipped import SHIPPED
 from fuseloom.contraction.solving.solve import Question
 from fuseloom.contraction.tree import ContractionTree

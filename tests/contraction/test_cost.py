@@ -11,8 +11,9 @@ from fuseloom.contraction.cost import Weights, work
 from fuseloom.contraction.loopnest.generate import nary, nest_of, unfused
 from fuseloom.contraction.loopnest.interpreter import count_steps
 from fuseloom.contraction.loopnest.parser import parse_nest
-from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.contraction.networks import from_einsum
 from fuseloom.contraction.occupancy import occupancies
+from fuseloom.contraction.paths import binary
 from fuseloom.contraction.shipped import shipped
 from fuseloom.contraction.solving.solve import Question
 from tests.contraction.drawn import data_of, drawn

@@ -12,14 +12,8 @@ from opt_einsum import contract, get_symbol
 
 import fuseloom as fl
 from fuseloom.contraction.kernels.data import Data
-from fuseloom.contraction.networks import (
-    LETTERS,
-    binary,
-    from_einsum,
-    optimised,
-    read_extents,
-    tree_path,
-)
+from fuseloom.contraction.networks import LETTERS, from_einsum, read_extents
+from fuseloom.contraction.paths import binary, optimised, tree_path
 from fuseloom.contraction.tree import ContractionTree
 from fuseloom.errors import DataError, ProgramError
 from tests.contraction.drawn import data_of, wanted

@@ -28,7 +28,8 @@ def tree_of(options: Any, tensors: Mapping[str, CoordinateTensor]) -> Contractio
         Of sizes that the given tensors contradict.
     """
     from fuseloom.contraction.given import sizes_of
-    from fuseloom.contraction.networks import binary, from_einsum, optimised, read_extents
+    from fuseloom.contraction.networks import from_einsum, read_extents
+    from fuseloom.contraction.paths import binary, optimised
     from fuseloom.contraction.shipped import SHIPPED, shipped
 
     if options.network in SHIPPED:

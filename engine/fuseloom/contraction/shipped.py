@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fuseloom.contraction.networks import binary, from_einsum, read_extents
+from fuseloom.contraction.networks import from_einsum, read_extents
+from fuseloom.contraction.paths import binary
 from fuseloom.contraction.tree import ContractionTree
 from fuseloom.errors import ProgramError
 

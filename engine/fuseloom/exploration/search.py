@@ -414,7 +414,7 @@ class Search:
             cost,
             min(bound, cost),
             self.simulate,
-            bound >= cost or self._whole(),
+            bound >= cost or not self._unseen(),
             self._counts(),
             tuple(self.method.unsearched),
         )
@@ -430,11 +430,8 @@ class Search:
             tuple(self._trace),
         )
 
-    def _whole(self) -> bool:
-        """Return whether every candidate of every part was examined."""
-        return self._unseen() == 0
-
     def _unseen(self) -> int:
+        """Parts of which not every candidate was examined."""
         return self.ideals.number_of_parts - sum(not span.open for span in self._spans.values())
 
     def _counts(self) -> dict[str, int]:

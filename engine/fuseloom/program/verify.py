@@ -11,25 +11,22 @@ from collections.abc import Mapping, Sequence
 from fuseloom.errors import ProgramError
 from fuseloom.program.blocking import BlockConflictError, settle
 from fuseloom.program.completeness import ElementPresence, presences
+from fuseloom.program.declarations import (
+    check_format,
+    check_made,
+    check_name,
+    check_shape,
+    check_tensor_name,
+)
 from fuseloom.program.dense_levels import dense_problem
 from fuseloom.program.formats import Format, LevelFormat, did_you_mean, suggestion
 from fuseloom.program.functions import Op
 from fuseloom.program.limits import (
-    MAX_DIMENSION,
-    MAX_NAME_CHARS,
-    MAX_RANK,
     MAX_STATEMENTS,
-    NAME,
 )
-from fuseloom.program.relations import check_relation
 from fuseloom.program.syntax import SourcePlace
-from fuseloom.program.tile_arrays import block_problem
 from fuseloom.program.types import Access, BroadcastAdd, Program, Statement, Tensor
 from fuseloom.wording import counted
-
-RESERVED = frozenset({"program", "option", "output", "min"}) | {
-    op.value for op in Op if op.value.isalpha() and not op.takes_constant
-}
 
 Places = Mapping[tuple[str | int, ...], SourcePlace]
 """The positions of a program's parts in the text.
@@ -81,10 +78,6 @@ def _joined(s: Statement) -> str:
     return f"max({left}, {right})" if s.op is Op.MAXIMUM else f"{left} {s.op.value} {right}"
 
 
-def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
-
-
 class Checker:
     """Checks tensors, statements in order, then outputs.
 
@@ -116,7 +109,7 @@ class Checker:
 
     def run(self, outputs: Sequence[str]) -> tuple[Tensor, ...]:
         """Check everything; all tensors, the undeclared ones last in order of assignment."""
-        self._check_name("the program", self.name, ("program",))
+        check_name(self._error, "the program", self.name, ("program",))
         self._check_declarations()
         if not self.statements:
             raise self._error(
@@ -138,25 +131,11 @@ class Checker:
 
     # Names and declarations.
 
-    def _check_name(self, what: str, name: str, *keys: tuple[str | int, ...]) -> None:
-        if len(name) > MAX_NAME_CHARS:
-            raise self._error(
-                f"the name {name[:20]}... has {counted(len(name), 'character')}",
-                f"the limit is {MAX_NAME_CHARS}",
-                *keys,
-            )
-        if not NAME.fullmatch(name):
-            raise self._error(
-                f"{what} cannot be called {name!r}",
-                "a name is a letter or _, then letters, digits, _ or '",
-                *keys,
-            )
-
     def _check_declarations(self) -> None:
         seen: dict[str, int] = {}
         for n, tensor in enumerate(self.declared):
             at = ("tensor", n, "name")
-            self._check_tensor_name(tensor.name, at)
+            check_tensor_name(self._error, tensor.name, at)
             if tensor.name in seen:
                 first = self.places.get(("tensor", seen[tensor.name], "name"))
                 where = f", first on line {first[0]}" if first else ""
@@ -164,97 +143,9 @@ class Checker:
                     f"tensor {tensor.name} is declared twice{where}", "remove one of them", at
                 )
             seen[tensor.name] = n
-            self._check_shape(tensor, ("tensor", n, "shape"), at)
-            self._check_format(tensor, n)
-            self._check_made(tensor, n)
-
-    def _check_tensor_name(self, name: str, *keys: tuple[str | int, ...]) -> None:
-        self._check_name("a tensor", name, *keys)
-        if name in RESERVED:
-            raise self._error(
-                f"{name} is a word of the language and cannot name a tensor",
-                f"call it {name}_ or {name.upper()}",
-                *keys,
-            )
-
-    def _check_shape(self, tensor: Tensor, *keys: tuple[str | int, ...]) -> None:
-        if tensor.rank > MAX_RANK:
-            raise self._error(
-                f"tensor {tensor.name} has {counted(tensor.rank, 'dimension')}, the limit is "
-                f"{MAX_RANK}",
-                "merge dimensions",
-                *keys,
-            )
-        for axis, size in enumerate(tensor.shape):
-            if size <= 0:
-                raise self._error(
-                    f"dimension {axis} of {tensor.name} is {size}",
-                    "a dimension is at least 1",
-                    *keys,
-                )
-            if size > MAX_DIMENSION:
-                raise self._error(
-                    f"dimension {axis} of {tensor.name} exceeds {MAX_DIMENSION:,}",
-                    "coordinates are 32-bit; split the dimension in two",
-                    *keys,
-                )
-
-    def _check_format(self, tensor: Tensor, n: int) -> None:
-        levels, order = tensor.format.levels, tensor.format.mode_order
-        at_format, at_name = ("tensor", n, "format"), ("tensor", n, "name")
-        if len(levels) != tensor.rank:
-            raise self._error(
-                f"tensor {tensor.name} has {_count(tensor.rank, 'dimension')} but its format has "
-                f"{_count(len(levels), 'level')}",
-                "give one level format per dimension, e.g. [dense, compressed], "
-                "or one word for all, e.g. csf",
-                at_format,
-                at_name,
-            )
-        if sorted(order) != list(range(tensor.rank)):
-            raise self._error(
-                f"the mode order {','.join(map(str, order))} of {tensor.name} is not a "
-                f"permutation of its {counted(tensor.rank, 'dimension')}",
-                f"name each of {','.join(map(str, range(tensor.rank)))} once",
-                ("tensor", n, "order"),
-                at_format,
-                at_name,
-            )
-        if levels[:1] == (LevelFormat.SINGLETON,):
-            raise self._error(
-                f"tensor {tensor.name} has a singleton level outermost, but a singleton level "
-                "keeps one coordinate per position of the level above",
-                "start with a compressed level, e.g. coo",
-                at_format,
-                at_name,
-            )
-
-        if problem := block_problem(tensor):
-            raise self._error(*problem, ("tensor", n, "block"), at_format, at_name)
-
-    def _check_made(self, tensor: Tensor, n: int) -> None:
-        """A tensor that is made says where one of its indices lies, and nothing assigns it."""
-        if tensor.made is None:
-            return
-        at = ("tensor", n, "name")
-        try:
-            check_relation(tensor.name, tensor.made, tensor.shape)
-        except ProgramError as problem:
-            raise self._error(problem.message, problem.hint or "", at) from None
-        if LevelFormat.SINGLETON in tensor.format.levels and not tensor.made.total(tensor.shape):
-            raise self._error(
-                f"{tensor.name} may lack a coordinate, and a singleton level keeps one",
-                "use compressed",
-                ("tensor", n, "format"),
-                at,
-            )
-        if tensor.name in self.producers:
-            raise self._error(
-                f"{tensor.name} is assigned, and its declaration says what it holds",
-                "give the result another name",
-                ("access", self.producers[tensor.name], 0),
-                at,
-            )
+            check_shape(self._error, tensor, ("tensor", n, "shape"), at)
+            check_format(self._error, tensor, n)
+            check_made(self._error, tensor, n, self.producers.get(tensor.name))
 
     def _settle_blocks(self) -> None:
         """Blocks of assigned tensors follow from those of the inputs."""
@@ -270,7 +161,7 @@ class Checker:
         at = ("access", n, 0)
         if not s.op.takes(len(s.operands)):
             raise self._error(
-                f"{s.op.value} takes {_count(s.op.arity, 'operand')}, statement {s.out} gives it "
+                f"{s.op.value} takes {counted(s.op.arity, 'operand')}, statement {s.out} gives it "
                 f"{len(s.operands)}",
                 "give as many operands as the operation takes",
                 at,
@@ -285,7 +176,7 @@ class Checker:
             raise self._error(f"the constant of {s.out} is not finite", "use a finite number", at)
         if s.op is Op.AT_LEAST and s.constant == 0:
             raise self._error(f"{s.out} is at least 0, which is relu", "write relu", at)
-        self._check_tensor_name(s.out.tensor, at)
+        check_tensor_name(self._error, s.out.tensor, at)
         if self.producers[s.out.tensor] != n:
             first = self.places.get(("access", self.producers[s.out.tensor], 0))
             where = f", first on line {first[0]}" if first else ""
@@ -305,7 +196,7 @@ class Checker:
         if declared is None:
             shape = tuple(sizes[x] for x in s.out.indices)
             tensor = Tensor(s.out.tensor, shape, Format.compressed(len(shape)))
-            self._check_shape(tensor, at)
+            check_shape(self._error, tensor, at)
             self.tensors[tensor.name] = tensor
 
     def _check_known(self, n: int, k: int, access: Access) -> None:
@@ -345,14 +236,14 @@ class Checker:
             tensor = self.tensors.get(access.tensor)
             if tensor is not None and tensor.rank != len(access.indices):
                 raise self._error(
-                    f"{access} has {_count(len(access.indices), 'index', 'indices')}, "
-                    f"but {tensor.name} has {_count(tensor.rank, 'dimension')}",
+                    f"{access} has {counted(len(access.indices), 'index', 'indices')}, "
+                    f"but {tensor.name} has {counted(tensor.rank, 'dimension')}",
                     "write one index per dimension",
                     ("access", n, k),
                 )
             for axis, x in enumerate(access.indices):
                 at = ("index", n, k, axis)
-                self._check_name("an index", x, at)
+                check_name(self._error, "an index", x, at)
                 if access.indices.index(x) != axis:
                     raise self._error(
                         f"index {x} occurs twice in {access}",

@@ -12,7 +12,8 @@ from fuseloom.contraction.kernels.run import Data, NestKernel, kernels
 from fuseloom.contraction.loopnest.generate import nary, nest_of, unfused
 from fuseloom.contraction.loopnest.ir import Nest
 from fuseloom.contraction.loopnest.parser import parse_nest
-from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.contraction.networks import from_einsum
+from fuseloom.contraction.paths import binary
 from fuseloom.contraction.shipped import SHIPPED
 from fuseloom.contraction.solving.solve import Question
 from fuseloom.contraction.tree import ContractionTree

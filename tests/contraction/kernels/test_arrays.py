@@ -11,7 +11,8 @@ from fuseloom.contraction.kernels import arrays
 from fuseloom.contraction.kernels.compile import Backend
 from fuseloom.contraction.kernels.run import Data, kernels, measure
 from fuseloom.contraction.loopnest.parser import parse_nest
-from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.contraction.networks import from_einsum
+from fuseloom.contraction.paths import binary
 from fuseloom.errors import LimitError
 from tests.contraction.drawn import data_of, drawn, wanted
 from tests.contraction.kernels.nests import QUICK, solved

@@ -9,7 +9,8 @@ import pytest
 import scipy.sparse
 
 from fuseloom.contraction.kernels.data import Data
-from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.contraction.networks import from_einsum
+from fuseloom.contraction.paths import binary
 from fuseloom.errors import DataError
 from fuseloom.program import StoredTensor
 from tests.contraction.kernels.nests import C, D, one

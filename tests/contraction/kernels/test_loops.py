@@ -8,7 +8,8 @@ from fuseloom.contraction.kernels import loops
 from fuseloom.contraction.kernels.references import bind
 from fuseloom.contraction.loopnest.ir import Forall, Where
 from fuseloom.contraction.loopnest.parser import parse_nest
-from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.contraction.networks import from_einsum
+from fuseloom.contraction.paths import binary
 from fuseloom.program import LevelFormat
 
 TREE = binary(from_einsum("ij,jk,kl->il", {"i": 3, "j": 4, "k": 5, "l": 6}), "((A B) C)")

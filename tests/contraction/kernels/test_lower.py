@@ -10,7 +10,8 @@ from fuseloom.contraction.kernels.imperative import Block, Clear, For, If, Seek,
 from fuseloom.contraction.kernels.lower import lower
 from fuseloom.contraction.kernels.references import bind
 from fuseloom.contraction.loopnest.parser import parse_nest
-from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.contraction.networks import from_einsum
+from fuseloom.contraction.paths import binary
 from fuseloom.errors import ProgramError
 from tests.contraction.drawn import small
 from tests.contraction.kernels.nests import C, D, Levels

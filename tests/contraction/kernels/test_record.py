@@ -11,7 +11,8 @@ from fuseloom.contraction.kernels.data import Data
 from fuseloom.contraction.kernels.record import cpu, kernel_record, stored
 from fuseloom.contraction.kernels.run import kernels, measure
 from fuseloom.contraction.loopnest.parser import parse_nest
-from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.contraction.networks import from_einsum
+from fuseloom.contraction.paths import binary
 from fuseloom.errors import ProgramError
 from fuseloom.results.record import DataSource, RunRecord
 

@@ -9,7 +9,8 @@ import pytest
 
 from fuseloom.contraction.kernels import reference
 from fuseloom.contraction.kernels.run import Data
-from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.contraction.networks import from_einsum
+from fuseloom.contraction.paths import binary
 from fuseloom.errors import LimitError
 from tests.contraction.drawn import data_of, drawn, wanted
 

@@ -6,7 +6,8 @@ import pytest
 
 from fuseloom.contraction.kernels.references import bind, level_formats
 from fuseloom.contraction.loopnest.parser import parse_nest
-from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.contraction.networks import from_einsum
+from fuseloom.contraction.paths import binary
 from fuseloom.contraction.tree import ContractionTree
 from fuseloom.errors import ProgramError
 from fuseloom.program import LevelFormat, parse

@@ -15,7 +15,8 @@ from fuseloom.contraction.kernels.run import NestKernel, kernels, measure
 from fuseloom.contraction.loopnest.generate import nest_of, unfused
 from fuseloom.contraction.loopnest.interpreter import interpret
 from fuseloom.contraction.loopnest.parser import parse_nest
-from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.contraction.networks import from_einsum
+from fuseloom.contraction.paths import binary
 from fuseloom.contraction.ranking import ranked
 from fuseloom.contraction.shipped import SHIPPED
 from fuseloom.contraction.solution import Solution

@@ -10,7 +10,8 @@ import pytest
 from fuseloom.contraction.loopnest.interpreter import count_steps, multiplications
 from fuseloom.contraction.loopnest.ir import Assign, Nest
 from fuseloom.contraction.loopnest.iteration import factored, global_iteration
-from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.contraction.networks import from_einsum
+from fuseloom.contraction.paths import binary
 from fuseloom.contraction.random_data import scattered
 from fuseloom.contraction.tree import ContractionTree
 from fuseloom.dataflow.compiler import compile_program

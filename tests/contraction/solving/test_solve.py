@@ -9,7 +9,8 @@ from itertools import permutations, product
 import pytest
 
 from fuseloom.contraction.loopnest.generate import canonical, nest_of
-from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.contraction.networks import from_einsum
+from fuseloom.contraction.paths import binary
 from fuseloom.contraction.shipped import shipped
 from fuseloom.contraction.solution import Solution
 from fuseloom.contraction.solving.encoding import ConstraintFamily

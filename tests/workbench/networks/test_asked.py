@@ -7,7 +7,8 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from fuseloom.contraction.networks import binary, from_einsum, read_extents
+from fuseloom.contraction.networks import from_einsum, read_extents
+from fuseloom.contraction.paths import binary
 from fuseloom.contraction.shipped import SHIPPED, shipped
 from fuseloom.errors import FuseloomError, ProgramError
 from fuseloom_workbench.networks import trees

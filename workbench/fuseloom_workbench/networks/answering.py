@@ -17,7 +17,8 @@ from fuseloom.contraction.kernels.record import stored
 from fuseloom.contraction.kernels.run import KernelMeasurement, NestKernel, kernels, measure
 from fuseloom.contraction.loopnest.ir import indented
 from fuseloom.contraction.loopnest.iteration import factored
-from fuseloom.contraction.networks import binary, from_einsum, optimised, read_extents
+from fuseloom.contraction.networks import from_einsum, read_extents
+from fuseloom.contraction.paths import binary, optimised
 from fuseloom.contraction.random_data import scattered
 from fuseloom.contraction.ranking import Candidate, RankedCandidates, ranked
 from fuseloom.contraction.solving.encoding import Encoding

@@ -25,7 +25,7 @@ from fuseloom.dataflow.fusion.directives import (
 from fuseloom.dataflow.fusion.pog import Changes
 from fuseloom.dataflow.fusion.prepare import prepare
 from fuseloom.dataflow.fusion.region import FusedRegion, RegionOptions
-from fuseloom.dataflow.fusion.regions import RegionSpan, partition
+from fuseloom.dataflow.fusion.regions import RegionSpan, partition, statement_orders
 from fuseloom.dataflow.fusion.repair import Repair, Repaired, RepairKind, agree, offers_for
 from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.fusion.view_builder import SharingPreference, TooManyViewsError, build_views
@@ -179,7 +179,7 @@ class _Fuser:
         self.share = share
         self.program = program
         self.schedule = schedule
-        self.user_orders = _statement_orders(program, schedule)
+        self.user_orders = statement_orders(program, schedule)
         self.used: set[Setting] = set()
         self.near: dict[Setting, str] = {}
         self.known: dict[str, FusedRegion] = {}
@@ -443,24 +443,3 @@ def _assigned(region: FusedRegion) -> set[str]:
 def _thinned(some: list[_T], most: int) -> list[_T]:
     """At most so many of a list, evenly spread."""
     return some[:: -(-len(some) // most)] if some else []
-
-
-def _statement_orders(program: Program, schedule: Schedule) -> dict[str, tuple[str, ...]]:
-    result: dict[str, tuple[str, ...]] = {}
-    for order in schedule.orders:
-        if order.last is not None:
-            continue
-        statement = program.producers.get(order.first)
-        if statement is None:
-            raise ScheduleError(
-                f"'{order}' names no statement",
-                hint=f"statements assign: {', '.join(program.producers)}",
-            )
-        unknown = [x for x in order.indices if x not in statement.indices]
-        if unknown:
-            raise ScheduleError(
-                f"'{order}': {order.first} has no index {unknown[0]}",
-                hint=f"its indices are {', '.join(statement.indices)}",
-            )
-        result[order.first] = order.indices
-    return result

@@ -129,3 +129,31 @@ def _around(statements: tuple[Statement, ...], first: int, barrier: int, last: i
         f"fuse {statements[a].out.tensor}..{statements[b].out.tensor}" for a, b in parts if a < b
     ]
     return f"write {'; '.join(texts)}" if texts else "leave these statements unfused"
+
+
+def statement_orders(program: Program, schedule: Schedule) -> dict[str, tuple[str, ...]]:
+    """The orders that a schedule asks for of single statements, by the tensors they assign.
+
+    Raises
+    ------
+    ScheduleError
+        Of what no statement assigns, or an index that it lacks.
+    """
+    result: dict[str, tuple[str, ...]] = {}
+    for order in schedule.orders:
+        if order.last is not None:
+            continue
+        statement = program.producers.get(order.first)
+        if statement is None:
+            raise ScheduleError(
+                f"'{order}' names no statement",
+                hint=f"statements assign: {', '.join(program.producers)}",
+            )
+        unknown = [x for x in order.indices if x not in statement.indices]
+        if unknown:
+            raise ScheduleError(
+                f"'{order}': {order.first} has no index {unknown[0]}",
+                hint=f"its indices are {', '.join(statement.indices)}",
+            )
+        result[order.first] = order.indices
+    return result

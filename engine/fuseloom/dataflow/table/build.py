@@ -42,7 +42,8 @@ from fuseloom.dataflow.table.cells import (
 )
 from fuseloom.dataflow.table.cuts import arrange
 from fuseloom.dataflow.table.emptiness import Emptiness
-from fuseloom.dataflow.table.joins import AccAtom, Joins
+from fuseloom.dataflow.table.join_trees import AccAtom
+from fuseloom.dataflow.table.joins import Joins
 from fuseloom.dataflow.table.levels import LevelMaker
 from fuseloom.dataflow.table.table import CellChoices, FusionTable
 from fuseloom.dataflow.table.table_draft import TableContext, merge

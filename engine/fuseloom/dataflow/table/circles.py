@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from fuseloom.dataflow.fusion.nests import Placed
 from fuseloom.dataflow.fusion.views import Cut, Instance
-from fuseloom.dataflow.table.joins import AccAtom, Joins, Tree, atoms
+from fuseloom.dataflow.table.join_trees import AccAtom, Tree, atoms
+from fuseloom.dataflow.table.joins import Joins
 from fuseloom.errors import LoweringError
 from fuseloom.program.late import LazyModule
 

@@ -17,11 +17,10 @@ from fuseloom.dataflow.fusion.region import FusedRegion
 from fuseloom.dataflow.fusion.views import Cut, Instance, Leaf, View, walk
 from fuseloom.dataflow.table.circles import check_circles, waiting_reduction
 from fuseloom.dataflow.table.emptiness import Emptiness
-from fuseloom.dataflow.table.joins import (
+from fuseloom.dataflow.table.join_trees import (
     Atom,
     Combine,
     DenseAtom,
-    Joins,
     ScanAtom,
     Tree,
     ambiguous_atoms,
@@ -29,6 +28,7 @@ from fuseloom.dataflow.table.joins import (
     differently_guarded,
     implies,
 )
+from fuseloom.dataflow.table.joins import Joins
 from fuseloom.errors import LoweringError
 from fuseloom.program.completeness import complete_tensors
 from fuseloom.program.functions import Op

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 
 from fuseloom.dataflow.fusion.nests import Placed, PlacedLeaf, PlacedView
 from fuseloom.dataflow.fusion.views import Cut
-from fuseloom.dataflow.table.joins import (
+from fuseloom.dataflow.table.join_trees import (
     AccAtom,
     Atom,
     Combine,
     DenseAtom,
-    Joins,
     ScanAtom,
     Shift,
     Tree,
@@ -24,6 +23,7 @@ from fuseloom.dataflow.table.joins import (
     implies,
     presence,
 )
+from fuseloom.dataflow.table.joins import Joins
 from fuseloom.dataflow.table.monotone import NOTHING, TRUE, Formula, Implications, given, joined
 from fuseloom.program.formats import LevelFormat
 from fuseloom.program.walks import Steps, unwound

@@ -20,17 +20,17 @@ from fuseloom.dataflow.table.cells import (
     Shifted,
 )
 from fuseloom.dataflow.table.emptiness import Emptiness
-from fuseloom.dataflow.table.joins import (
+from fuseloom.dataflow.table.join_trees import (
     AccAtom,
     Combine,
     DenseAtom,
-    Joins,
     ScanAtom,
     Shift,
     Tree,
     atoms,
     carrier,
 )
+from fuseloom.dataflow.table.joins import Joins
 from fuseloom.dataflow.table.table import CellChoices
 from fuseloom.errors import LoweringError
 from fuseloom.program.formats import LevelFormat

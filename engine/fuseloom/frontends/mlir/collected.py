@@ -10,6 +10,7 @@ from fuseloom.errors import FuseloomError
 from fuseloom.frontends.mlir.blocks import StoredBlocks, with_blocks
 from fuseloom.frontends.mlir.syntax import refuse_meaning
 from fuseloom.frontends.mlir.values import ConstantTensor, DimensionSize
+from fuseloom.program.declarations import RESERVED
 from fuseloom.program.formats import Format
 from fuseloom.program.functions import Op
 from fuseloom.program.limits import MAX_NAME_CHARS
@@ -18,7 +19,6 @@ from fuseloom.program.relations import Relation
 from fuseloom.program.storage import StoredTensor
 from fuseloom.program.syntax import SourcePlace
 from fuseloom.program.types import Program, Statement, Tensor
-from fuseloom.program.verify import RESERVED
 
 
 @dataclass(frozen=True)

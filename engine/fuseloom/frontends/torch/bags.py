@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from fuseloom.errors import DataError
 from fuseloom.frontends.torch.indexing import held_index
+from fuseloom.frontends.torch.pooling import greatest
 from fuseloom.frontends.torch.values import Value
-from fuseloom.frontends.torch.windows import greatest
 from fuseloom.wording import counted
 
 if TYPE_CHECKING:

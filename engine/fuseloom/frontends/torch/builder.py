@@ -11,46 +11,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from fuseloom.errors import ProgramError
 from fuseloom.frontends.algebra.expressions import Node
 from fuseloom.frontends.torch.messages import refusal
-from fuseloom.frontends.torch.values import Selection, Support, Value
+from fuseloom.frontends.torch.values import Feed, Fetch, Selection, Support, Value
 from fuseloom.program import Access, Op, Statement
+from fuseloom.program.declarations import RESERVED
 from fuseloom.program.limits import MAX_NAME_CHARS
-from fuseloom.program.verify import RESERVED
 
 LETTERS = "ijklmnpqstuvwxyzabcdefgh"
 SCALAR: tuple[int, ...] = ()
-
-Fetch = Callable[[Mapping[str, Any]], Any]
-"""A function that fetches an input's data from the known values of the traced graph."""
-
-
-@dataclass(frozen=True)
-class Feed:
-    """An input of the program.
-
-    Attributes
-    ----------
-    label : str
-        How messages and annotations call it.
-    fetch : callable
-        The tensor, of ``shape``, from the environment of known nodes.
-    origins : tuple of str
-        Labels of the inputs and parameters it is made of.
-    keep : bool
-        It holds ones where a mask keeps elements, and must be stored nowhere else.
-    """
-
-    name: str
-    shape: tuple[int, ...]
-    label: str
-    fetch: Fetch
-    origins: tuple[str, ...] = ()
-    keep: bool = False
 
 
 class TorchBuilder:
@@ -348,25 +321,6 @@ class TorchBuilder:
         self.unmasked(a, "a quotient"), self.unmasked(b, "a quotient")
         return self.pointwise(part, Op.DIV, [a, self.filled(b)], a.support)
 
-    def pattern(self, value: Value) -> Value:
-        """Ones where a masked value has elements."""
-        if value.mask is not None:
-            return value.mask
-        return self.unary("ones", Op.EXP, self.unary("nothing", Op.SCALE, value, 0.0))
-
-    def less_fiber(self, value: Value, per_fiber: Value, dim: int) -> Value:
-        """A masked value less a number per fiber along ``dim``, on the elements that it has.
-
-        A sum that broadcasts keeps to the elements of the larger operand only in the sparse
-        mode, and only where the other lacks the innermost dimension.
-        """
-        inner = any(axis is not None for axis in value.axes[dim + 1 :])
-        if value.support is Support.MASKED and (self.mixed or inner):
-            here = replace(self.pattern(value), support=Support.ZERO)
-            per_fiber = self.pointwise("spread", Op.MUL, [per_fiber, here], Support.ZERO)
-        result = self.pointwise("less", Op.SUB, [value, per_fiber], value.support)
-        return replace(result, mask=value.mask)
-
     def apply(self, op: Op, value: Value, part: str | None = None) -> Value:
         """One of the machine's functions."""
         part = part or op.value
@@ -383,27 +337,6 @@ class TorchBuilder:
         if low == 0:
             return self.unary("floor", Op.RELU, whole)
         return self.unary("floor", Op.AT_LEAST, whole, low)
-
-    def larger(self, a: Value, b: Value) -> Value:
-        """``max(a, b)``, broadcast; where an absent element stands for 0, ``b + relu(a - b)``."""
-        if a.support is not Support.FULL or b.support is not Support.FULL:
-            gap = self.add(a, b, "difference", Op.SUB)
-            return self.add(b, self.apply(Op.RELU, gap), "larger")
-        return self.add(a, b, "larger", Op.MAXIMUM)
-
-    def smaller(self, a: Value, b: Value) -> Value:
-        """``min(a, b)``, as :meth:`larger`."""
-        if a.support is not Support.FULL or b.support is not Support.FULL:
-            gap = self.add(a, b, "difference", Op.SUB)
-            return self.add(a, self.apply(Op.RELU, gap), "smaller", Op.SUB)
-        less = self.scale(a, -1.0, "negative"), self.scale(b, -1.0, "negative")
-        return self.scale(self.add(*less, "larger", Op.MAXIMUM), -1.0, "smaller")
-
-    def on_stored(self, value: Value, function: Callable[[Value], Value]) -> Value:
-        """Apply a function that maps 0 to 0, made of steps that need not, to what is stored."""
-        self.unmasked(value, "a function")
-        result = function(replace(value, support=Support.FULL))
-        return replace(result, support=value.support)
 
     # Reductions and products.
 

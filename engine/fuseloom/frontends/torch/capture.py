@@ -6,6 +6,7 @@ Inputs, parameters, buffers, and whatever follows from their shapes, masks and i
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -224,3 +225,34 @@ def draws(node: Any) -> bool:
     """Return whether a node's operation may draw random numbers, so that each call differs."""
     drawn = load_torch().Tag.nondeterministic_seeded
     return drawn in getattr(node.target, "tags", ())
+
+
+def argument_names(torch: Any, module: Any, inputs: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
+    """A name for each leaf of the inputs: the argument's, with what leads to it."""
+    try:
+        names = list(inspect.signature(module.forward).parameters.values())
+    except (TypeError, ValueError):
+        names = []
+    for place, given in enumerate(inputs):
+        own = names[min(place, len(names) - 1)] if names else None
+        label = own.name if own is not None else f"input_{place}"
+        if own is not None and own.kind is inspect.Parameter.VAR_POSITIONAL:
+            label = f"{label}_{place - len(names) + 1}"
+        leaves = torch.utils._pytree.tree_leaves(given)
+        nested = len(leaves) != 1 or leaves[0] is not given
+        for part, leaf in enumerate(leaves):
+            yield (f"{label}_{part}" if nested else label), leaf
+
+
+def sized_call(torch: Any, func: Any, args: Any, kwargs: Any) -> tuple[Any, tuple[Any, Any]]:
+    """With a shape in place of a tensor of which only the shape counts."""
+    aten = torch.ops.aten
+    like = {
+        aten.expand_as.default: aten.expand.default,
+        aten.view_as.default: aten.view.default,
+        aten.reshape_as.default: aten.reshape.default,
+    }
+    if func not in like:
+        return func, (args, kwargs)
+    given, other = args
+    return like[func], ((given, list(other.meta["val"].shape)), {})

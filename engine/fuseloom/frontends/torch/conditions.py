@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from fuseloom.frontends.algebra.conditions import combined, compared, not_
 from fuseloom.frontends.algebra.expressions import Node, Num
 from fuseloom.frontends.torch.elementwise import compute, handler_of
-from fuseloom.frontends.torch.nodes import op_name
+from fuseloom.frontends.torch.nodes import op_name, shape_of
 from fuseloom.frontends.torch.values import Value
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def settled(handler: Callable[..., Value]) -> Callable[..., Value]:
 def everywhere(m: Importer, holds: bool) -> Value:
     """A condition that holds everywhere, or nowhere."""
     b = m.builder
-    return b.aligned([b.constant(float(holds))], tuple(b.node.meta["val"].shape))[0]
+    return b.aligned([b.constant(float(holds))], shape_of(b.node))[0]
 
 
 def comparison(predicate: str) -> Callable[..., Value]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import reduce, wraps
+from functools import partial, reduce, wraps
 from typing import TYPE_CHECKING, Any, cast
 
 from fuseloom.frontends.algebra.conditions import SELECT, is_condition, lowered, selected
@@ -22,6 +22,7 @@ from fuseloom.frontends.algebra.expressions import (
     with_arguments,
 )
 from fuseloom.frontends.torch.builder import TorchBuilder
+from fuseloom.frontends.torch.nodes import shape_of
 from fuseloom.frontends.torch.values import Support, Value
 from fuseloom.program import Op
 
@@ -111,7 +112,7 @@ class _Statements:
                 return b.constant(value)
             case Raw("max" | "min" as name, (first, second)):
                 ends = self.of(first), self.of(second)
-                return b.larger(*ends) if name == "max" else b.smaller(*ends)
+                return larger(b, *ends) if name == "max" else smaller(b, *ends)
             case Raw() if (simpler := lowered(tree)) is not None:
                 return self.of(simpler)
             case Apply(Op.DIV, (first, second)):
@@ -137,7 +138,7 @@ class _Statements:
         if op is Op.MUL:
             return b.product(values)
         if op is Op.MAXIMUM:
-            return reduce(b.larger, values)
+            return reduce(partial(larger, b), values)
         if op in _PARTS:
             first, second = values
             return b.add(first, second, _PARTS[op], op)
@@ -180,5 +181,29 @@ def handler_of(function: Callable[..., Node]) -> Callable[..., Value]:
 
 def wide(m: Importer, value: Value) -> Value:
     """A result of the shape that PyTorch gives it; numbers of larger tensors have been left out."""
-    shape = tuple(m.builder.node.meta["val"].shape)
+    shape = shape_of(m.builder.node)
     return value if value.shape == shape else m.builder.aligned([value], shape)[0]
+
+
+def larger(b: TorchBuilder, one: Value, other: Value) -> Value:
+    """``max(one, other)``, broadcast; absent elements are 0, so it may be a gap that is added."""
+    if one.support is not Support.FULL or other.support is not Support.FULL:
+        gap = b.add(one, other, "difference", Op.SUB)
+        return b.add(other, b.apply(Op.RELU, gap), "larger")
+    return b.add(one, other, "larger", Op.MAXIMUM)
+
+
+def smaller(b: TorchBuilder, one: Value, other: Value) -> Value:
+    """``min(one, other)``, as :func:`larger`."""
+    if one.support is not Support.FULL or other.support is not Support.FULL:
+        gap = b.add(one, other, "difference", Op.SUB)
+        return b.add(one, b.apply(Op.RELU, gap), "smaller", Op.SUB)
+    less = b.scale(one, -1.0, "negative"), b.scale(other, -1.0, "negative")
+    return b.scale(b.add(*less, "larger", Op.MAXIMUM), -1.0, "smaller")
+
+
+def on_stored(b: TorchBuilder, value: Value, function: Callable[[Value], Value]) -> Value:
+    """Apply a function that maps 0 to 0, made of steps that need not, to what is stored."""
+    b.unmasked(value, "a function")
+    result = function(replace(value, support=Support.FULL))
+    return replace(result, support=value.support)

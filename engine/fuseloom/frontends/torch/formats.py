@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from fuseloom.errors import FuseloomError, ProgramError
-from fuseloom.frontends.torch.builder import Feed
 from fuseloom.frontends.torch.capture import dense, load_torch
+from fuseloom.frontends.torch.values import Feed
 from fuseloom.program import Format, Op, Statement, StoredTensor, Tensor, parse
 from fuseloom.program.formats import MATRIX_FORMATS, named_format, suggestion
 

@@ -21,6 +21,7 @@ from fuseloom.frontends.torch import (
     moves,
     norms,
     pointwise,
+    pooling,
     products,
     ranking,
     recurrent,
@@ -51,7 +52,7 @@ from fuseloom.frontends.torch.imported import (
 )
 from fuseloom.frontends.torch.importer import Importer
 from fuseloom.frontends.torch.messages import where
-from fuseloom.frontends.torch.recording import check_same
+from fuseloom.frontends.torch.recorded_again import check_same
 from fuseloom.frontends.torch.tracing import trace
 from fuseloom.frontends.torch.values import Support, Value
 from fuseloom.program import Format, Op, Program, StoredTensor
@@ -66,6 +67,7 @@ HANDLERS = {
     **moves.HANDLERS,
     **written.HANDLERS,
     **windows.HANDLERS,
+    **pooling.HANDLERS,
     **norms.HANDLERS,
     **attention.HANDLERS,
     **ranking.HANDLERS,

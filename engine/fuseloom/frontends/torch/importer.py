@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from fuseloom.errors import ProgramError
 from fuseloom.frontends.torch import views
-from fuseloom.frontends.torch.builder import Feed, TorchBuilder
+from fuseloom.frontends.torch.builder import TorchBuilder
 from fuseloom.frontends.torch.capture import Capture, draws, edge_data, load_torch, run_node
 from fuseloom.frontends.torch.decompose import decomposed, has_parts
 from fuseloom.frontends.torch.formats import Storage
@@ -24,11 +24,12 @@ from fuseloom.frontends.torch.nodes import (
     arguments,
     numbers,
     op_name,
+    shape_of,
     takes,
     where_from,
 )
 from fuseloom.frontends.torch.uninitialised import Holes
-from fuseloom.frontends.torch.values import Support, Value
+from fuseloom.frontends.torch.values import Feed, Support, Value
 from fuseloom.program import Format, Op, Program
 
 Handler: TypeAlias = Callable[..., Any]
@@ -267,7 +268,7 @@ class Importer(IntegerBounds):
         if name in views.PIECES:
             given = [self._numbers(a) for a in (*args, *node.kwargs.values())]
             return views.pieces(self.builder, name, value, given)
-        shape = tuple(node.meta["val"].shape)
+        shape = shape_of(node)
         renamed = views.rename(self.builder, name, value, args, shape)
         return views.reshape(self.builder, value, shape) if renamed is None else renamed
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fuseloom.frontends.algebra import functions
 from fuseloom.frontends.algebra.expressions import Node, Num
-from fuseloom.frontends.torch.elementwise import compute
+from fuseloom.frontends.torch.elementwise import compute, on_stored
 from fuseloom.frontends.torch.reductions import log_softmax_of
 from fuseloom.frontends.torch.values import Value
 from fuseloom.program import Op
@@ -214,7 +214,7 @@ def divergence(
         wanted = b.filled(wanted)
         gap = b.add(wanted, value, "gap", Op.SUB)
         return reduced(m, b.mul(b.apply(Op.EXP, wanted), gap, "terms"), reduction)
-    logarithm = b.on_stored(wanted, lambda v: b.apply(Op.LOG, b.at_least(v, TINY)))
+    logarithm = on_stored(b, wanted, lambda v: b.apply(Op.LOG, b.at_least(v, TINY)))
     gap = b.add(logarithm, value, "gap", Op.SUB)
     return reduced(m, b.mul(wanted, gap, "terms"), reduction)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from fuseloom.errors import DataError
 from fuseloom.frontends.torch.conditions import beyond
 from fuseloom.frontends.torch.elementwise import choose, wide
-from fuseloom.frontends.torch.nodes import arguments, op_name
+from fuseloom.frontends.torch.nodes import arguments, op_name, shape_of
 from fuseloom.frontends.torch.values import Support, Value
 from fuseloom.frontends.torch.views import IDENTITIES
 
@@ -81,7 +81,7 @@ def _only_softmaxes(m: Importer, removed: Any) -> bool:
     The traced node must go to softmaxes only (through what changes nothing), and each of their
     fibers keep something: one that keeps nothing is uniform, not empty.
     """
-    shape = tuple(m.builder.node.meta["val"].shape)
+    shape = shape_of(m.builder.node)
     todo, found = [m.builder.node], False
     while todo:
         for user in todo.pop().users:
@@ -147,7 +147,7 @@ def _choose(m: Importer, condition: Any, yes: Any, no: Any, rest: int = 0) -> Va
             else b.mul(m.value(given), share, "kept")
         )
     if not parts:
-        return b.aligned([b.constant(0.0)], tuple(b.node.meta["val"].shape))[0]
+        return b.aligned([b.constant(0.0)], shape_of(b.node))[0]
     if len(parts) == 1:
         return wide(m, parts[0])
     total = b.add(parts[0], parts[1])

@@ -61,6 +61,12 @@ LIKE = {
 """Operations that give one number everywhere; None where an argument says which."""
 
 
+def shape_of(node: Any) -> tuple[int, ...]:
+    """Return the shape of a node's result, or of the first of its results."""
+    given = node.meta["val"]
+    return tuple((given[0] if isinstance(given, list | tuple) else given).shape)
+
+
 def takes(handler: Callable[..., Any], given: Mapping[str, Any]) -> bool:
     """Return whether a handler accepts the arguments; an operation's overloads may have others."""
     try:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from fuseloom.frontends.torch.elementwise import on_stored
 from fuseloom.frontends.torch.moves import along
 from fuseloom.frontends.torch.reductions import mean_of
 from fuseloom.frontends.torch.values import Value
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 def _normalised(m: Importer, centred: Value, spread: Value, eps: float) -> Value:
     """``centred / sqrt(spread + eps)``; where nothing is stored, all is 0 and stays so."""
     b = m.builder
-    scale = b.on_stored(spread, lambda v: b.apply(Op.RSQRT, b.shift(v, eps)))
+    scale = on_stored(b, spread, lambda v: b.apply(Op.RSQRT, b.shift(v, eps)))
     return b.mul(centred, scale, "normal")
 
 

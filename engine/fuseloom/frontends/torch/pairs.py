@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fuseloom.errors import DataError
-from fuseloom.frontends.torch.builder import Feed, TorchBuilder
+from fuseloom.frontends.torch.builder import TorchBuilder
 from fuseloom.frontends.torch.capture import load_torch
 from fuseloom.frontends.torch.selections import elements, ones_at
-from fuseloom.frontends.torch.values import Selection
+from fuseloom.frontends.torch.values import Feed, Selection
 from fuseloom.wording import counted
 
 

@@ -3,16 +3,15 @@
 Graph layers ask how many edges there are, whether they are sorted, and which of them are loops, and
 so make tensors whose sizes depend on the values of an index.  Those are known when a module is
 imported, so the operations that it carries out are recorded one by one with what they are given.
-A recording holds for inputs by which the module would do the same; :func:`differences` tells
-whether others are such.
+A recording holds for inputs by which the module would do the same
+(:mod:`~fuseloom.frontends.torch.recorded_again`).
 """
 
 from __future__ import annotations
 
-import inspect
 import operator
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,11 +30,10 @@ from fuseloom.frontends.torch.aliases import (
 )
 from fuseloom.frontends.torch.capture import (
     Capture,
-    edge_data,
-    evaluating,
+    argument_names,
     first_line,
-    flattened,
     load_torch,
+    sized_call,
     tensors,
     without_fast_paths,
 )
@@ -52,43 +50,10 @@ _SHAPES = frozenset(
 )
 """Operations whose results follow from the shapes of their operands."""
 
-_COMPONENTS = frozenset(
-    {
-        *("crow_indices", "col_indices", "ccol_indices", "row_indices"),
-        *("indices", "_indices", "values", "_values"),
-    }
-)
-_LOSSY = frozenset({"unfold_backward"})
-"""What ``torch.export`` makes of a write to windows: elements between them become 0."""
 _MARKING = frozenset({"_coalesced_", "detach_", "requires_grad_"})
 """Operations that change what is known of a tensor, not its elements."""
 
 _OWN = Path(__file__).parent
-
-
-def export_suffices(exported: Any) -> bool:
-    """Return whether a graph of ``torch.export`` has sizes that are all known, and right.
-
-    Sizes that depend on the values of an index are symbols in it, and of a sparse tensor's
-    components it does not know how many there are; after a write to windows it has zeros between
-    them.  What runs under ``torch.autocast``,
-    ``checkpoint`` or ``vmap`` stands in graphs of its own, or in calls of Python.
-    """
-    torch = load_torch()
-    for node in exported.graph.nodes:
-        if node.op != "call_function":
-            continue
-        schema = getattr(node.target, "_schema", None)
-        if schema is None and node.target is not operator.getitem:
-            return False
-        if schema is not None and schema.name.split("::")[-1] in _COMPONENTS | _LOSSY:
-            return False
-        for val in flattened(node.meta.get("val")):
-            if isinstance(val, torch.SymInt | torch.SymFloat | torch.SymBool):
-                return False
-            if isinstance(val, torch.Tensor) and not all(isinstance(n, int) for n in val.shape):
-                return False
-    return True
 
 
 def record(module: Any, inputs: tuple[Any, ...], loose: frozenset[int]) -> Capture:
@@ -157,7 +122,7 @@ class _Recorder:
         self.given: set[int] = set()  # storages that are the caller's
         self.inside: set[int] = set()  # storages that sparse tensors are made of
         self.depth = len(traceback.extract_stack())
-        self.names = [*_argument_names(torch, module, inputs)]
+        self.names = [*argument_names(torch, module, inputs)]
         for place, (label, leaf) in enumerate(self.names):
             node = self._placeholder(label, label)
             self.arguments.append(node.name)
@@ -281,7 +246,7 @@ class _Recorder:
             outputs = {a.name for a in func._schema.arguments if a.is_out}
             given = {key: value for key, value in given.items() if key not in outputs}
         nodes = pytree.tree_map_only(torch.Tensor, self.node_of, (tuple(args), given))
-        target, nodes = _sized(torch, func if form is None else form, *nodes)
+        target, nodes = sized_call(torch, func if form is None else form, *nodes)
         node = self.graph.create_node("call_function", target, *nodes, name=name)
         node.meta["stack_trace"] = self._place()
         unsure = any(n.name in self.branching for n in node.all_input_nodes)
@@ -433,37 +398,6 @@ class _Recorder:
         )
 
 
-def _argument_names(torch: Any, module: Any, inputs: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
-    """A name for each leaf of the inputs: the argument's, with what leads to it."""
-    try:
-        names = list(inspect.signature(module.forward).parameters.values())
-    except (TypeError, ValueError):
-        names = []
-    for place, given in enumerate(inputs):
-        own = names[min(place, len(names) - 1)] if names else None
-        label = own.name if own is not None else f"input_{place}"
-        if own is not None and own.kind is inspect.Parameter.VAR_POSITIONAL:
-            label = f"{label}_{place - len(names) + 1}"
-        leaves = torch.utils._pytree.tree_leaves(given)
-        nested = len(leaves) != 1 or leaves[0] is not given
-        for part, leaf in enumerate(leaves):
-            yield (f"{label}_{part}" if nested else label), leaf
-
-
-def _sized(torch: Any, func: Any, args: Any, kwargs: Any) -> tuple[Any, tuple[Any, Any]]:
-    """With a shape in place of a tensor of which only the shape counts."""
-    aten = torch.ops.aten
-    like = {
-        aten.expand_as.default: aten.expand.default,
-        aten.view_as.default: aten.view.default,
-        aten.reshape_as.default: aten.reshape.default,
-    }
-    if func not in like:
-        return func, (args, kwargs)
-    given, other = args
-    return like[func], ((given, list(other.meta["val"].shape)), {})
-
-
 def _shaped(torch: Any, tensor: Any) -> Any:
     return torch.empty(tuple(tensor.shape), dtype=tensor.dtype, device="meta")
 
@@ -483,47 +417,3 @@ def _refused(node: Any, what: str) -> ProgramError:
     return refusal(
         node, what, "the program is the same for all inputs: compute with masks instead, or copy"
     )
-
-
-def differences(old: Capture, new: Capture) -> bool:
-    """Return whether two recordings of a module have different operations."""
-    torch = load_torch()
-
-    def text(node: Any) -> tuple[str, ...]:
-        made = [t for t in flattened(node.meta.get("val")) if isinstance(t, torch.Tensor)]
-        shapes = [(tuple(t.shape), t.dtype) for t in made]
-        return str(node.target), repr(node.args), repr(node.kwargs), repr(shapes)
-
-    if len(old.nodes) != len(new.nodes) or any(
-        text(a) != text(b) for a, b in zip(old.nodes, new.nodes, strict=True)
-    ):
-        return True
-    return not all(
-        name in new.constants and _equal(torch, held, new.constants[name])
-        for name, held in old.constants.items()
-    )
-
-
-def _equal(torch: Any, a: Any, b: Any) -> bool:
-    return a is b or a.data_ptr() == b.data_ptr() or bool(torch.equal(a, b))
-
-
-def check_same(capture: Capture, module: Any, inputs: tuple[Any, ...]) -> None:
-    """Refuse inputs by which a module does something else than what was recorded of it.
-
-    Raises
-    ------
-    DataError
-        They lead to other operations or sizes.
-    """
-    given = flattened(inputs)
-    if not capture.recorded or len(given) != len(capture.arguments):
-        return
-    with evaluating(module):
-        new = record(module, inputs, edge_data(inputs))
-    if differences(capture, new):
-        raise DataError(
-            "with these inputs the module does other operations, or on other sizes, than with "
-            "those that the program was made for",
-            hint="import the module again with these inputs",
-        )

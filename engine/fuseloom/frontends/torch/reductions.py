@@ -7,11 +7,13 @@ from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from fuseloom.frontends.torch.elementwise import larger, smaller
 from fuseloom.frontends.torch.values import Support, Value
 from fuseloom.program import Op
 from fuseloom.wording import counted
 
 if TYPE_CHECKING:
+    from fuseloom.frontends.torch.builder import TorchBuilder
     from fuseloom.frontends.torch.importer import Importer
 
 
@@ -62,14 +64,14 @@ def amin(m: Importer, x: Any, dim: Any = None, keepdim: bool = False) -> Value:
 def max_(m: Importer, x: Any, dim: Any = None, keepdim: bool = False, other: Any = None) -> Any:
     """``max()`` and ``max(other)`` are values; ``max(dim)`` a pair of values and places."""
     if other is not None:
-        return m.builder.larger(m.value(x), m.value(other))
+        return larger(m.builder, m.value(x), m.value(other))
     result = amax(m, x, dim, keepdim)
     return result if dim is None else (result, _places(m, "argmax", x, dim, keepdim))
 
 
 def min_(m: Importer, x: Any, dim: Any = None, keepdim: bool = False, other: Any = None) -> Any:
     if other is not None:
-        return m.builder.smaller(m.value(x), m.value(other))
+        return smaller(m.builder, m.value(x), m.value(other))
     result = amin(m, x, dim, keepdim)
     return result if dim is None else (result, _places(m, "argmin", x, dim, keepdim))
 
@@ -139,8 +141,29 @@ def _shifted(m: Importer, value: Value, dim: int) -> tuple[Value, Value, list[in
         value = b.filled(value)
     value = b.stored_dims(value, dims)
     top = b.reduce(Op.MAX, value, dims, "max")
-    less = b.less_fiber(value, top, dims[0])
+    less = _less_fiber(b, value, top, dims[0])
     return less, _exponentials(m, less, value.support), dims
+
+
+def _pattern(b: TorchBuilder, value: Value) -> Value:
+    """Ones where a masked value has elements."""
+    if value.mask is not None:
+        return value.mask
+    return b.unary("ones", Op.EXP, b.unary("nothing", Op.SCALE, value, 0.0))
+
+
+def _less_fiber(b: TorchBuilder, value: Value, per_fiber: Value, dim: int) -> Value:
+    """A masked value less a number per fiber along ``dim``, on the elements that it has.
+
+    A sum that broadcasts keeps to the elements of the larger operand only in the sparse
+    mode, and only where the other lacks the innermost dimension.
+    """
+    inner = any(axis is not None for axis in value.axes[dim + 1 :])
+    if value.support is Support.MASKED and (b.mixed or inner):
+        here = replace(_pattern(b, value), support=Support.ZERO)
+        per_fiber = b.pointwise("spread", Op.MUL, [per_fiber, here], Support.ZERO)
+    result = b.pointwise("less", Op.SUB, [value, per_fiber], value.support)
+    return replace(result, mask=value.mask)
 
 
 def _exponentials(m: Importer, less: Value, support: Support) -> Value:
@@ -177,7 +200,7 @@ def log_softmax_of(m: Importer, value: Value, dim: int) -> Value:
     total = b.unary("log", Op.LOG, b.reduce(Op.SUM, powers, dims, "sum"))
     if less.support is Support.MASKED:
         m.covers(less, dims[0])
-    return b.less_fiber(less, total, dims[0])
+    return _less_fiber(b, less, total, dims[0])
 
 
 def logsumexp(m: Importer, x: Any, dim: Any, keepdim: bool = False) -> Value:

@@ -14,6 +14,7 @@ from fuseloom.frontends.torch.conditions import everywhere
 from fuseloom.frontends.torch.gathers import chosen, vector
 from fuseloom.frontends.torch.indexing import held_index
 from fuseloom.frontends.torch.moves import along
+from fuseloom.frontends.torch.nodes import shape_of
 from fuseloom.frontends.torch.ranking import computed, scatter_by
 from fuseloom.frontends.torch.selections import fixed, selections_of
 from fuseloom.frontends.torch.values import Indices, Support, Value
@@ -136,7 +137,9 @@ def reduced(
         raise b.refuse(
             f"scattering that reduces by {reduce}", "sum, mean, amax and amin are supported"
         )
-    whole = all(n == value.shape[d] for d, n in enumerate(_shape(m)) if d != targets.dim)
+    whole = all(
+        n == value.shape[d] for d, n in enumerate(shape_of(m.builder.node)) if d != targets.dim
+    )
     total = targets.spread(targets.added(value))
     if not empty:
         if not include_self:
@@ -151,12 +154,8 @@ def reduced(
     return total
 
 
-def _shape(m: Importer) -> tuple[int, ...]:
-    return tuple(m.builder.node.meta["val"].shape)
-
-
 def _target(m: Importer, index: Any, dim: int) -> Targets:
-    shape = _shape(m)
+    shape = shape_of(m.builder.node)
     held_index(m, index)
     dim = m.builder.axis(dim, len(shape)) if shape else 0
     return Targets(m, index, dim, shape[dim] if shape else 1)
@@ -202,7 +201,7 @@ def scatter(
         return scatter_by(m, x, dim, index, new)
     given = src if src is not None else value
     number = given if isinstance(given, int | float) else None
-    if not _shape(m):
+    if not shape_of(m.builder.node):
         return copy(m, x, given)
     targets = _target(m, index, dim)
     if targets.empty:
@@ -219,7 +218,7 @@ def _set(m: Importer, targets: Targets, number: float, x: Any) -> Value:
     """``x`` with a number at the targets, which may be the same ones several times."""
     b = m.builder
     whole = all(n == k for n, k in _others(m, targets))
-    hit = targets.counts(lambda n: n > 0, "hit", whole).expanded(_shape(m))
+    hit = targets.counts(lambda n: n > 0, "hit", whole).expanded(shape_of(m.builder.node))
     moved = b.scale(hit, number, "written")
     if m.number(x) == 0:
         return moved
@@ -231,7 +230,11 @@ def _set(m: Importer, targets: Targets, number: float, x: Any) -> Value:
 def _others(m: Importer, targets: Targets) -> list[tuple[int, int]]:
     """Sizes of the result and of the index along the dimensions that are not scattered along."""
     held = held_index(m, targets.index)
-    pairs = list(zip(_shape(m), held.shape, strict=True)) if held.dim() == len(_shape(m)) else []
+    pairs = (
+        list(zip(shape_of(m.builder.node), held.shape, strict=True))
+        if held.dim() == len(shape_of(m.builder.node))
+        else []
+    )
     return [pair for d, pair in enumerate(pairs) if d != targets.dim]
 
 
@@ -243,7 +246,7 @@ def _written(m: Importer, targets: Targets, new: Value, x: Any) -> Value:
         dims = [None if d == dim else d for d in range(new.rank)]
         one = new.picked(dims, [1 if d == dim else n for d, n in enumerate(new.shape)])
         hit = targets.counts(lambda n: n > 0, "hit", whole)
-        moved = b.mul(targets.spread(one), hit, "moved").expanded(_shape(m))
+        moved = b.mul(targets.spread(one), hit, "moved").expanded(shape_of(m.builder.node))
         return kept_and(m, x, targets.counts(lambda n: n == 0, "kept", whole), moved)
     stays = targets.counts(partial(once, m), "kept", whole)
     return kept_and(m, x, stays, targets.spread(targets.added(new)))
@@ -280,9 +283,9 @@ def index_copy(m: Importer, x: Any, dim: int, index: Any, source: Any) -> Value:
 
 def index_fill(m: Importer, x: Any, dim: int, index: Any, value: Any) -> Value:
     """One value in rows that an index names."""
-    if _nothing(m, index) or not _shape(m):
+    if _nothing(m, index) or not shape_of(m.builder.node):
         return m.value(x) if _nothing(m, index) else copy(m, x, value)
-    shape, entries = _shape(m), vector(m, index, 0)
+    shape, entries = shape_of(m.builder.node), vector(m, index, 0)
     dim = m.builder.axis(dim, len(shape))
     targets = Targets(m, index, dim, shape[dim], entries)
     number = m.number(value)
@@ -355,7 +358,7 @@ def _repeats(held: Sequence[Any]) -> bool:
 def _put(m: Importer, x: Any, indices: Sequence[Any], values: Any, accumulate: bool) -> Value:
     """By indices of several dimensions, or of dimensions that are not neighbours."""
     torch = m.torch
-    shape = _shape(m)
+    shape = shape_of(m.builder.node)
     order = torch.arange(math.prod(shape)).reshape(shape)
 
     def places(env: Mapping[str, Any]) -> Any:

@@ -11,9 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fuseloom.frontends.torch import products, reductions
-from fuseloom.frontends.torch.builder import Feed
 from fuseloom.frontends.torch.selections import ones_at
-from fuseloom.frontends.torch.values import Support, Value
+from fuseloom.frontends.torch.values import Feed, Support, Value
 from fuseloom.program import Op
 from fuseloom.program.formats import LevelFormat
 

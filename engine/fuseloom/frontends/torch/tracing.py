@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import io
 import logging
+import operator
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
@@ -12,9 +13,27 @@ from typing import Any
 
 from fuseloom.errors import DataError, ProgramError
 from fuseloom.frontends.torch.adapting import adapted
-from fuseloom.frontends.torch.capture import Capture, edge_data, first_line, load_torch, tensors
+from fuseloom.frontends.torch.capture import (
+    Capture,
+    edge_data,
+    first_line,
+    flattened,
+    load_torch,
+    tensors,
+)
 from fuseloom.frontends.torch.messages import refusal
-from fuseloom.frontends.torch.recording import export_suffices, record
+from fuseloom.frontends.torch.recording import record
+
+_COMPONENTS = frozenset(
+    {
+        *("crow_indices", "col_indices", "ccol_indices", "row_indices"),
+        *("indices", "_indices", "values", "_values"),
+    }
+)
+
+
+_LOSSY = frozenset({"unfold_backward"})
+"""What ``torch.export`` makes of a write to windows: elements between them become 0."""
 
 
 def trace(module: Any, inputs: tuple[Any, ...]) -> Capture:
@@ -123,3 +142,28 @@ def _capture(exported: Any) -> Capture:
         if spec.kind.name == "USER_OUTPUT"
     ]
     return Capture(nodes, constants, tuple(arguments), labels, tuple(returned))
+
+
+def export_suffices(exported: Any) -> bool:
+    """Return whether a graph of ``torch.export`` has sizes that are all known, and right.
+
+    Sizes that depend on the values of an index are symbols in it, and of a sparse tensor's
+    components it does not know how many there are; after a write to windows it has zeros between
+    them.  What runs under ``torch.autocast``,
+    ``checkpoint`` or ``vmap`` stands in graphs of its own, or in calls of Python.
+    """
+    torch = load_torch()
+    for node in exported.graph.nodes:
+        if node.op != "call_function":
+            continue
+        schema = getattr(node.target, "_schema", None)
+        if schema is None and node.target is not operator.getitem:
+            return False
+        if schema is not None and schema.name.split("::")[-1] in _COMPONENTS | _LOSSY:
+            return False
+        for val in flattened(node.meta.get("val")):
+            if isinstance(val, torch.SymInt | torch.SymFloat | torch.SymBool):
+                return False
+            if isinstance(val, torch.Tensor) and not all(isinstance(n, int) for n in val.shape):
+                return False
+    return True

@@ -122,3 +122,31 @@ class Value:
         offset = len(shape) - self.rank
         dims: list[int | None] = [None] * offset + list(range(self.rank))
         return self.picked(dims, shape)
+
+
+Fetch = Callable[[Mapping[str, Any]], Any]
+"""A function that fetches an input's data from the known values of the traced graph."""
+
+
+@dataclass(frozen=True)
+class Feed:
+    """An input of the program.
+
+    Attributes
+    ----------
+    label : str
+        How messages and annotations call it.
+    fetch : callable
+        The tensor, of ``shape``, from the environment of known nodes.
+    origins : tuple of str
+        Labels of the inputs and parameters it is made of.
+    keep : bool
+        It holds ones where a mask keeps elements, and must be stored nowhere else.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    label: str
+    fetch: Fetch
+    origins: tuple[str, ...] = ()
+    keep: bool = False

@@ -17,8 +17,9 @@ from fuseloom.contraction.loopnest import interpreter
 from fuseloom.contraction.loopnest.generate import layouts
 from fuseloom.contraction.loopnest.ir import Assign, Nest, walk
 from fuseloom.contraction.loopnest.parser import parse_nest
-from fuseloom.contraction.networks import binary, from_einsum
+from fuseloom.contraction.networks import from_einsum
 from fuseloom.contraction.occupancy import Occupancy
+from fuseloom.contraction.paths import binary
 from fuseloom.contraction.random_data import scattered
 from fuseloom.contraction.ranking import Candidate, FusionScheme, ranked
 from fuseloom.contraction.shipped import shipped
