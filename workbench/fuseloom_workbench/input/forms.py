@@ -104,7 +104,7 @@ def set_format(session: Session, name: str, levels: Sequence[str], order: Sequen
             raise ProgramError(f"{name} cannot be declared as {format_text(wanted)}")
         return with_program(session.built, text)
 
-    session.edit(change, told=f"{name} is stored otherwise; Undo goes back.")
+    session.edit(change, "input", f"{name} is stored otherwise; Undo goes back.")
 
 
 def _with_format(program: Program, name: str, wanted: Format) -> Program:

@@ -114,7 +114,7 @@ def bind(session: Session, tensor: str, key: str, label: str) -> None:
 def unbind(session: Session, tensor: str) -> None:
     """Let an input have its own data again."""
     uploads = tuple(u for u in session.design.uploads if u.tensor != tensor)
-    session.edit(lambda: replace(session.design, uploads=uploads))
+    session.edit(lambda: replace(session.design, uploads=uploads), "input")
 
 
 def _bound(session: Session, new: list[Upload]) -> dict[str, Any]:
@@ -143,7 +143,7 @@ def _inputs(shapes: dict[str, tuple[int, ...]]) -> str:
 def _granted(session: Session, design: Design, told: str) -> None:
     """Show a design, or pass on why it cannot be."""
     refused: list[FuseloomError] = []
-    if not session.edit(lambda: design, told=told, refused=refused):
+    if not session.edit(lambda: design, "input", told, refused=refused):
         raise refused[0]
 
 

@@ -276,3 +276,12 @@ def with_order(design: Design, region: str, order: tuple[str, ...] | None) -> De
     """The design with one region's order chosen, or left to be the best one (None)."""
     orders = {name: chosen for name, chosen in design.orders.items() if name != region}
     return replace(design, orders=orders if order is None else {**orders, region: order})
+
+
+def region_after(shown: CompiledRegion, built: BuiltDesign) -> int:
+    """Return the number of the region that now has the first statement of the one shown."""
+    first = shown.region.statements[0].out.tensor
+    for number, region in enumerate(built.regions):
+        if any(s.out.tensor == first for s in region.region.statements):
+            return number
+    return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +13,7 @@ from fuseloom.dataflow.compilation import Compilation, CompiledRegion
 from fuseloom.dataflow.cost import Estimate
 from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.machine_text import read_machine
-from fuseloom.errors import FuseloomError, ProgramError, ScheduleError
-from fuseloom.wording import counted
+from fuseloom.errors import FuseloomError, ScheduleError
 from fuseloom_workbench.base.quantities import count
 from fuseloom_workbench.state import edits, repairs
 from fuseloom_workbench.state.answered import Answered
@@ -69,8 +69,6 @@ class Session(ViewState, Runs, Answered):
     )
     place = param.Tuple((0, 0), doc="Line and column of the last refusal; 0 is none.")
     run_limit = param.Number(RUN_LIMIT, doc="Seconds that a run may take here.")
-    most_text = param.Integer(100_000, doc="Characters of a program or schedule.")
-    most_statements = param.Integer(250, doc="Statements of an edited program.")
 
     ways: tuple[WayOut, ...] = ()
     """Ways to have what was refused last."""
@@ -149,7 +147,7 @@ class Session(ViewState, Runs, Answered):
                 return edits.with_data(self.design, data, seed)
             return edits.started(model, data, seed or 0, None, self.machine)
 
-        return self._try(change)
+        return self.edit(change)
 
     def set_options(self, given: Mapping[str, Any]) -> bool:
         """Give the model these sizes and densities, numbers or texts; its own for all others."""
@@ -159,7 +157,7 @@ class Session(ViewState, Runs, Answered):
             self.check_size(design)
             return design
 
-        return self._try(change, "sizes")
+        return self.edit(change, "sizes")
 
     def preset(self, name: str) -> bool:
         """Take over a schedule of the model by name."""
@@ -167,7 +165,7 @@ class Session(ViewState, Runs, Answered):
             return self.refuse(
                 ScheduleError(f"no preset is called {name!r}", hint=", ".join(self.presets))
             )
-        return self._try(lambda: edits.with_schedule(self.design, self.presets[name]))
+        return self.edit(lambda: edits.with_schedule(self.design, self.presets[name]))
 
     def set_schedule(self, text: str) -> bool:
         """Take over schedule text."""
@@ -176,7 +174,7 @@ class Session(ViewState, Runs, Answered):
             self.bounded(text)
             return edits.with_schedule(self.design, text)
 
-        return self._try(change, "text")
+        return self.edit(change, "text")
 
     def take(self, problem: str, schedule: str, told: str) -> bool:
         """Take over a schedule that was found for a problem, and say so.
@@ -189,7 +187,7 @@ class Session(ViewState, Runs, Answered):
                     "a schedule was found for what is not shown any more", hint="search again"
                 )
             )
-        return self._try(lambda: edits.with_schedule(self.design, schedule), told=told)
+        return self.edit(lambda: edits.with_schedule(self.design, schedule), told=told)
 
     def set_program(self, text: str) -> bool:
         """Take over program text; cuts and orders stay where the statements are the same."""
@@ -200,11 +198,11 @@ class Session(ViewState, Runs, Answered):
             self.check_size(design)
             return design
 
-        return self._try(change, "text")
+        return self.edit(change, "text")
 
     def set_machine(self, name_or_text: str) -> bool:
         """Simulate on another machine: a preset by name, or one described in TOML."""
-        return self._try(
+        return self.edit(
             lambda: replace(self.design, machine=read_machine(name_or_text)), "machine"
         )
 
@@ -215,15 +213,15 @@ class Session(ViewState, Runs, Answered):
             machine = replace(self.machine, channel_capacity=tokens_of(text))
             return replace(self.design, machine=machine)
 
-        return self._try(change, "machine")
+        return self.edit(change, "machine")
 
     def set_cuts(self, gaps: Iterable[int]) -> bool:
         """Cut exactly at these gaps between boxes."""
-        return self._try(lambda: edits.with_cuts(self.built, gaps))
+        return self.edit(lambda: edits.with_cuts(self.built, gaps))
 
     def move_boundary(self, gap: int, to: int) -> bool:
         """Move the boundary at one gap to another, past no other boundary."""
-        return self._try(lambda: edits.with_boundary_moved(self.built, gap, to))
+        return self.edit(lambda: edits.with_boundary_moved(self.built, gap, to))
 
     def add_boundary(self, gap: int) -> bool:
         """Cut a region in two."""
@@ -235,7 +233,7 @@ class Session(ViewState, Runs, Answered):
 
     def set_order(self, region: int, order: Sequence[str]) -> bool:
         """Choose a region's dataflow order, outermost index first."""
-        return self._try(
+        return self.edit(
             lambda: edits.with_region_order(self.built, region, order),
             "order",
             ways=lambda: repairs.of_order(self.built, region, order),
@@ -243,7 +241,7 @@ class Session(ViewState, Runs, Answered):
 
     def move_row(self, row: str, to: int) -> bool:
         """Move an index of the region shown to another place of the table's rows."""
-        return self._try(
+        return self.edit(
             lambda: edits.with_row_moved(self.built, self.region, row, to),
             "order",
             ways=lambda: repairs.of_order(
@@ -258,7 +256,7 @@ class Session(ViewState, Runs, Answered):
             return self.refuse(
                 ScheduleError("this is not offered any more", hint="ask again for what was refused")
             )
-        return self._try(lambda: chosen.design, self.topic)
+        return self.edit(lambda: chosen.design, self.topic)
 
     def choose_at(self, column: str, row: str, key: str) -> bool:
         """Take an entry of the menu of a cell of the region shown (``state/cells.py``).
@@ -271,7 +269,7 @@ class Session(ViewState, Runs, Answered):
         >>> "parallel T1..H: i by 4" in session.built.resolved
         True
         """
-        return self._try(lambda: with_choice(self.built, self.region, column, row, key), "order")
+        return self.edit(lambda: with_choice(self.built, self.region, column, row, key), "order")
 
     def undo(self) -> bool:
         """Back to the design before the last change."""
@@ -336,12 +334,11 @@ class Session(ViewState, Runs, Answered):
 
     def apply_suggestion(self, text: str) -> bool:
         """Carry out a change that was suggested, by its text; what it promises is kept."""
-        made = self.suggested.get(text)
-        if made is None or not made.applies:
+        chosen = self.suggested.get(text)
+        if chosen is None or not chosen.applies:
             return self.refuse(
                 ScheduleError("this is not suggested any more", hint="choose another change")
             )
-        chosen = made
 
         def change() -> Design:
             if chosen.schedule is None:
@@ -349,7 +346,7 @@ class Session(ViewState, Runs, Answered):
             return edits.with_kept_schedule(self.design, chosen.schedule)
 
         told = f"{chosen.text}: {chosen.promise.text} cycles. Run shows whether that holds."
-        if not self._try(change, told=told):
+        if not self.edit(change, told=told):
             return False
         self.promise(chosen.promise)
         return True
@@ -359,16 +356,15 @@ class Session(ViewState, Runs, Answered):
     def recall(self, configuration: str) -> bool:
         """Go back to a configuration that was run."""
         record = self.records.get(configuration)
-        return record is not None and self._try(lambda: record.design)
+        return record is not None and self.edit(lambda: record.design)
 
     def take_kept(self, key: str) -> bool:
         """Take over the schedule of a run of the store."""
-        found = next((run for run in self.others if run.key == key), None)
-        if found is None:
+        run = next((run for run in self.others if run.key == key), None)
+        if run is None:
             return self.refuse(
                 ScheduleError("that run is not shown any more", hint="choose another one")
             )
-        run = found
 
         def change() -> Design:
             self.bounded(run.schedule)
@@ -378,7 +374,7 @@ class Session(ViewState, Runs, Answered):
         told = f"A kept run of {cycles} was taken over; Undo goes back."
         if run.engine:
             told += f" Engine {run.engine} has done it: press Run to see what this one makes of it."
-        if not self._try(change, told=told):
+        if not self.edit(change, told=told):
             return False
         if self.built.resolved != run.schedule:
             self.message = f"{told} This engine reads its schedule in another way; press Run."
@@ -387,37 +383,7 @@ class Session(ViewState, Runs, Answered):
 
     # Inside -------------------------------------------------------------------------------
 
-    def bounded(self, text: str) -> None:
-        """Refuse a text that is too long."""
-        if len(text) > self.most_text:
-            raise ProgramError(
-                f"a text of {counted(len(text), 'character')}",
-                hint=f"at most {self.most_text:,} here",
-            )
-
     def edit(
-        self,
-        change: Callable[[], Design],
-        topic: str = "input",
-        told: str = "",
-        refused: list[FuseloomError] | None = None,
-    ) -> bool:
-        """Show the design that a change gives; with ``refused``, a reason goes there instead."""
-        return self._try(change, topic, told, refused=refused)
-
-    def check_size(self, design: Design) -> None:
-        """Refuse programs that are too long to be drawn."""
-        if design.text is None and not design.options:
-            return
-        self.bounded(design.text or "")
-        program = design.source.model.program
-        if len(program.statements) > self.most_statements:
-            raise ProgramError(
-                f"a program of {counted(len(program.statements), 'statement')}",
-                hint=f"at most {self.most_statements:,} here; the command line takes longer ones",
-            )
-
-    def _try(
         self,
         change: Callable[[], Design],
         topic: str = "fusion",
@@ -425,13 +391,17 @@ class Session(ViewState, Runs, Answered):
         ways: Callable[[], Sequence[WayOut]] = tuple,
         refused: list[FuseloomError] | None = None,
     ) -> bool:
+        """Show the design that a change gives; with ``refused``, a reason goes there instead."""
         try:
             built = build(change(), self.built)
         except FuseloomError as reason:
             if refused is not None:
                 refused.append(reason)
                 return False
-            return self.refuse(reason, topic, self._offered(ways))
+            offered: Sequence[WayOut] = ()
+            with suppress(FuseloomError):  # of what cannot even be asked for
+                offered = ways()
+            return self.refuse(reason, topic, offered)
         if built.design != self.design:
             self._steps.went(self._here or DesignStep.of(self.built, None))
             self._here = DesignStep.of(built, self.built)
@@ -441,7 +411,7 @@ class Session(ViewState, Runs, Answered):
     def _show(self, built: BuiltDesign, topic: str = "fusion", told: str = "") -> None:
         if self._here is None:
             self._here = DesignStep.of(built, None)
-        number = self._region_after(built)
+        number = 0 if self.built is None else edits.region_after(self.current, built)
         same = self.built is not None and built.compilation is self.built.compilation
         self.param.update(
             built=built,
@@ -459,23 +429,6 @@ class Session(ViewState, Runs, Answered):
         if self.record is not None:
             self.latest = self.record
         self.answers += 1
-
-    def _region_after(self, built: BuiltDesign) -> int:
-        """Return the region that now has the first statement of the region shown."""
-        if self.built is None:
-            return 0
-        first = self.current.region.statements[0].out.tensor
-        for number, region in enumerate(built.regions):
-            if any(s.out.tensor == first for s in region.region.statements):
-                return number
-        return 0
-
-    @staticmethod
-    def _offered(ways: Callable[[], Sequence[WayOut]]) -> Sequence[WayOut]:
-        try:
-            return ways()
-        except FuseloomError:  # what cannot even be asked for
-            return ()
 
     def refuse(
         self, reason: FuseloomError, topic: str = "fusion", ways: Sequence[WayOut] = ()
