@@ -75,3 +75,21 @@ def test_what_keeps_zero_keeps_a_sparse_result() -> None:
 def test_rrelu_that_trains_is_refused() -> None:
     with pytest.raises(ProgramError, match="rrelu"):
         imported(lambda x: F.rrelu(x.relu(), training=True), normal(3, 4))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x / 0.0,
+        lambda x: x // 0.0,
+        lambda x: torch.div(x, 0.0, rounding_mode="trunc"),
+        lambda x: torch.addcdiv(x, x, torch.zeros(4)),
+        lambda x: torch.addcdiv(x, x, torch.zeros_like(x), value=-2.0),
+    ],
+)
+def test_what_is_divided_by_the_number_zero_is_infinite(function: Callable[[Any], Any]) -> None:
+    x = normal(3, 4).abs() + 0.5
+    made = imported(function, x)
+    (result,) = fl.simulate(fl.compile(made.program), made.data).results.values()
+    assert (result.to_dense() == function(x).numpy()).all()
+    assert abs(result.to_dense()).min() == float("inf")

@@ -54,6 +54,17 @@ _QUOTIENTS: dict[str | None, Callable[..., Value]] = {
 }  # fmt: skip
 
 
+def addcdiv(m: Importer, x: Any, one: Any, other: Any, value: float = 1.0) -> Value:
+    """``x + v a / b``; what is divided by the number 0 is infinite, as in :func:`quotient`."""
+    if m.number(other) == 0:
+        share = m.builder.scale(quotient(m, one, other), value)
+        return m.builder.add(m.value(x), share)
+    return _ADDCDIV(m, x, one, other, value=value)
+
+
+_ADDCDIV = handler_of(functions.addcdiv)
+
+
 def negative(x: Node) -> Node:
     return -x
 
@@ -141,7 +152,7 @@ def prod(
 _NAMED = (
     *("gelu", "silu", "leaky_relu", "elu", "selu", "celu", "softplus", "mish", "log_sigmoid"),
     *("hardtanh", "relu6", "hardsigmoid", "hardswish", "softshrink", "hardshrink", "threshold"),
-    *("addcmul", "addcdiv", "lerp", "logaddexp", "cosh", "sinh", "reciprocal", "exp2", "log2"),
+    *("addcmul", "lerp", "logaddexp", "cosh", "sinh", "reciprocal", "exp2", "log2"),
     *("log10", "square", "clamp", "floor_divide", "remainder", "fmod", "tan", "erfc"),
 )
 """Functions that have PyTorch's own name in the algebra."""
@@ -160,5 +171,5 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "clip": handler_of(functions.clamp), "clamp_min": handler_of(at_least),
     "clamp_max": handler_of(at_most), "hypot": handler_of(functions.hypotenuse),
     "round": handler_of(functions.nearest), "frac": handler_of(functions.fraction),
-    "prelu": prelu, "rrelu": rrelu, "glu": glu, "prod": prod,
+    "addcdiv": addcdiv, "prelu": prelu, "rrelu": rrelu, "glu": glu, "prod": prod,
 }  # fmt: skip
