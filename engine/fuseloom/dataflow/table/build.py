@@ -154,9 +154,8 @@ class _TreeBuilder:
     def _name_columns(self) -> None:
         def add(name: str, view: PlacedView, nest: tuple[str, ...], statement: str) -> None:
             leaf = isinstance(view, PlacedLeaf)
-            self.draft.columns.append(
-                Column(name, view.tensor, view.indices, nest, leaf, statement)
-            )
+            column = Column(name, view.tensor, view.indices, nest, leaf, statement)
+            self.draft.columns.append(column)
 
         named: set[int] = set()
 
@@ -342,14 +341,15 @@ class _TreeBuilder:
             inner = left[at + 1 :]
             if not inner:
                 zero = not placed.indices and not any(x in placed.reduced for x, _ in left[:at])
-                value = Fold(maximum, value, r, left[at][1], self._guide(placed, at, left), zero)
+                guide = self.emptiness.guide(left[:at])
+                value = Fold(maximum, value, r, left[at][1], guide, zero)
                 left = left[:at]
             else:
                 accumulator = self._accumulator(placed, r, left[at][1], inner, value)
                 value = Accumulated(accumulator.name)
                 left = [*left[:at], *((x, accumulator.emitted(x, raw=True).name) for x, _ in inner)]
                 if not any(x in placed.reduced for x, _ in left):
-                    self._emits(placed, accumulator)
+                    self.emits |= {(id(placed), x): accumulator.name for x in accumulator.indices}
         self.results[id(placed)] = value
 
     def _accumulator(
@@ -405,13 +405,8 @@ class _TreeBuilder:
             self.emptiness.absent(producer),
         )
         self._add(accumulator, placed)
-        self._emits(placed, accumulator)
+        self.emits |= {(id(placed), x): accumulator.name for x in accumulator.indices}
         self.results[id(placed)] = Accumulated(accumulator.name)
-
-    def _emits(self, placed: Placed, accumulator: Accumulator) -> None:
-        """An instance's last accumulator: its levels are what consumers join."""
-        for x in accumulator.indices:
-            self.emits[id(placed), x] = accumulator.name
 
     def _align(self) -> None:
         """Tell accumulators of higher order which levels their outer levels take part in."""
@@ -425,15 +420,6 @@ class _TreeBuilder:
                     for k in range(accumulator.order - 1)
                 )
                 self.draft.accumulators[name] = replace(accumulator, joined=joined)
-
-    def _guide(self, placed: Placed, at: int, left: list[tuple[str, str]]) -> str | None:
-        """The level outside a reduced one, where it or one outside it may be empty."""
-        prefix = tuple(x for x, _ in left[:at])
-        if any(self.emptiness.level(prefix[: k + 1]) for k in range(at)):
-            return left[at - 1][1]
-        return None
-
-    # Output and merge -------------------------------------------------------------------------
 
     def _output(self) -> Output:
         root = self.joins.root

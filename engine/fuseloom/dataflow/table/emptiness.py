@@ -6,7 +6,7 @@ conservative: "may be" is always right, "never" is a promise.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from fuseloom.dataflow.fusion.nests import Placed, PlacedLeaf, PlacedView
@@ -68,6 +68,13 @@ class Emptiness:
     def level(self, prefix: Prefix) -> bool:
         """Return whether fibers of this level may be empty."""
         return unwound(self._level(prefix))
+
+    def guide(self, outside: Sequence[tuple[str, str]]) -> str | None:
+        """The innermost of some levels, by index and name, if one of them may be empty."""
+        prefix = tuple(x for x, _ in outside)
+        if any(self.level(prefix[: k + 1]) for k in range(len(prefix))):
+            return outside[-1][1]
+        return None
 
     def tree(self, tree: Tree, prefix: Prefix) -> bool:
         """Return whether fibers of a join tree at a prefix may be empty."""
