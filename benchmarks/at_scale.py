@@ -27,8 +27,8 @@ from fuseloom.atomic_files import replacing
 from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.cost import EstimateMode, RegionEstimate, estimate
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.passes.buffers import size_buffers
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.errors import FuseloomError, LimitError
 from fuseloom.program import parse

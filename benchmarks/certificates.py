@@ -24,8 +24,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.method import Dataflow
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.errors import DataError, FuseloomError, SimulationError
 from fuseloom.exploration.search import Search
 from fuseloom.program import Program, parse

@@ -30,7 +30,7 @@ from scipy.stats import spearmanr
 from benchmarks.spaces import FAMILIES, PROGRAMS, Key, ProgramSpace, space
 from fuseloom.dataflow.cost import EstimateContext, EstimateMode, RegionEstimate
 from fuseloom.dataflow.cost.estimate import estimate_region
-from fuseloom.dataflow.sim.machine import PRESETS, Machine
+from fuseloom.dataflow.machine import PRESETS, Machine
 from fuseloom.errors import DataError
 
 RHO, REGRET = 0.95, 1.05

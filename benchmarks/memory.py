@@ -17,9 +17,9 @@ from typing import Any
 import numba
 import numpy as np
 
+from fuseloom.dataflow.dram import Config, Dram, Ideal, MemoryStats, build, ddr4_3200, hbm2
+from fuseloom.dataflow.dram.state import LAST
 from fuseloom.dataflow.sim.compiled.dram import advance, answer_tag, answer_time, push
-from fuseloom.dataflow.sim.dram import Config, Dram, Ideal, MemoryStats, build, ddr4_3200, hbm2
-from fuseloom.dataflow.sim.dram.state import LAST
 
 CLOCK = 1e9
 REQUESTERS = 2, 8, 64

@@ -19,9 +19,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks.simulator import matrix, spmm_ijk, spmm_ikj
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.compiled import simulation as compiled
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Observe
 
 LEVELS = (

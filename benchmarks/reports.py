@@ -18,10 +18,10 @@ import scipy.sparse as sp
 
 from benchmarks.simulator import matrix, spmm_ijk, spmm_ikj
 from benchmarks.tiles import products
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.compiled import simulation as compiled
 from fuseloom.dataflow.sim.golden import interpreter
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.ports import with_ports
 from fuseloom.dataflow.sim.reports import Progress
 from fuseloom.dataflow.sim.result import EngineResult

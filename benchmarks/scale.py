@@ -21,9 +21,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks.simulator import Sketch, matrix, spmm_ijk, spmm_ikj
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.compiled import simulation as compiled
-from fuseloom.dataflow.sim.machine import Machine
 
 COLUMNS = 128
 BIG = (235_868, 2_400_000)

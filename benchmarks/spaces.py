@@ -22,10 +22,10 @@ from fuseloom.dataflow.compiler import compile_program, compile_region
 from fuseloom.dataflow.fusion.classes import nest_classes
 from fuseloom.dataflow.fusion.fuse import fuse
 from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.passes.buffers import size_buffers
 from fuseloom.dataflow.sim.binding import bind
 from fuseloom.dataflow.sim.engines import run_graph
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.errors import FuseloomError
 from fuseloom.program import Program, StoredTensor, parse

@@ -35,6 +35,7 @@ PACKAGES = (
     "fuseloom.dataflow.samml",
     "fuseloom.dataflow.samml.passes",
     "fuseloom.dataflow.samml.exchange",
+    "fuseloom.dataflow.machine",
     "fuseloom.dataflow.sim",
     "fuseloom.dataflow.sim.steps",
     "fuseloom.dataflow.cost",

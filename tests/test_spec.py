@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from fuseloom.dataflow.machine import Machine, Quirks
 from fuseloom.dataflow.samml.catalogue import CATALOGUE
 from fuseloom.dataflow.sim.conformance.bench import BenchRun, bench
-from fuseloom.dataflow.sim.machine import Machine, Quirks
 
 ROOT = Path(__file__).parent.parent
 SPEC = ROOT / "docs" / "spec"

@@ -27,7 +27,7 @@ _PUBLIC = {
     "Compilation": ("fuseloom.dataflow.compiler", "Compilation"),
     "to_dot": ("fuseloom.dataflow.samml.dot", "to_dot"),
     "Limits": ("fuseloom.dataflow.sim.reports", "Limits"),
-    "Machine": ("fuseloom.dataflow.sim.machine", "Machine"),
+    "Machine": ("fuseloom.dataflow.machine", "Machine"),
     "Observe": ("fuseloom.dataflow.sim.observe", "Observe"),
     "simulate": ("fuseloom.dataflow.sim.program_runs", "simulate"),
     "estimate": ("fuseloom.dataflow.cost", "estimate"),

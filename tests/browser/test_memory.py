@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from panel.tests.util import wait_until
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.explain.data import PAGE, observation
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.dataflow.sim.records import program_record
 from fuseloom_workbench.memory.memory_panel import MemoryPanel

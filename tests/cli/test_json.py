@@ -15,9 +15,9 @@ from jsonschema import Draft202012Validator
 
 from fuseloom.cli import main
 from fuseloom.cli.registry import COMMANDS
+from fuseloom.dataflow.machine import PRESETS, Machine
+from fuseloom.dataflow.machine.text import print_machine
 from fuseloom.dataflow.sim.conformance.judge import PRIMITIVES
-from fuseloom.dataflow.sim.machine import PRESETS, Machine
-from fuseloom.dataflow.sim.machine_text import print_machine
 from fuseloom.exploration.store import RunStore
 from fuseloom.exploration.store.table import export_runs
 from fuseloom.results.document import DocumentKind

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fuseloom.cli.machine import machine_of
-from fuseloom.dataflow.sim.machine import PRESETS, Machine
+from fuseloom.dataflow.machine import PRESETS, Machine
 from fuseloom.errors import SimulationError
 from tests.cli.commands import file, output
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.exchange import (
     TensorFolder,
     export_sam,
@@ -17,7 +18,6 @@ from fuseloom.dataflow.samml.exchange import (
     import_tortilla,
 )
 from fuseloom.dataflow.sim.imported_runs import ImportedRun, run_imported
-from fuseloom.dataflow.sim.machine import Machine
 
 HERE = Path(__file__).parent / "comal"
 CASES = json.loads((HERE / "index.json").read_text())

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.exchange import (
     TensorFolder,
     export_sam,
@@ -16,7 +17,6 @@ from fuseloom.dataflow.samml.exchange import (
     import_tortilla,
 )
 from fuseloom.dataflow.sim.imported_runs import run_imported
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.program.arrays import operand_shapes, read_npz, store_operand
 
 HERE = Path(__file__).parent / "sam"

@@ -10,8 +10,8 @@ import fuseloom as fl
 from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.cost.estimate import EstimateContext
 from fuseloom.dataflow.look_ups import LookUps, searchable, with_look_ups
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.orders import best_orders
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.program import check_data, parse
 
 EFFORT = 1e7

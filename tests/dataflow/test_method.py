@@ -11,8 +11,8 @@ from benchmarks.autoschedule import paths, problem
 from benchmarks.certificates import cuts, space
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.method import Dataflow
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.exploration.search import Search
 from fuseloom.models import load

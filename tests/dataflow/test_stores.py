@@ -10,7 +10,7 @@ import fuseloom as fl
 from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.fusion.directives import Store
 from fuseloom.dataflow.look_ups import LookUps
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.stores import stored_otherwise
 from fuseloom.errors import ScheduleError
 from fuseloom.models import load

@@ -19,11 +19,11 @@ import psutil
 import scipy.sparse as sp
 
 import fuseloom as fl
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.binding import bind
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.compiled import simulation as compiled
 from fuseloom.dataflow.sim.golden import interpreter
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.result import EngineResult
 from fuseloom.errors import SimulationError
 from fuseloom.program import check_data

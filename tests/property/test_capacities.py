@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.dataflow.what_if import capacity_pareto
 from tests.property.test_everything_at_once import draw

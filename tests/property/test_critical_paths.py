@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+from fuseloom.dataflow.dram import Ideal, hbm2
+from fuseloom.dataflow.machine import Machine
+from fuseloom.dataflow.machine.timing import binary_timing, load_timing, unary_timing
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.compiled import simulation as compiled
-from fuseloom.dataflow.sim.dram import Ideal, hbm2
 from fuseloom.dataflow.sim.explain.causes import LoggedCauses
 from fuseloom.dataflow.sim.explain.critical import CriticalPath, PathCause, critical_path
 from fuseloom.dataflow.sim.golden import interpreter
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Observe
 from fuseloom.dataflow.sim.ports import with_ports
 from fuseloom.dataflow.sim.result import EngineResult
-from fuseloom.dataflow.sim.timing import binary_timing, load_timing, unary_timing
 from fuseloom.errors import SimulationError
 from tests.property.noted_causes import exact_path
 from tests.property.random_graphs import random_graph

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.tile_values import is_tiled
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.compiled import observing
@@ -17,7 +18,6 @@ from fuseloom.dataflow.sim.events.spool import REASONS
 from fuseloom.dataflow.sim.events.store import EventStore
 from fuseloom.dataflow.sim.events.windows import intervals_of
 from fuseloom.dataflow.sim.golden import interpreter
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import BUSY, IDLE, INPUT, MEMORY, ROOM, Observe
 from fuseloom.dataflow.sim.ports import with_ports
 from fuseloom.dataflow.sim.program_runs import simulate

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.catalogue import CATALOGUE
 from fuseloom.dataflow.samml.tile_values import is_tiled
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.compiled import simulation as compiled
 from fuseloom.dataflow.sim.compiled import stores
 from fuseloom.dataflow.sim.golden import interpreter
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.result import EngineResult
 from fuseloom.errors import DeadlockError, SimulationError
 from tests.property.random_graphs import random_graph

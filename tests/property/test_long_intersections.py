@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse
 
 import fuseloom as fl
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.machine import Machine
 
 FORMATS = {"csr": "csc", "dcsr": "dcsc", "dense": "dense order 1,0"}
 """Of a matrix and, for the same storage, of its transpose."""

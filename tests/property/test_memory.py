@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from fuseloom.dataflow.dram import Config, Ideal, Queues, ddr4_3200, hbm2
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.tile_values import is_tiled
 from fuseloom.dataflow.sim.compiled import simulation as compiled
-from fuseloom.dataflow.sim.dram import Config, Ideal, Queues, ddr4_3200, hbm2
 from fuseloom.dataflow.sim.golden import interpreter
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.ports import with_ports
 from fuseloom.dataflow.sim.result import EngineResult
 from fuseloom.errors import SimulationError

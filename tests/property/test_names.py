@@ -18,6 +18,7 @@ from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.cost import estimate
 from fuseloom.dataflow.cost.exact import EXECUTIONS
 from fuseloom.dataflow.cost.rules import RULES
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml import catalogue
 from fuseloom.dataflow.samml.catalogue import CATALOGUE
 from fuseloom.dataflow.samml.dot import to_dot
@@ -31,7 +32,6 @@ from fuseloom.dataflow.sim.compiled.pacing import paced_streams
 from fuseloom.dataflow.sim.engines import run_graph
 from fuseloom.dataflow.sim.explain.critical import critical_path
 from fuseloom.dataflow.sim.golden import registry
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Observe
 from fuseloom.dataflow.sim.ports import with_ports
 from fuseloom.dataflow.sim.reports import InputStreams

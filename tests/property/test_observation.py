@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from fuseloom.dataflow.machine import Machine
+from fuseloom.dataflow.machine.timing import latencies
 from fuseloom.dataflow.sim.compiled import observing as observer
 from fuseloom.dataflow.sim.compiled import simulation as compiled
 from fuseloom.dataflow.sim.compiled.pacing import paced_streams
 from fuseloom.dataflow.sim.golden import interpreter
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import BUSY, IDLE, INPUT, ROOM, Observe, Observed, StreamLog
 from fuseloom.dataflow.sim.result import EngineResult
-from fuseloom.dataflow.sim.timing import latencies
 from fuseloom.errors import SimulationError
 from tests.property.random_graphs import random_graph
 from tests.property.test_kernels_equal_golden import difference, outcome

@@ -5,8 +5,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.conformance.bench import bench
-from fuseloom.dataflow.sim.machine import Machine
 
 VALUES = st.integers(-3, 3)
 CAPACITIES = st.sampled_from([1, 2, 3, 16, None])

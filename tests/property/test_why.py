@@ -16,8 +16,8 @@ import pytest
 from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.cost import EstimateContext, estimate
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.explain.data import Detail
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Observe
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.dataflow.sim.records import program_record

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.explain.data import PAGE, observation
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.dataflow.sim.records import program_record
 from fuseloom_workbench.state.records import source_of

@@ -15,8 +15,8 @@ from fuseloom.cli.region_documents import CompiledRegionData
 from fuseloom.contraction.solution import SolutionData
 from fuseloom.dataflow.cost.on_chip import OnChip
 from fuseloom.dataflow.cost.why import Provenance
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.conformance.conform import Replayed
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.what_if import Variant
 from fuseloom.experiments.claims import Claim
 from fuseloom.experiments.recipe import AccountingMode, ExperimentSize

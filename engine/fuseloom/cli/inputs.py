@@ -19,7 +19,7 @@ from fuseloom.cli.models import given_options, with_option
 from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.fusion.schedule import Schedule
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.machine import Machine
 from fuseloom.errors import DataError, ProgramError, ScheduleError
 from fuseloom.models import (
     DATASETS,

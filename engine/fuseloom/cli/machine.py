@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fuseloom.cli.command import Command, complete_with, json_option, positive, print_json
-from fuseloom.dataflow.sim.machine import PRESETS, Machine
-from fuseloom.dataflow.sim.machine_text import MAX_SIZE, parse_machine, print_machine
+from fuseloom.dataflow.machine import PRESETS, Machine
+from fuseloom.dataflow.machine.text import MAX_SIZE, parse_machine, print_machine
 from fuseloom.errors import SimulationError
 from fuseloom.program import regular_files
 from fuseloom.program.formats import suggestion

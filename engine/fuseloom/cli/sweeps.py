@@ -12,7 +12,7 @@ from fuseloom.cli.inputs import MAX_FILE, model_of, problem
 from fuseloom.cli.limits import add_limits, limits_of
 from fuseloom.cli.machine import machine_of
 from fuseloom.cli.models import given_options
-from fuseloom.dataflow.sim.machine import PRESETS, Machine
+from fuseloom.dataflow.machine import PRESETS, Machine
 from fuseloom.errors import ScheduleError, UsageError
 from fuseloom.exploration.store import State
 from fuseloom.exploration.store.location import VARIABLE

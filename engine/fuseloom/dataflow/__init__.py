@@ -2,8 +2,8 @@
 
 Takes a :class:`~fuseloom.program.Program` and a schedule; gives one dataflow graph per region, its
 run to the cycle on a machine, and its analytical cost.  Packages, each importing only those before
-it: ``fusion``, ``table``, ``samml``, the compiler that joins them, ``sim``, ``cost``, and the
-ranking of orders.
+it: ``fusion``, ``table``, ``samml``, the compiler that joins them, ``machine``, ``sim`` beside
+``cost``, and the ranking of orders.
 """
 
-__all__ = ["compiler", "cost", "fusion", "orders", "samml", "sim", "table"]
+__all__ = ["compiler", "cost", "fusion", "machine", "orders", "samml", "sim", "table"]

@@ -26,7 +26,7 @@ from fuseloom.dataflow.fusion.prepare import prepare
 from fuseloom.dataflow.fusion.regions import RegionSpan, partition
 from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.fusion.sequence import sequenced
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.output import output_tensor
 from fuseloom.dataflow.sim.program_runs import do_reshapes, simulate_region
 from fuseloom.dataflow.sim.reports import Limits

@@ -20,7 +20,7 @@ from fuseloom.dataflow.fusion.classes import NestClass, nest_classes
 from fuseloom.dataflow.fusion.pog import count_text, orders_text
 from fuseloom.dataflow.fusion.region import FusedRegion
 from fuseloom.dataflow.look_ups import LookUps, building, with_look_ups
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.stores import with_dense_levels
 from fuseloom.display import bar, shown, table, tag
 from fuseloom.errors import FuseloomError, OrderError

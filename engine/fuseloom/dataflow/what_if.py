@@ -17,7 +17,7 @@ from fuseloom.dataflow.compiler import compile_region
 from fuseloom.dataflow.cost import Estimate, EstimateMode, estimate
 from fuseloom.dataflow.cost.estimate import EstimateContext
 from fuseloom.dataflow.cost.executed import executed_region
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.machine import Machine
 from fuseloom.display import bar, shown, table
 from fuseloom.errors import DataError, FuseloomError
 from fuseloom.program.formats import suggestion

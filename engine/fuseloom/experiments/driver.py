@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.primitive import WORD
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.errors import DataError, FuseloomError
 from fuseloom.experiments import jobs
 from fuseloom.experiments.claims import Claim, judged, published

@@ -17,6 +17,7 @@ from typing import Any
 from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.cost import estimate
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.orders import best_orders
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph
@@ -24,7 +25,6 @@ from fuseloom.dataflow.samml.primitive import WORD
 from fuseloom.dataflow.samml.traits import Role
 from fuseloom.dataflow.sim.checking import CheckStep, check_outputs
 from fuseloom.dataflow.sim.explain.data import Detail
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.program_runs import RegionRun, Run, simulate
 from fuseloom.dataflow.sim.records import program_record
 from fuseloom.errors import ScheduleError

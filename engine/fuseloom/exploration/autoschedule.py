@@ -15,8 +15,8 @@ from fuseloom.arguments import check_arguments
 from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.method import FORMATS, KEPT, Dataflow
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.program_runs import Run, simulate
 from fuseloom.dataflow.sim.reports import Limits
 from fuseloom.dataflow.space.stored import store_choices

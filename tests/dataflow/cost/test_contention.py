@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.cost import contention, estimate, sampling
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.program import parse
 

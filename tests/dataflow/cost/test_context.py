@@ -13,8 +13,8 @@ from fuseloom.dataflow.cost import estimate
 from fuseloom.dataflow.cost.context import EstimateContext, EstimateMode
 from fuseloom.dataflow.cost.estimate import estimate_region
 from fuseloom.dataflow.cost.statistics import ExpectedStatistics, MeasuredStatistics
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.orders import best_orders
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.errors import DataError
 from fuseloom.models import load

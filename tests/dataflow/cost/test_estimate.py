@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from functools import cache
 
 import numpy as np
@@ -80,3 +82,19 @@ def test_text() -> None:
 def test_data_that_do_not_fit() -> None:
     with pytest.raises(DataError, match="A"):
         estimate(compiled(PRODUCT.format(4, "csr")), {"A": np.eye(3), "X": np.eye(4)})
+
+
+ESTIMATED = """
+import sys
+import fuseloom as fl
+import fuseloom.dataflow.cost, fuseloom.dataflow.orders, fuseloom.dataflow.what_if
+spmv, data = fl.load("spmv")
+fl.estimate(fl.compile(spmv.program), data)
+print([name for name in sys.modules if name.startswith("fuseloom.dataflow.sim")])
+"""
+
+
+def test_an_estimate_imports_no_simulator() -> None:
+    command = [sys.executable, "-c", ESTIMATED]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

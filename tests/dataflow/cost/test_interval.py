@@ -8,7 +8,7 @@ import pytest
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.cost import EstimateMode, estimate, sampling
 from fuseloom.dataflow.cost.interval import STATISTICS, interval
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.program import parse
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 import fuseloom as fl
+from fuseloom.dataflow.machine import Machine
+from fuseloom.dataflow.machine.timing import binary_timing, load_timing, unary_timing
 from fuseloom.dataflow.samml.block_timing import FORMULAS, BlockTiming
 from fuseloom.dataflow.samml.graph import Node, Scalar
 from fuseloom.dataflow.samml.tile_values import interval, latency
 from fuseloom.dataflow.sim.conformance.bench import bench
-from fuseloom.dataflow.sim.machine import Machine
-from fuseloom.dataflow.sim.timing import binary_timing, load_timing, unary_timing
 from fuseloom.errors import GraphError, SimulationError
 from fuseloom.program import block_program
 

@@ -22,7 +22,7 @@ ACCUMULATORS = """
 from fuseloom.dataflow.table import cells
 cells.MAX_ACCUMULATOR_ORDER = 7
 from fuseloom.dataflow.samml.graph import Node
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.peeking import is_peeked
 for order in range(3, 8):
     node = Node(0, f"spacc{order}", tuple(range(order + 2)), (), {"fn": "add"})

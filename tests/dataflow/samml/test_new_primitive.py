@@ -90,7 +90,7 @@ from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.compiled.pacing import paced_streams
 from fuseloom.dataflow.sim.engines import run_graph
 from fuseloom.dataflow.sim.explain.critical import critical_path
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.observe import Observe
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.dataflow.sim.reports import InputStreams

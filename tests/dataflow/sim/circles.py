@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.machine import Machine
 
 OURS = Machine.default()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.graph import Graph, Node, Stream, StreamKind
-from fuseloom.dataflow.sim import EngineResult, Machine, bind, run_graph
+from fuseloom.dataflow.sim import EngineResult, bind, run_graph
 from fuseloom.program.formats import Format
 from fuseloom.program.storage import StoredTensor
 from fuseloom.program.types import Tensor

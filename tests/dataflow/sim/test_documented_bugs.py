@@ -34,11 +34,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.graph import Graph, Node, Stream, StreamKind
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.conformance.bench import BenchRun, bench
 from fuseloom.dataflow.sim.engines import run_graph
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.tokens import encode, is_number, parse_tokens
 from fuseloom.errors import DeadlockError, SimulationError
 

@@ -10,12 +10,12 @@ import pytest
 import scipy.sparse
 
 from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.exchange import export_sam, import_sam_text
 from fuseloom.dataflow.samml.exchange.record import ImportedGraph
 from fuseloom.dataflow.samml.graph import Graph, Node, Stream
 from fuseloom.dataflow.sim import imported_runs
 from fuseloom.dataflow.sim.imported_runs import ImportedRun, run_imported
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.errors import DataError, SimulationError
 from fuseloom.program import parse
 from fuseloom.program.storage import StoredTensor

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.explain.data import Detail
 from fuseloom.dataflow.sim.jobs import TARGET, job_request, run_job
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.dataflow.sim.records import program_record
 from fuseloom.dataflow.sim.reports import Limits

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.engines import run_graph
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import BUSY, IDLE, INPUT, MEMORY, ROOM, Observe, most_at_once
 from fuseloom.errors import SimulationError
 from tests.dataflow.sim.explain.test_critical import Sketch, row

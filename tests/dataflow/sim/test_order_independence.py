@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import fuseloom as fl
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.machine import Machine
 from fuseloom.errors import SimulationError
 
 PROGRAM = """

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.graph import Graph, Node, Stream
-from fuseloom.dataflow.sim import Machine, bind, output_tensor, run_graph
+from fuseloom.dataflow.sim import bind, output_tensor, run_graph
 from fuseloom.dataflow.sim.output import in_declared_format
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.errors import SimulationError

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.graph import Node
 from fuseloom.dataflow.sim.conformance.bench import bench
 from fuseloom.dataflow.sim.golden import interpreter
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.peeking import is_peeked, peeked_streams
 from fuseloom.dataflow.sim.process import PEEK
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import fuseloom as fl
+from fuseloom.dataflow.dram import Ideal, Queues, ddr4_3200, hbm2
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.graph import Graph, Node, Stream, StreamKind
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.compiled import simulation as compiled
-from fuseloom.dataflow.sim.dram import Ideal, Queues, ddr4_3200, hbm2
 from fuseloom.dataflow.sim.golden import interpreter
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.ports import READ, WRITE, with_ports
 from fuseloom.dataflow.sim.result import EngineResult
 from fuseloom.dataflow.sim.tokens import DONE, Stop, encode

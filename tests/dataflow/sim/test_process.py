@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.graph import Node
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.process import (
     ANSWER,
     ISSUE,

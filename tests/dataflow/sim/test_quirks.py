@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from fuseloom.dataflow.machine import Machine, Quirks
 from fuseloom.dataflow.sim.conformance.bench import bench
-from fuseloom.dataflow.sim.machine import Machine, Quirks
 from fuseloom.errors import SimulationError
 
 COMAL = Machine.comal()

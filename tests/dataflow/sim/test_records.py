@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.exchange import import_sam_text
 from fuseloom.dataflow.sim.explain.data import PAGE, Detail
 from fuseloom.dataflow.sim.imported_runs import run_imported
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Observe
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.dataflow.sim.records import graph_record, program_record, traced_regions

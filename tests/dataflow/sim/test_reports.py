@@ -12,11 +12,11 @@ import fuseloom as fl
 from fuseloom.cli import main
 from fuseloom.cli.limits import size
 from fuseloom.dataflow.compilation import Compilation
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.binding import bind
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.compiled import simulation as compiled
 from fuseloom.dataflow.sim.golden import interpreter
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.ports import with_ports
 from fuseloom.dataflow.sim.reports import InputStreams, Limits, Reports
 from fuseloom.errors import AbandonedError, SimulationError

@@ -8,9 +8,9 @@ from functools import cache
 from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.cost import Estimate, EstimateContext, estimate
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.orders import best_orders
 from fuseloom.dataflow.sim.explain.data import PAGE
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Observe
 from fuseloom.dataflow.sim.program_runs import Run, simulate
 from fuseloom.dataflow.sim.records import program_record

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from fuseloom.dataflow.cost import estimate
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.explain.data import PAGE
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Observe
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.dataflow.sim.records import program_record

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fuseloom.dataflow.sim.machine_text import print_machine
+from fuseloom.dataflow.machine.text import print_machine
 from fuseloom_workbench.input.panels import FormatsPanel, MachinePanel, SizesPanel
 from fuseloom_workbench.running.run_panel import RunPanel
 from fuseloom_workbench.state import saving

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.machine import Machine
 from fuseloom_workbench.memory.memory_panel import MemoryPanel
 from fuseloom_workbench.memory.view import view
 

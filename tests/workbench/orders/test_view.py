@@ -8,7 +8,7 @@ from itertools import islice
 import pytest
 
 from fuseloom.dataflow.fusion.schedule import Schedule
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.machine import Machine
 from fuseloom_workbench.orders import view
 from fuseloom_workbench.orders.orders_panel import OrdersPanel
 from fuseloom_workbench.state.design import Design

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom_workbench.running.worker import Runner, SimulationJob
 from fuseloom_workbench.state.session import Session

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from fuseloom.dataflow.sim.machine import PRESETS
+from fuseloom.dataflow.machine import PRESETS
 from fuseloom_workbench.serving.page import asked
 from fuseloom_workbench.shell import view
 from fuseloom_workbench.state import commands

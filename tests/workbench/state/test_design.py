@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import fuseloom as fl
 from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.orders import ranked
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.models import load_model
 from fuseloom.models.datasets import GRAPHS, VARIABLE
 from fuseloom_workbench.orders.view import candidates

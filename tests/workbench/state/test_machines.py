@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from fuseloom.dataflow.sim.dram import Dram
-from fuseloom.dataflow.sim.machine import PRESETS, Machine
+from fuseloom.dataflow.dram import Dram
+from fuseloom.dataflow.machine import PRESETS, Machine
 from fuseloom_workbench.state.machines import PATIENCE, expected_seconds, machine_label
 
 from ..outcomes import outcome

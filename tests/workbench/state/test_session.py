@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.machine import Machine
 from fuseloom_workbench.state.saving import design_from_dict, design_to_dict
 from fuseloom_workbench.state.session import Session
 

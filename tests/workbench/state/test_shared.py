@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fuseloom.cli import main
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.machine import Machine
 from fuseloom.exploration.store import Outcome, RunLabel, RunStore, data_hash
 from fuseloom.exploration.sweep.plan import run_identity
 from fuseloom_workbench.state.session import Session

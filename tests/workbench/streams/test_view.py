@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.display import TOKENS
 from fuseloom.dataflow.samml.primitive import Family
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom_workbench.state.session import Session
 from fuseloom_workbench.streams import view as streams
 from fuseloom_workbench.streams.view import Shown

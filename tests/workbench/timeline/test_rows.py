@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.machine import Machine
 from fuseloom_workbench.state.session import Session
 from fuseloom_workbench.timeline.rows import ELSEWHERE, TimelineRow, begins, rows_of, shown_runs
 

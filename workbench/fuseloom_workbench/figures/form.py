@@ -8,7 +8,7 @@ from typing import Any
 
 import panel_material_ui as pmui
 
-from fuseloom.dataflow.sim.machine import PRESETS
+from fuseloom.dataflow.machine import PRESETS
 from fuseloom.experiments.configuration import Configuration
 from fuseloom.experiments.recipes.orders import SWEPT
 from fuseloom.models.datasets import PATTERNS

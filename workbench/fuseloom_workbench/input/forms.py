@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.machine import Machine
 from fuseloom.errors import ProgramError, SimulationError
 from fuseloom.program import Program, Tensor, parse
 from fuseloom.program.formats import Format, LevelFormat, format_text, level_format

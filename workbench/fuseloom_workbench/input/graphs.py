@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.machine import Machine
 from fuseloom.errors import FuseloomError
 from fuseloom_workbench.base.quantities import count
 from fuseloom_workbench.input.tensors import check_unpacked

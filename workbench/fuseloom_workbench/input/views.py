@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fuseloom.dataflow.sim.machine import PRESETS
-from fuseloom.dataflow.sim.machine_text import UNBOUNDED, print_machine
+from fuseloom.dataflow.machine import PRESETS
+from fuseloom.dataflow.machine.text import UNBOUNDED, print_machine
 from fuseloom.errors import FuseloomError
 from fuseloom.models import parameters
 from fuseloom.models.parameters import number_text

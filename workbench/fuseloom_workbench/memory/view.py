@@ -28,7 +28,7 @@ def drawn(memory: Mapping[str, Any]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from fuseloom.dataflow.sim.dram import MemoryStats
+    >>> from fuseloom.dataflow.dram import MemoryStats
     >>> stats = MemoryStats("m", 8, 8e-9, 1, 0, 4, 3.0, 0.0, (0, 1), (), float("inf"), ())
     >>> drawn(stats.to_dict())["latencies"]
     [{'from': 2, 'to': 3, 'reads': 1, 'writes': 0}]

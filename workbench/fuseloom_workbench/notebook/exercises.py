@@ -15,9 +15,9 @@ from typing import Any
 
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.fusion.pog import PartialOrderGraph
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.graph import StreamKind
 from fuseloom.dataflow.sim.conformance.judge import judge
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.dataflow.sim.tokens import format_token, parse_token
 from fuseloom.display import shown, tag

@@ -17,7 +17,7 @@ import param
 
 from fuseloom import interpreter
 from fuseloom.dataflow.compilation import Compilation
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.machine import Machine
 from fuseloom.errors import FuseloomError
 from fuseloom.program import StoredTensor
 from fuseloom.results.record import DataSource, RunRecord

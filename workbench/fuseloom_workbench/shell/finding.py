@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fuseloom.dataflow.sim.machine import PRESETS
+from fuseloom.dataflow.machine import PRESETS
 from fuseloom_workbench.base.quantities import count
 from fuseloom_workbench.state.session import Session
 from fuseloom_workbench.state.sources import fitting_data, model_names

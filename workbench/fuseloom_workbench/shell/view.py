@@ -6,8 +6,8 @@ from itertools import pairwise
 from typing import Any
 from urllib.parse import urlencode
 
-from fuseloom.dataflow.sim.machine import PRESETS, Machine
-from fuseloom.dataflow.sim.machine_text import print_machine
+from fuseloom.dataflow.machine import PRESETS, Machine
+from fuseloom.dataflow.machine.text import print_machine
 from fuseloom_workbench.base.quantities import count, ratio
 from fuseloom_workbench.shell.finding import finds
 from fuseloom_workbench.state.machines import machine_label, machine_text

@@ -27,9 +27,9 @@ from fuseloom.dataflow.fusion.regions import partition
 from fuseloom.dataflow.fusion.schedule import Fuse, Order, Schedule
 from fuseloom.dataflow.fusion.sequence import sequenced
 from fuseloom.dataflow.look_ups import LookUps
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.orders import BestOrders, best_orders
 from fuseloom.dataflow.samml.graph import Graph
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.errors import ScheduleError
 from fuseloom.models import (
     Kernel,

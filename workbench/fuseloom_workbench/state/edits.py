@@ -9,7 +9,7 @@ from dataclasses import replace
 from fuseloom.dataflow.compilation import CompiledRegion
 from fuseloom.dataflow.fusion.directives import Setting, Store
 from fuseloom.dataflow.fusion.schedule import Schedule
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.machine import Machine
 from fuseloom.errors import OrderError, ProgramError, ScheduleError
 from fuseloom.models import MODELS
 from fuseloom.program.printer import statement_text

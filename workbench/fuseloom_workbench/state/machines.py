@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fuseloom.dataflow.sim.dram import Ideal, Queues, peak_bandwidth
-from fuseloom.dataflow.sim.machine import PRESETS, Machine
-from fuseloom.dataflow.sim.machine_text import UNBOUNDED
+from fuseloom.dataflow.dram import Ideal, Queues, peak_bandwidth
+from fuseloom.dataflow.machine import PRESETS, Machine
+from fuseloom.dataflow.machine.text import UNBOUNDED
 from fuseloom.errors import SimulationError
 from fuseloom.wording import counted
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fuseloom.dataflow.fusion.schedule import Schedule
-from fuseloom.dataflow.sim.machine_text import parse_machine, print_machine
+from fuseloom.dataflow.machine.text import parse_machine, print_machine
 from fuseloom.dataflow.why.promises import Promise
 from fuseloom.errors import FuseloomError
 from fuseloom.results.declarations import read

@@ -11,8 +11,8 @@ import param
 
 from fuseloom.dataflow.compilation import Compilation, CompiledRegion
 from fuseloom.dataflow.cost import Estimate
-from fuseloom.dataflow.sim.machine import Machine
-from fuseloom.dataflow.sim.machine_text import read_machine
+from fuseloom.dataflow.machine import Machine
+from fuseloom.dataflow.machine.text import read_machine
 from fuseloom.errors import FuseloomError, ScheduleError
 from fuseloom_workbench.base.quantities import count
 from fuseloom_workbench.state import edits, repairs

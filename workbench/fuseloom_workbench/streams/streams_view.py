@@ -8,8 +8,8 @@ from typing import Any
 
 import param
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.graph import Graph
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.steps import Recording, RecordingLimits, record_graph
 from fuseloom.program.storage import StoredTensor
 from fuseloom_workbench.base.assets import asset, script

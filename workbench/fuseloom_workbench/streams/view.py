@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.display import TOKENS
 from fuseloom.dataflow.samml.dot import to_dot
@@ -21,7 +22,6 @@ from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.dataflow.samml.primitive import Family
 from fuseloom.dataflow.samml.traits import Stored
 from fuseloom.dataflow.sim.bound import BoundGraph
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.ports import with_ports
 from fuseloom.dataflow.sim.steps import (
     NEVER,

@@ -19,9 +19,9 @@ from fuseloom.dataflow.cost.exact.execution import Execution, TooLargeError
 from fuseloom.dataflow.cost.exact.requests import AccessPort, MemoryRequests, ports_of
 from fuseloom.dataflow.cost.exact.timing import Timed, timed
 from fuseloom.dataflow.cost.mode import EstimateMode
+from fuseloom.dataflow.cost.replay import replayed
 from fuseloom.dataflow.cost.sampling import SampledIndices
-from fuseloom.dataflow.sim.dram import Dram, Ideal
-from fuseloom.dataflow.sim.replay import replayed
+from fuseloom.dataflow.dram import Dram, Ideal
 
 TOKENS = 300_000
 """Tokens at ports whose requests are replayed, about."""

@@ -25,8 +25,8 @@ from fuseloom.dataflow.cost.mode import EstimateMode, mode_named
 from fuseloom.dataflow.cost.numbers import RegionEstimate
 from fuseloom.dataflow.cost.statistics import ExpectedStatistics, MeasuredStatistics, Statistics
 from fuseloom.dataflow.cost.why import Provenance
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.graph import Graph
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.errors import DataError
 from fuseloom.program.dense_levels import all_compressed
 from fuseloom.program.inputs import check_data

@@ -27,11 +27,11 @@ from fuseloom.dataflow.cost.mode import EstimateMode
 from fuseloom.dataflow.cost.node_numbers import NodeEstimate
 from fuseloom.dataflow.cost.numbers import Estimate, RegionEstimate
 from fuseloom.dataflow.cost.on_chip import OnChip, channel_bytes, held_bytes
+from fuseloom.dataflow.dram import Dram
 from fuseloom.dataflow.fusion.repair import traffic
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.work import node_bytes, node_flops
-from fuseloom.dataflow.sim.dram import Dram
-from fuseloom.dataflow.sim.machine import Machine
 
 __all__ = [
     "Estimate",

@@ -13,8 +13,8 @@ from fuseloom.dataflow.cost.context import ExecutedGraph
 from fuseloom.dataflow.cost.exact.axes import working_index
 from fuseloom.dataflow.cost.exact.timing import Timed
 from fuseloom.dataflow.cost.mode import EstimateMode
-from fuseloom.dataflow.sim.dram import Dram
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.dram import Dram
+from fuseloom.dataflow.machine import Machine
 
 DEVIATIONS = 2.0
 """Standard deviations on each side."""

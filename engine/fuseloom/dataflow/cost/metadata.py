@@ -13,9 +13,9 @@ from fuseloom.dataflow.cost.flow import Flow, FlowContext
 from fuseloom.dataflow.cost.node_numbers import NodeEstimate
 from fuseloom.dataflow.cost.rules import RULES
 from fuseloom.dataflow.cost.statistics import ExpectedStatistics, Floats
+from fuseloom.dataflow.machine.timing import value_latency
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.work import node_bytes, node_flops
-from fuseloom.dataflow.sim.timing import value_latency
 from fuseloom.errors import LoweringError
 from fuseloom.program.tile_arrays import grid_shape
 from fuseloom.program.types import Tensor

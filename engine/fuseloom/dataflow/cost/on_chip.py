@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fuseloom.dataflow.cost.exact.execution import RULES, Execution
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.graph import Graph, StreamKind
 from fuseloom.dataflow.samml.primitive import WORD
 from fuseloom.dataflow.samml.tile_values import tile_of
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.results.declarations import Amount, Record
 
 

@@ -2,14 +2,13 @@
 
 Every primitive exists twice: as a generator that specifies it (``fuseloom.dataflow.sim.golden``,
 run by ``fuseloom.dataflow.sim.golden.interpreter``) and as a compiled kernel (run by
-``fuseloom.dataflow.sim.compiled``).  ``dram`` is the memory, ``explain`` says why a run took its
-cycles, ``conformance`` replays reference vectors.
+``fuseloom.dataflow.sim.compiled``).  ``explain`` says why a run took its cycles, ``conformance``
+replays reference vectors.
 """
 
 from fuseloom.dataflow.sim.binding import bind
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.engines import Engine, run_graph
-from fuseloom.dataflow.sim.machine import Machine, Quirks
 from fuseloom.dataflow.sim.output import output_tensor
 from fuseloom.dataflow.sim.result import EngineResult
 from fuseloom.dataflow.sim.trace import NodeTrace, Trace
@@ -18,9 +17,7 @@ __all__ = [
     "BoundGraph",
     "Engine",
     "EngineResult",
-    "Machine",
     "NodeTrace",
-    "Quirks",
     "Trace",
     "bind",
     "output_tensor",

@@ -13,13 +13,13 @@ import numpy.typing as npt
 import scipy.sparse
 
 from fuseloom.arguments import check_arguments
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.exchange.record import ImportedGraph
 from fuseloom.dataflow.sim.binding import bind
 from fuseloom.dataflow.sim.engines import Engine
 from fuseloom.dataflow.sim.explain.critical import CriticalPath, explained
 from fuseloom.dataflow.sim.explain.diagnose import run_diagnosed
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Observe
 from fuseloom.dataflow.sim.output import output_tensor
 from fuseloom.dataflow.sim.ports import with_ports

@@ -14,8 +14,8 @@ from typing import Any
 
 from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.explain.data import Detail
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.dataflow.sim.records import program_record
 from fuseloom.dataflow.sim.reports import Limits

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Node
-from fuseloom.dataflow.sim.machine import Machine
 
 
 def is_peeked(node: Node, port: int, machine: Machine) -> bool:

@@ -15,27 +15,24 @@ So every primitive keeps its own meaning and timing, and memory is only time.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
+from fuseloom.dataflow.dram import Queues
+from fuseloom.dataflow.machine import Machine
+from fuseloom.dataflow.machine.ports import OUTPUT_BYTES, AddressLayout, ported_reads
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph, Node, Stream
 from fuseloom.dataflow.samml.primitive import WORD
 from fuseloom.dataflow.samml.tile_values import elements_per_value, tile_of
-from fuseloom.dataflow.samml.traits import ArrayRead, MemoryPort, Stored
+from fuseloom.dataflow.samml.traits import MemoryPort, Stored
 from fuseloom.dataflow.sim.bound import BoundGraph
-from fuseloom.dataflow.sim.dram import Queues
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.process import RequestPort
 from fuseloom.errors import SimulationError
 
 READ = "mem_read"
 WRITE = "mem_write"
 """The ports that are put in here."""
-_ALIGNMENT = 4096
-"""Bytes: arrays begin at pages."""
-OUTPUT_BYTES = 1 << 26
-"""Bytes kept free for an output array, whose size is not known before the run."""
 
 
 def stalled(node: Node, machine: Machine) -> str | None:
@@ -46,19 +43,6 @@ def stalled(node: Node, machine: Machine) -> str | None:
 def is_port(node: Node) -> bool:
     """Return whether a node is a port of the memory."""
     return primitive(node.op).memory.port is not None
-
-
-def ported_reads(node: Node) -> tuple[ArrayRead, ...]:
-    """The reads of a node that have a port.
-
-    Singletons have no segments, and coordinates that nothing takes are not read.
-    """
-    return tuple(
-        read
-        for read in primitive(node.op).memory.reads
-        if not (read.array is Stored.SEGMENTS and node.params.get("singleton"))
-        and not (read.behind and node.outputs[0] is None)
-    )
 
 
 def ports_of(graph: Graph, machine: Machine) -> dict[int, tuple[RequestPort, ...]]:
@@ -86,33 +70,12 @@ def ports_of(graph: Graph, machine: Machine) -> dict[int, tuple[RequestPort, ...
     return ports
 
 
-# ---------------------------------------------------------------------------- addresses
-
-
-@dataclass
-class AddressLayout:
-    """Deals addresses to arrays; one that several nodes read lies in one place."""
-
-    end: int = 0
-    known: dict[Any, int] = field(default_factory=dict)
-
-    def place(self, key: Any, size: int) -> int:
-        """Address of the array of that key, ``size`` bytes long."""
-        if key not in self.known:
-            self.known[key] = self.end
-            self.end += -(-max(size, 1) // _ALIGNMENT) * _ALIGNMENT
-        return self.known[key]
-
-
 def _key(node: Node, array: Any, name: str) -> Any:
     """Return the identity of an array: the tensor's view and level, or else the array itself."""
     tensor = node.params.get("tensor")
     if tensor is None:
         return id(array), name
     return tensor, node.params.get("level"), name, array.size
-
-
-# ---------------------------------------------------------------------------- inserting ports
 
 
 def _name(array: Stored) -> str:

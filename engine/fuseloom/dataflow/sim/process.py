@@ -27,8 +27,8 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from fuseloom.dataflow.machine import Machine, Quirks
 from fuseloom.dataflow.samml.graph import Node
-from fuseloom.dataflow.sim.machine import Machine, Quirks
 from fuseloom.dataflow.sim.tokens import DONE, Stop, Token, format_token
 from fuseloom.errors import SimulationError
 

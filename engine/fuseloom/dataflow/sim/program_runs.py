@@ -12,12 +12,12 @@ from typing import Any
 from fuseloom.arguments import check_arguments
 from fuseloom.dataflow.compilation import Compilation, CompiledRegion
 from fuseloom.dataflow.fusion.repair import traffic
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.binding import bind
 from fuseloom.dataflow.sim.checking import CheckStep, check_outputs
 from fuseloom.dataflow.sim.engines import Engine, compile_kernels
 from fuseloom.dataflow.sim.explain.critical import CriticalPath, explained
 from fuseloom.dataflow.sim.explain.diagnose import run_diagnosed
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Observe
 from fuseloom.dataflow.sim.output import in_declared_format, output_tensor
 from fuseloom.dataflow.sim.ports import with_ports

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.explain.data import Detail, region_record
 from fuseloom.dataflow.sim.explain.perfetto import TracedRegion
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.program_runs import Run
 from fuseloom.results.check import Check
 from fuseloom.results.document import finite

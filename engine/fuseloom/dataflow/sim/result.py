@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from fuseloom.dataflow.dram import MemoryStats
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph
-from fuseloom.dataflow.sim.dram import MemoryStats
 from fuseloom.dataflow.sim.observe import Observed
 from fuseloom.dataflow.sim.tokens import Token
 from fuseloom.wording import counted, described

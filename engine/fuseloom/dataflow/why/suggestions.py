@@ -16,8 +16,8 @@ from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.compiled_before import CompiledBefore
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.cost import Estimate, estimate
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.orders import best_orders
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.why.edits import EditKind, ScheduleDraft, drafts
 from fuseloom.dataflow.why.promises import Promise, bound
 from fuseloom.errors import FuseloomError

@@ -18,9 +18,9 @@ from fuseloom.dataflow.fusion.classes import nest_classes
 from fuseloom.dataflow.fusion.directives import Block, Fuse, Materialise, Order, Parallel
 from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.fusion.sequence import sequenced
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.orders import best_orders
 from fuseloom.dataflow.sim.jobs import TARGET, job_request
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.reports import Limits
 from fuseloom.dataflow.what_if import with_size
 from fuseloom.errors import FuseloomError, ScheduleError

@@ -26,7 +26,7 @@ from types import MappingProxyType
 from typing import Any
 
 from fuseloom.arguments import check_fields
-from fuseloom.dataflow.sim.machine import PRESETS, Machine
+from fuseloom.dataflow.machine import PRESETS, Machine
 from fuseloom.dataflow.what_if import with_size
 from fuseloom.errors import DataError
 from fuseloom.models import DATASETS, MODELS

@@ -10,8 +10,8 @@ from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.cost.exact.channels import reading_latency, rooms_of
 from fuseloom.dataflow.cost.exact.execution import ElementBudget, Memo, execute
 from fuseloom.dataflow.cost.exact.patterns import Patterns
-from fuseloom.dataflow.sim.dram import Ideal
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.dram import Ideal
+from fuseloom.dataflow.machine import Machine
 from fuseloom.program import parse
 from fuseloom.program.inputs import check_data
 

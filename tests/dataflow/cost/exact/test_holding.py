@@ -12,7 +12,7 @@ import pytest
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.cost import estimate
 from fuseloom.dataflow.cost.exact import holding
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.program import parse
 

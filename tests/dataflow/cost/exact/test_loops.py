@@ -13,7 +13,7 @@ from fuseloom.dataflow.cost.exact.channels import rooms_of
 from fuseloom.dataflow.cost.exact.execution import ElementBudget, Memo, execute
 from fuseloom.dataflow.cost.exact.loops import periods
 from fuseloom.dataflow.cost.exact.patterns import Patterns
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.program import parse
 from fuseloom.program.inputs import check_data

@@ -14,8 +14,8 @@ from fuseloom.dataflow.cost.exact.execution import Execution
 from fuseloom.dataflow.cost.exact.requests import MemoryRequests, ports_of
 from fuseloom.dataflow.cost.exact.timing import timed
 from fuseloom.dataflow.cost.executed import executed_region
-from fuseloom.dataflow.sim.dram import replay
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.dram import replay
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.program import parse
 

@@ -10,7 +10,7 @@ from fuseloom.dataflow.cost.exact.channels import rooms_of
 from fuseloom.dataflow.cost.exact.execution import ElementBudget, Execution, Memo, execute
 from fuseloom.dataflow.cost.exact.patterns import Patterns
 from fuseloom.dataflow.cost.exact.rows import waits_for_room
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.machine import Machine
 from fuseloom.program import parse
 from fuseloom.program.inputs import check_data
 

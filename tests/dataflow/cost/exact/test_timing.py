@@ -15,8 +15,8 @@ from fuseloom.dataflow.cost import estimate
 from fuseloom.dataflow.cost.exact.execution import ElementBudget, Execution, Memo, execute
 from fuseloom.dataflow.cost.exact.patterns import Patterns
 from fuseloom.dataflow.cost.exact.timing import timed
-from fuseloom.dataflow.sim.dram import Ideal
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.dram import Ideal
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.program import parse
 from fuseloom.program.inputs import check_data

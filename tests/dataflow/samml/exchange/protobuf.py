@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.exchange import (
     TensorFolder,
     import_tortilla,
 )
 from fuseloom.dataflow.samml.exchange.schema import pb
 from fuseloom.dataflow.sim.imported_runs import ImportedRun, run_imported
-from fuseloom.dataflow.sim.machine import Machine
 
 SEED = 20_251_103
 

@@ -11,6 +11,7 @@ import pytest
 from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.exchange import (
     TensorFolder,
     TortillaExport,
@@ -19,7 +20,6 @@ from fuseloom.dataflow.samml.exchange import (
 )
 from fuseloom.dataflow.samml.graph import Graph, StreamKind
 from fuseloom.dataflow.sim.imported_runs import ImportedRun
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.errors import FuseloomError, GraphError
 from fuseloom.models import MODELS, load, load_model

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.exchange import (
     TensorFolder,
     export_tortilla,
@@ -17,7 +18,6 @@ from fuseloom.dataflow.samml.exchange import (
 )
 from fuseloom.dataflow.samml.exchange.schema import pb
 from fuseloom.dataflow.sim.imported_runs import run_imported
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.reports import Limits
 from fuseloom.errors import FuseloomError
 from fuseloom.program import parse

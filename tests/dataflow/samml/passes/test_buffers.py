@@ -9,12 +9,12 @@ import pytest
 
 from fuseloom.dataflow.compilation import CompiledRegion
 from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.dataflow.samml.passes.buffers import ChannelSize, Sizing, size_buffers, sizing
 from fuseloom.dataflow.samml.passes.parallelise import apply_parallel
 from fuseloom.dataflow.sim.binding import bind
 from fuseloom.dataflow.sim.engines import run_graph
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.errors import DeadlockError, GraphError
 from fuseloom.program import parse

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.graph import Graph, Node, Stream, StreamKind
 from fuseloom.dataflow.samml.passes.cleanup import (
     clean,
@@ -21,7 +22,6 @@ from fuseloom.dataflow.samml.passes.parallelise import parallelise
 from fuseloom.dataflow.samml.verify import verify
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.engines import run_graph
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.dataflow.sim.tokens import encode, parse_tokens
 from fuseloom.errors import GraphError

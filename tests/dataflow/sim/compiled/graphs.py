@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.graph import Graph, Node, Stream, StreamKind
 from fuseloom.dataflow.sim.bound import BoundGraph
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.result import EngineResult
 from fuseloom.dataflow.sim.tokens import encode, parse_tokens
 

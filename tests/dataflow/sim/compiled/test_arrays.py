@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.compiled import simulation as compiled
 from fuseloom.dataflow.sim.golden import interpreter
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.reports import Limits
 from fuseloom.errors import SimulationError
 from tests.dataflow.sim.compiled.graphs import (

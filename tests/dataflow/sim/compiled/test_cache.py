@@ -29,8 +29,8 @@ def module_of(path: Path) -> str:
 
 def test_every_part_of_the_sources_is_there() -> None:
     names = {path.relative_to(ROOT / "engine/fuseloom").as_posix() for path in cache.sources()}
-    simulator = {"compiled/rings.py", "compiled/kernels/scanners.py", "dram/scheduler.py"}
-    assert {f"dataflow/sim/{name}" for name in simulator} | {"program/functions.py"} <= names
+    simulator = {"sim/compiled/rings.py", "sim/compiled/kernels/scanners.py", "dram/scheduler.py"}
+    assert {f"dataflow/{name}" for name in simulator} | {"program/functions.py"} <= names
     assert all(path.suffix == ".py" for path in cache.sources())
 
 

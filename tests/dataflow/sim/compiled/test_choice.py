@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.compiled import cache, choice
 from fuseloom.dataflow.sim.compiled import simulation as compiled
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.errors import SimulationError
 from fuseloom.models import load

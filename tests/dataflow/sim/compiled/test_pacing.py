@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.compiled.pacing import paced_streams
 from fuseloom.dataflow.sim.explain.moments import StreamCauses
 from fuseloom.dataflow.sim.golden.interpreter import run as interpret
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Observe
 from tests.dataflow.sim.compiled.graphs import REF, VAL, graph, softmax, tokens
 

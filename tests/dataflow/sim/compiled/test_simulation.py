@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.compiled import simulation as compiled
 from fuseloom.dataflow.sim.golden import interpreter
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.reports import Limits
 from fuseloom.errors import DeadlockError, SimulationError
 from tests.dataflow.sim.compiled.graphs import (

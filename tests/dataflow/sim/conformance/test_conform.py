@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.conformance.conform import check, replay
 from fuseloom.dataflow.sim.conformance.vectors import bind_vector
 from fuseloom.dataflow.sim.engines import run_graph
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.tokens import format_token
 from tests.dataflow.sim.conformance.test_vectors import vector
 

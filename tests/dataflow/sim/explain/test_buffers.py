@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.binding import bind
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.engines import run_graph
 from fuseloom.dataflow.sim.explain.buffers import measured_buffers
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.errors import DeadlockError, SimulationError
 from fuseloom.models import gcn, random_data
 from fuseloom.program.inputs import check_data

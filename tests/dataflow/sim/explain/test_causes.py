@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.graph import Graph, Node, Stream, StreamKind
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.conformance.bench import bench_graph
 from fuseloom.dataflow.sim.engines import run_graph
 from fuseloom.dataflow.sim.explain.causes import LoggedCauses, Via
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Events, Observe, Observed, StreamLog, Wait
 from fuseloom.dataflow.sim.tokens import encode, parse_tokens
 from tests.property.noted_causes import NotedCauses

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.graph import Graph, Node, Stream, StreamKind
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.engines import run_graph
@@ -20,7 +21,6 @@ from fuseloom.dataflow.sim.explain.critical import (
     critical_path,
     explained,
 )
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Observe
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.dataflow.sim.tokens import encode, parse_tokens

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.explain.data import (
     BINS,
     EVENT_BINS,
@@ -20,7 +21,6 @@ from fuseloom.dataflow.sim.explain.data import (
     path_data,
     timeline,
 )
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import ACTIVITIES, Observe, Observed
 from fuseloom.dataflow.sim.ports import READ, WRITE
 from fuseloom.dataflow.sim.program_runs import Run, simulate

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.engines import run_graph
 from fuseloom.dataflow.sim.explain.diagnose import Diagnosis, diagnose_deadlock, run_diagnosed
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.errors import DeadlockError, SimulationError
 from tests.dataflow.sim.explain.test_critical import Sketch
 from tests.dataflow.sim.test_deadlock import softmax_like

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.engines import run_graph
 from fuseloom.dataflow.sim.events.trace import write_trace
 from fuseloom.dataflow.sim.explain.critical import critical_path
@@ -21,7 +22,6 @@ from fuseloom.dataflow.sim.explain.perfetto import (
     trace_json,
     trace_regions,
 )
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Observe
 from fuseloom.dataflow.sim.result import EngineResult
 from fuseloom.errors import SimulationError

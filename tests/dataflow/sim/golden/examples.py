@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.machine import Machine
 
 COMAL = Machine.comal()
 

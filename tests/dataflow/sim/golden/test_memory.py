@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fuseloom.dataflow.sim.dram import Ideal
+from fuseloom.dataflow.dram import Ideal
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.golden.memory import Attached
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.process import MemoryRequest, RequestPort
 
 LATENCY = 7

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from fuseloom.dataflow.dram import hbm2
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.graph import Node
-from fuseloom.dataflow.sim.dram import hbm2
 from fuseloom.dataflow.sim.golden.ports import Gatherer, Requester
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.process import ANSWER, ISSUE, MemoryRequest, Process, RequestPort
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.conformance.bench import bench
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.errors import SimulationError
 
 INNER = "1 2 S0 S0 3 S1 D"

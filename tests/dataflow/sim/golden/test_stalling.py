@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from fuseloom.dataflow.dram.config import BUNDLE
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.graph import Graph, Node, Stream, StreamKind
 from fuseloom.dataflow.sim.bound import BoundGraph
-from fuseloom.dataflow.sim.dram.config import BUNDLE
 from fuseloom.dataflow.sim.engines import run_graph
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.result import EngineResult
 from fuseloom.dataflow.sim.tokens import DONE, Stop, encode
 

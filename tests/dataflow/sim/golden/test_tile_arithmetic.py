@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import fuseloom as fl
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.graph import Graph, Node, Scalar, Stream, StreamKind
 from fuseloom.dataflow.samml.tile_values import (
     TileSpec,
@@ -17,7 +18,7 @@ from fuseloom.dataflow.samml.tile_values import (
     latency,
     with_tiles,
 )
-from fuseloom.dataflow.sim import Machine, run_graph
+from fuseloom.dataflow.sim import run_graph
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.compiled.functions import UNARY
 from fuseloom.dataflow.sim.golden.functions import unary_function

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.conformance.bench import bench_graph
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.steps import (
     NEVER,
     Recording,

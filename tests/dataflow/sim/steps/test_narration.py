@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.catalogue import CATALOGUE
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.conformance.bench import bench_graph
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.ports import with_ports
 from fuseloom.dataflow.sim.steps import Doing, record, story
 from fuseloom.dataflow.sim.steps.narration import WORDS

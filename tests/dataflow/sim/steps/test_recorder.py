@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.conformance.bench import bench_graph
 from fuseloom.dataflow.sim.conformance.vectors import bind_vector, load_vectors, unsupported
 from fuseloom.dataflow.sim.engines import run_graph
 from fuseloom.dataflow.sim.golden import interpreter
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Observe
 from fuseloom.dataflow.sim.ports import with_ports
 from fuseloom.dataflow.sim.steps import NEVER, Recording, RecordingLimits, record

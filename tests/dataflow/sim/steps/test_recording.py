@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.conformance.bench import bench_graph
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Wait
 from fuseloom.dataflow.sim.steps import NEVER, Recording, StreamRecord, record
 

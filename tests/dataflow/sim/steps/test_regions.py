@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fuseloom.dataflow.compiler import compile_program
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.dataflow.sim.steps import RecordingLimits, bound_region, record_graph, record_region
 from fuseloom.errors import SimulationError

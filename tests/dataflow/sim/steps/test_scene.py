@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.graph import Stream, StreamKind
 from fuseloom.dataflow.sim.conformance.bench import bench_graph
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.steps import record
 from fuseloom.dataflow.sim.steps.scene import closes, listed, named, number, ordinal, scenes, short
 from fuseloom.dataflow.sim.tokens import DONE, EMPTY, REPEAT, Stop

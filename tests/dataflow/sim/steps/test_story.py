@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.conformance.bench import bench_graph
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.steps import Doing, Moment, RecordingLimits, record, story
 
 

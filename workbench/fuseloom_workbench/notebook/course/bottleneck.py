@@ -8,9 +8,9 @@ from typing import Any
 
 from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.orders import best_orders
 from fuseloom.dataflow.sim.explain.critical import CriticalPath, PathCause
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Observe
 from fuseloom.dataflow.sim.program_runs import Run, simulate
 from fuseloom.models import load

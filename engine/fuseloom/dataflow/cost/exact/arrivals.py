@@ -18,7 +18,7 @@ from fuseloom.dataflow.cost.exact.fiber_levels import (
     StreamContents,
 )
 from fuseloom.dataflow.cost.exact.steps import innermost
-from fuseloom.dataflow.sim.timing import Timing
+from fuseloom.dataflow.machine.timing import Timing
 
 
 @dataclass(frozen=True, eq=False)

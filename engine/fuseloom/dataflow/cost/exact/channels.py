@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from fuseloom.dataflow.cost.exact.execution import Execution
+from fuseloom.dataflow.dram import Queues
+from fuseloom.dataflow.machine import Machine
+from fuseloom.dataflow.machine.ports import ported_reads
 from fuseloom.dataflow.samml.graph import Graph, Node
-from fuseloom.dataflow.sim.dram import Queues
-from fuseloom.dataflow.sim.machine import Machine
-from fuseloom.dataflow.sim.ports import ported_reads
 
 
 def rooms_of(execution: Execution, machine: Machine) -> dict[int, int]:

@@ -18,10 +18,10 @@ from fuseloom.dataflow.cost.exact.axes import Axis
 from fuseloom.dataflow.cost.exact.channels import reading_latency
 from fuseloom.dataflow.cost.exact.execution import RULES, Execution
 from fuseloom.dataflow.cost.exact.fiber_levels import Floats, Profile
+from fuseloom.dataflow.machine import Machine
+from fuseloom.dataflow.machine.timing import value_latency
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.traits import Role
-from fuseloom.dataflow.sim.machine import Machine
-from fuseloom.dataflow.sim.timing import value_latency
 
 MOST = 300_000
 """Places of channels that are looked at one by one; behind them, all goes on as before."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fuseloom.dataflow.cost.exact.execution import Execution
+from fuseloom.dataflow.machine import Machine
+from fuseloom.dataflow.machine.timing import value_latency
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.traits import Role
-from fuseloom.dataflow.sim.machine import Machine
-from fuseloom.dataflow.sim.timing import value_latency
 
 
 def periods(

@@ -22,14 +22,14 @@ from fuseloom.dataflow.cost.exact.execution import Execution
 from fuseloom.dataflow.cost.exact.fiber_levels import FiberLevel, Floats, Ints, StreamContents
 from fuseloom.dataflow.cost.exact.patterns import Patterns, UnknownError
 from fuseloom.dataflow.cost.exact.timing import Timed
+from fuseloom.dataflow.dram import replay
+from fuseloom.dataflow.machine import Machine
+from fuseloom.dataflow.machine.ports import OUTPUT_BYTES, AddressLayout, ported_reads
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Node
 from fuseloom.dataflow.samml.primitive import WORD
 from fuseloom.dataflow.samml.tile_values import elements_per_value
 from fuseloom.dataflow.samml.traits import Stored
-from fuseloom.dataflow.sim.dram import replay
-from fuseloom.dataflow.sim.machine import Machine
-from fuseloom.dataflow.sim.ports import OUTPUT_BYTES, AddressLayout, ported_reads
 from fuseloom.errors import DataError
 
 PHASES = 8

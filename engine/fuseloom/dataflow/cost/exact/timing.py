@@ -31,10 +31,10 @@ from fuseloom.dataflow.cost.exact.holding import PendingWork
 from fuseloom.dataflow.cost.exact.loops import periods
 from fuseloom.dataflow.cost.exact.rows import waits_for_room
 from fuseloom.dataflow.cost.exact.samples import NO_SAMPLES, Sample
+from fuseloom.dataflow.machine import Machine
+from fuseloom.dataflow.machine.timing import Timing, value_interval, value_latency
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.traits import Role
-from fuseloom.dataflow.sim.machine import Machine
-from fuseloom.dataflow.sim.timing import Timing, value_interval, value_latency
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ _SIGNATURE = ((types.int64, types.int64), types.int64)
 _SOURCES = (
     "*.py",
     "kernels/*.py",
-    "../dram/*.py",
+    "../../dram/*.py",
     "../../../program/float32.py",
     "../../../program/functions.py",
 )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph, Node
 from fuseloom.dataflow.samml.tile_values import tile_of
 from fuseloom.dataflow.sim.compiled.kernels import KERNELS, CompiledKernel
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.ports import stalled
 from fuseloom.errors import GraphError, SimulationError
 

@@ -1,6 +1,6 @@
 """The functions of the memory as machine code, for kernels and drivers to call.
 
-They are the very functions of :mod:`fuseloom.dataflow.sim.dram.replay` and the modules below it,
+They are the very functions of :mod:`fuseloom.dataflow.dram.replay` and the modules below it,
 bound to compiled helpers instead of each other.  Nothing is compiled before a caller is.
 """
 
@@ -9,10 +9,10 @@ from __future__ import annotations
 from types import FunctionType, ModuleType
 from typing import Any
 
+from fuseloom.dataflow.dram import admission, candidates, controller, lists, scheduler
+from fuseloom.dataflow.dram import replay as replaying
 from fuseloom.dataflow.sim.compiled import layout
 from fuseloom.dataflow.sim.compiled.inlining import inline
-from fuseloom.dataflow.sim.dram import admission, candidates, controller, lists, scheduler
-from fuseloom.dataflow.sim.dram import replay as replaying
 
 
 def _compile(*modules: ModuleType) -> dict[str, Any]:

@@ -8,12 +8,12 @@ gets, and an observed run of the compiled engine looks at no others
 
 from __future__ import annotations
 
+from fuseloom.dataflow.machine import Machine
+from fuseloom.dataflow.machine.timing import value_interval, value_latency
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph, Node
 from fuseloom.dataflow.samml.traits import Paced
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.ports import stalled
-from fuseloom.dataflow.sim.timing import value_interval, value_latency
 
 
 def paced_streams(graph: Graph, machine: Machine) -> tuple[set[int], dict[int, int]]:

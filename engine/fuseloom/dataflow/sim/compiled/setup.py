@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.graph import Node
 from fuseloom.dataflow.sim.bound import Arrays
 from fuseloom.dataflow.sim.compiled.pools import Pool
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.process import RequestPort
 from fuseloom.errors import SimulationError
 

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from fuseloom.dataflow.dram import MemoryStats, build
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Node, StreamKind
 from fuseloom.dataflow.samml.tile_values import tile_of
@@ -28,8 +30,6 @@ from fuseloom.dataflow.sim.compiled.pools import Pool
 from fuseloom.dataflow.sim.compiled.setup import Setup
 from fuseloom.dataflow.sim.compiled.stores import Stores
 from fuseloom.dataflow.sim.deadlock import Blocked, Need, stuck_error
-from fuseloom.dataflow.sim.dram import MemoryStats, build
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Observe, Observed
 from fuseloom.dataflow.sim.ports import ports_of
 from fuseloom.dataflow.sim.process import RequestPort

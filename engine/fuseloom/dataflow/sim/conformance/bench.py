@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph, Node, Scalar, Stream, StreamKind
 from fuseloom.dataflow.samml.primitive import Port
 from fuseloom.dataflow.sim.bound import Arrays, BoundGraph, canonical
 from fuseloom.dataflow.sim.engines import Engine, run_graph
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.result import EngineResult, Log
 from fuseloom.dataflow.sim.tokens import encode, format_token, parse_token
 

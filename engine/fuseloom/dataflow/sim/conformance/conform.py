@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypedDict
 
 from msgspec import Meta
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.conformance.vectors import (
     Vector,
@@ -20,7 +21,6 @@ from fuseloom.dataflow.sim.conformance.vectors import (
     unsupported,
 )
 from fuseloom.dataflow.sim.engines import run_graph
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.result import EngineResult
 from fuseloom.dataflow.sim.tokens import Token, format_token, is_number, parse_token
 from fuseloom.errors import FuseloomError, SimulationError

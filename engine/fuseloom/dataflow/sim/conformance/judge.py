@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.conformance.vectors import bind_vector, load_vectors, unsupported
 from fuseloom.dataflow.sim.engines import Engine, run_graph
 from fuseloom.dataflow.sim.golden.registry import GoldenModel, implementation, instead
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.process import PUT, TAKE, Behaviour, Process
 from fuseloom.dataflow.sim.reports import Limits
 from fuseloom.dataflow.sim.token_rows import streams

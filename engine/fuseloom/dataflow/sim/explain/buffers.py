@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.engines import Engine, run_graph
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Observe
 from fuseloom.dataflow.sim.reports import Limits
 

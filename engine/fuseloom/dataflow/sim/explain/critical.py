@@ -12,12 +12,12 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.engines import Engine, run_ported
 from fuseloom.dataflow.sim.explain.causes import Causes, LoggedCauses, Via
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Observe
 from fuseloom.dataflow.sim.ports import is_port
 from fuseloom.dataflow.sim.result import EngineResult

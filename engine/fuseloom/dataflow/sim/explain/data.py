@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.graph import Graph, Node
 from fuseloom.dataflow.sim.explain.critical import CriticalPath, PathShare, Segment
 from fuseloom.dataflow.sim.explain.perfetto import TracedRegion, describe, node_name, stream_name
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import ACTIVITIES, Observe, Observed
 from fuseloom.dataflow.sim.ports import is_port
 from fuseloom.dataflow.sim.trace import Trace

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.engines import Engine, run_ported
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Observe
 from fuseloom.dataflow.sim.ports import with_ports
 from fuseloom.dataflow.sim.reports import Limits, Progress

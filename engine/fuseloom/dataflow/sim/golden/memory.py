@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from fuseloom.dataflow.sim.dram import MemoryStats, build
-from fuseloom.dataflow.sim.machine import Machine
+from fuseloom.dataflow.dram import MemoryStats, build
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.process import MemoryRequest, RequestPort
 
 
@@ -18,7 +18,7 @@ class Attached:
     Attributes
     ----------
     model : list of int
-        The state of the memory's model (:mod:`fuseloom.dataflow.sim.dram.state`).
+        The state of the memory's model (:mod:`fuseloom.dataflow.dram.state`).
     rules : module
         The functions that run it, as Python.
     pending : dict
@@ -38,7 +38,7 @@ class Attached:
             return None
         model = build(machine.memory, machine.clock_hz, ports, machine.outstanding).tolist()
         # Imported late: it imports numba, which takes a second that most runs need not spend.
-        return cls(machine, model, import_module("fuseloom.dataflow.sim.dram.controller"))
+        return cls(machine, model, import_module("fuseloom.dataflow.dram.controller"))
 
     def issue(self, port: RequestPort, access: MemoryRequest, nodes: tuple[int, ...]) -> None:
         """Take a request; ``access.issued`` is its cycle."""

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from fuseloom.dataflow.machine import Machine
+from fuseloom.dataflow.machine.timing import latencies
 from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.dataflow.sim.events.spool import WaitSpool, tokens_of_nodes
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import (
     BUSY,
     INPUT,
@@ -28,7 +29,6 @@ from fuseloom.dataflow.sim.observe import (
 )
 from fuseloom.dataflow.sim.peeking import peeked_streams
 from fuseloom.dataflow.sim.process import Channel, ChannelWatch, Process
-from fuseloom.dataflow.sim.timing import latencies
 
 
 def observed(

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy.typing as npt
 
+from fuseloom.dataflow.machine.timing import search_timing
 from fuseloom.dataflow.samml.graph import Node
 from fuseloom.dataflow.sim.golden.registry import golden_model
 from fuseloom.dataflow.sim.process import Behaviour, Process
-from fuseloom.dataflow.sim.timing import search_timing
 from fuseloom.dataflow.sim.tokens import DONE, EMPTY, Stop, is_leaf, is_number
 from fuseloom.errors import SimulationError
 from fuseloom.program.levels import CompressedLevel

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any
 
-from fuseloom.dataflow.sim.dram.config import BUNDLE
+from fuseloom.dataflow.dram.config import BUNDLE
+from fuseloom.dataflow.machine.timing import load_timing
 from fuseloom.dataflow.sim.golden.registry import golden_model
 from fuseloom.dataflow.sim.golden.values import ZERO
 from fuseloom.dataflow.sim.process import Behaviour, Process, Request, RequestPort
-from fuseloom.dataflow.sim.timing import load_timing
 from fuseloom.dataflow.sim.tokens import DONE, EMPTY, Stop, is_number
 from fuseloom.wording import counted
 

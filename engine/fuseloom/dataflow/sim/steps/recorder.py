@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.deadlock import stuck_error
 from fuseloom.dataflow.sim.golden.interpreter import GeneratorTask, Interpreter
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Int64, Observe, Wait
 from fuseloom.dataflow.sim.ports import with_ports
 from fuseloom.dataflow.sim.process import (

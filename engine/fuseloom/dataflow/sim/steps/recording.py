@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.graph import Graph
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.observe import Int64, Wait
 from fuseloom.dataflow.sim.tokens import Token
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from fuseloom.dataflow.compilation import Compilation
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.dataflow.sim.binding import bind
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.engines import Engine
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.output import output_tensor
 from fuseloom.dataflow.sim.program_runs import do_reshapes, simulate_region
 from fuseloom.dataflow.sim.reports import Limits

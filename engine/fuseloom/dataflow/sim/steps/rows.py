@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from fuseloom.dataflow.compilation import Compilation
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.traits import Role
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.steps.recording import Recording
 from fuseloom.dataflow.sim.steps.regions import record_region
 from fuseloom.dataflow.sim.tokens import Token

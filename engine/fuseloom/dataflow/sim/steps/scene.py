@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.graph import Node, Stream, StreamKind
-from fuseloom.dataflow.sim.machine import Machine
 from fuseloom.dataflow.sim.steps.recording import Recording
 from fuseloom.dataflow.sim.tokens import DONE, Stop, Token, is_number
 

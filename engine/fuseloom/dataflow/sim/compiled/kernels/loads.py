@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from fuseloom.dataflow.machine.timing import load_timing
 from fuseloom.dataflow.sim.compiled import layout, rings, rules, runs, visits, waits
 from fuseloom.dataflow.sim.compiled.cache import kernel
 from fuseloom.dataflow.sim.compiled.inlining import inline
 from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState, state_of, view
 from fuseloom.dataflow.sim.compiled.setup import Setup
 from fuseloom.dataflow.sim.compiled.slots import node_of, slots
-from fuseloom.dataflow.sim.timing import load_timing
 
 LINE = 16
 """Values in a line of the cache."""

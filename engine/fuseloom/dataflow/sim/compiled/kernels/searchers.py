@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fuseloom.dataflow.machine.timing import search_timing
 from fuseloom.dataflow.sim.compiled import rings, rules, runs, visits, waits
 from fuseloom.dataflow.sim.compiled.cache import kernel
 from fuseloom.dataflow.sim.compiled.inlining import inline
@@ -11,7 +12,6 @@ from fuseloom.dataflow.sim.compiled.kernels.scanners import FIBERS, fibers_setup
 from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState, state_of
 from fuseloom.dataflow.sim.compiled.setup import Setup
 from fuseloom.dataflow.sim.compiled.slots import node_of
-from fuseloom.dataflow.sim.timing import search_timing
 
 _REF, _COORDINATE, _CLOSING, _PUT, _PUT_REF = range(5)
 # Take a reference; a coordinate given for it; the stop that ends the references; put what is held

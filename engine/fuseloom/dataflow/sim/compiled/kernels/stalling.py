@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fuseloom.dataflow.dram.config import BUNDLE
 from fuseloom.dataflow.sim.compiled import asking, rings, rules, runs, visits, waits
 from fuseloom.dataflow.sim.compiled.cache import kernel
 from fuseloom.dataflow.sim.compiled.inlining import inline
@@ -23,7 +24,6 @@ from fuseloom.dataflow.sim.compiled.kernels.writers import (
 from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState, state_of
 from fuseloom.dataflow.sim.compiled.setup import Setup
 from fuseloom.dataflow.sim.compiled.slots import node_of
-from fuseloom.dataflow.sim.dram.config import BUNDLE
 
 
 @inline

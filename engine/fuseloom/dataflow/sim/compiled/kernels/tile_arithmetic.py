@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fuseloom.dataflow.machine.timing import binary_timing, load_timing
 from fuseloom.dataflow.samml.operands import neutral, required_operands
 from fuseloom.dataflow.samml.tile_values import TileSpec, tile_of
 from fuseloom.dataflow.sim.compiled import functions, rings, rules, runs, trees, visits, waits
@@ -20,7 +21,6 @@ from fuseloom.dataflow.sim.compiled.kernels.values import outcome
 from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState, state_of, view
 from fuseloom.dataflow.sim.compiled.setup import Setup
 from fuseloom.dataflow.sim.compiled.slots import node_of, slots
-from fuseloom.dataflow.sim.timing import binary_timing, load_timing
 from fuseloom.wording import counted
 
 WORK_PER_VISIT = 1 << 24

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fuseloom.dataflow.machine.timing import unary_timing
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.tile_values import latency
 from fuseloom.dataflow.samml.traits import Arithmetic
@@ -22,7 +23,6 @@ from fuseloom.dataflow.sim.compiled.kernels.tile_arithmetic import (
 from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState, state_of
 from fuseloom.dataflow.sim.compiled.setup import Setup
 from fuseloom.dataflow.sim.compiled.slots import node_of, slots
-from fuseloom.dataflow.sim.timing import unary_timing
 
 _TILE_UNARY = slots(
     latency="p0",  # cycles until a value shows

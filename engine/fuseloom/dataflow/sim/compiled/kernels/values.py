@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fuseloom.dataflow.machine.timing import binary_timing, unary_timing
 from fuseloom.dataflow.samml.operands import neutral, required_operands
 from fuseloom.dataflow.sim.compiled import functions, rings, rules, runs, visits, waits
 from fuseloom.dataflow.sim.compiled.cache import kernel
@@ -12,7 +13,6 @@ from fuseloom.dataflow.sim.compiled.kernels.loads import TIMED
 from fuseloom.dataflow.sim.compiled.layout import Int, state_of, view
 from fuseloom.dataflow.sim.compiled.setup import Setup
 from fuseloom.dataflow.sim.compiled.slots import node_of
-from fuseloom.dataflow.sim.timing import binary_timing, unary_timing
 
 
 @inline

@@ -1,0 +1,36 @@
+"""Machines: presets, text, validation, fingerprints."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from fuseloom.dataflow.dram import Ideal, Queues, hbm2
+from fuseloom.dataflow.machine import PRESETS, Machine
+from fuseloom.dataflow.machine.text import read_machine
+from fuseloom.errors import SimulationError
+
+
+def test_presets_differ() -> None:
+    assert len({Machine.preset(name).fingerprint for name in PRESETS}) == len(PRESETS)
+    assert isinstance(Machine.preset("ideal").memory, Ideal)
+    assert isinstance(Machine.preset("comal-hbm").memory, Queues)
+    assert Machine.preset("default").memory is None
+
+
+def test_a_name_is_no_part_of_the_fingerprint() -> None:
+    one = Machine.preset("hbm2")
+    assert replace(one, name="other").fingerprint == one.fingerprint
+    assert replace(one, outstanding=2).fingerprint != one.fingerprint
+    closed = replace(one, memory=hbm2(policy="closed"))
+    assert closed.fingerprint != one.fingerprint
+
+
+def test_a_name_that_is_none() -> None:
+    with pytest.raises(SimulationError, match="no machine is called 'comet'") as error:
+        read_machine("comet")
+    assert error.value.hint == "did you mean 'comal'?"
+    with pytest.raises(SimulationError, match="no machine is called 'abacus'") as error:
+        read_machine("abacus")
+    assert "hbm2" in str(error.value.hint)
