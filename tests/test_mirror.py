@@ -31,11 +31,6 @@ N = "tests/workbench/networks/test_backend.py"
 W = "fuseloom_workbench"
 ELSEWHERE = (
     Elsewhere(
-        "fuseloom/dataflow/space/shared.py",
-        "tests/dataflow/space/test_candidates.py",
-        "ways that are looked at once",
-    ),
-    Elsewhere(
         "fuseloom/exploration/found.py",
         "tests/exploration/test_search.py",
         "what a search gives back",
@@ -101,6 +96,9 @@ ELSEWHERE = (
     Elsewhere(
         f"{S}/compiled/observing.py", f"{P}/test_observation.py", "held to the golden models"
     ),
+    Elsewhere(
+        "fuseloom/dataflow/machine/ports.py", "tests/dataflow/machine/test_machine.py", "addresses"
+    ),
     Elsewhere(f"{S}/compiled/control.py", f"{P}/test_observation.py", "offsets of the observer"),
     Elsewhere(f"{S}/compiled/maxima.py", f"{P}/test_observation.py", "held to the golden models"),
     Elsewhere(f"{S}/compiled/flushing.py", f"{P}/test_observation.py", "held to the golden models"),
@@ -155,11 +153,6 @@ ELSEWHERE = (
         "fuseloom/dataflow/cost/exact/arrivals.py",
         "tests/dataflow/cost/exact/test_timing.py",
         "steps of the recurrence, through it",
-    ),
-    Elsewhere(
-        "fuseloom/dataflow/cost/node_numbers.py",
-        "tests/dataflow/cost/test_numbers.py",
-        "a record, no behaviour",
     ),
     Elsewhere(
         "fuseloom/exploration/store/rows.py",

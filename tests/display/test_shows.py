@@ -7,7 +7,6 @@ from importlib import import_module
 import pytest
 
 import fuseloom.dataflow.compiler
-import fuseloom.dataflow.cost
 import fuseloom.dataflow.sim.program_runs
 import fuseloom.results.record  # noqa: F401 -- so that all classes are known
 from fuseloom.display.shows import Shows
@@ -21,4 +20,4 @@ def test_the_function_is_there(kind: type[Shows]) -> None:
 
 def test_there_are_such_classes() -> None:
     names = {kind.__name__ for kind in Shows.__subclasses__()}
-    assert {"Program", "Schedule", "PartialOrderGraph", "FusionTable", "Graph", "Estimate"} <= names
+    assert {"Program", "Schedule", "PartialOrderGraph", "FusionTable", "Graph"} <= names

@@ -10,7 +10,7 @@ from fuseloom.cli.command import Command, print_json
 from fuseloom.cli.inputs import inputs, program_options
 from fuseloom.cli.tables import statistics_table
 from fuseloom.dataflow.cost import Estimate
-from fuseloom.dataflow.cost.why import BASIS
+from fuseloom.dataflow.cost.mode import BASIS
 from fuseloom.program import StoredTensor
 from fuseloom.program.statistics import TensorStatistics
 from fuseloom.results.document import DocumentKind

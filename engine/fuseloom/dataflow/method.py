@@ -30,13 +30,17 @@ from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.output import output_tensor
 from fuseloom.dataflow.sim.program_runs import do_reshapes, simulate_region
 from fuseloom.dataflow.sim.reports import Limits
-from fuseloom.dataflow.space.candidates import DeferredCandidates, RegionCandidate, RegionCandidates
+from fuseloom.dataflow.space.candidates import (
+    DeferredCandidates,
+    RegionCache,
+    RegionCandidate,
+    RegionCandidates,
+)
 from fuseloom.dataflow.space.contents import Contents
 from fuseloom.dataflow.space.coordinates import Coordinates
 from fuseloom.dataflow.space.instances import StatementInstances
 from fuseloom.dataflow.space.lower_bounds import RecomputationBound, lower_bounds
 from fuseloom.dataflow.space.scheduled import scheduled
-from fuseloom.dataflow.space.shared import RegionCache
 from fuseloom.errors import AbandonedError, FuseloomError, ProgramError
 from fuseloom.program.inputs import check_data
 from fuseloom.program.storage import StoredTensor

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.cost import estimate
 from fuseloom.dataflow.cost.mode import EstimateMode
-from fuseloom.dataflow.cost.node_numbers import NodeEstimate
 from fuseloom.dataflow.cost.numbers import Estimate, RegionEstimate
+from fuseloom.dataflow.cost.why import NodeEstimate
 from fuseloom.dataflow.samml.graph import Graph
+from fuseloom.models import load
 
 
 def node(number: int, cycles: float) -> NodeEstimate:
@@ -35,3 +38,12 @@ def test_there_is_no_bound_where_one_region_has_none() -> None:
 def test_totals_of_a_program() -> None:
     found = Estimate((region("T", 20.0, 18.0), region("Y", 10.0, None)))
     assert (found.cycles, found.flops, found.bytes) == (30.0, 12.0, 48.0)
+
+
+def test_regions_totals_and_how_sure_they_are() -> None:
+    model, data = load("gcn", "karate")
+    made = estimate(compile_program(model.program, model.presets["partial"]), data)
+    html = made._repr_html_()
+    assert f"estimate: {made.cycles:,.0f} cycles" in html
+    assert f"{made.low:,.0f} and {made.high:,.0f}" in html
+    assert all(r.mode.value in html for r in made.regions)

@@ -12,7 +12,7 @@ from fuseloom.dataflow.fusion.region import FusedRegion
 from fuseloom.dataflow.fusion.repair import RepairKind
 from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.sim.program_runs import simulate
-from fuseloom.dataflow.sim.work import measured_work
+from fuseloom.dataflow.sim.result import measured_work
 from fuseloom.errors import FuseloomError, OrderError, ScheduleError
 from fuseloom.program import parse
 

@@ -23,7 +23,7 @@ from fuseloom.dataflow.table import cells
 cells.MAX_ACCUMULATOR_ORDER = 7
 from fuseloom.dataflow.samml.graph import Node
 from fuseloom.dataflow.machine import Machine
-from fuseloom.dataflow.sim.peeking import is_peeked
+from fuseloom.dataflow.sim.observe import is_peeked
 for order in range(3, 8):
     node = Node(0, f"spacc{order}", tuple(range(order + 2)), (), {"fn": "add"})
     ports = [is_peeked(node, port, Machine.default()) for port in range(order + 2)]

@@ -15,6 +15,8 @@ from fuseloom.dataflow.samml.tile_values import (
     interval,
     is_tiled,
     latency,
+    node_bytes,
+    node_flops,
     tile_of,
     with_tiles,
 )
@@ -90,3 +92,23 @@ def test_what_folds_and_writes_learns_its_size_from_what_comes() -> None:
     assert [node.params.get("tile") for node in said.nodes] == [None, "ij", None, "ij", "ij"]
     assert said.nodes[4].params["block"] == 2
     assert with_tiles(said) == said
+
+
+def test_a_value_of_a_tile_is_many_numbers() -> None:
+    number, tile = node("array"), node("array", tile="ij", block=4)
+    assert node_bytes(number, [10], 10, 0) == 40
+    assert node_bytes(tile, [10], 10, 0) == 16 * 40
+    product = node("binary", fn="mul", tile="ik,kj->ij", block=4)
+    assert node_flops(node("binary", fn="mul"), [5, 5], 5) == 5
+    assert node_flops(product, [5, 5], 5) == 5 * (2 * 64 - 16)
+
+
+def test_scanners_read_segments_unless_their_level_has_none() -> None:
+    assert node_bytes(node("scan"), [3], 7, 0) == 4 * 7 + 8 * 3
+    assert node_bytes(node("scan", singleton=True), [3], 7, 0) == 4 * 7
+
+
+def test_writers_write_what_they_take_and_the_ends_of_fibers() -> None:
+    assert node_bytes(node("crdwrite"), [7], 0, 3) == 4 * 7 + 4 * (3 + 1)
+    assert node_bytes(node("valwrite"), [7], 0, 0) == 28
+    assert node_flops(node("valwrite"), [7], 0) == 0

@@ -5,9 +5,9 @@ from fuseloom.dataflow.cost.context import EstimateContext
 from fuseloom.dataflow.cost.estimate import estimate
 from fuseloom.dataflow.cost.exact import EXECUTIONS
 from fuseloom.dataflow.cost.mode import EstimateMode
-from fuseloom.dataflow.cost.node_numbers import NodeEstimate
 from fuseloom.dataflow.cost.numbers import Estimate, RegionEstimate
 from fuseloom.dataflow.cost.rules import RULES
+from fuseloom.dataflow.cost.why import NodeEstimate
 from fuseloom.dataflow.samml.catalogue import require_registered
 
 __all__ = [

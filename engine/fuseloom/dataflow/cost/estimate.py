@@ -24,14 +24,14 @@ from fuseloom.dataflow.cost.executed import executed_region
 from fuseloom.dataflow.cost.interval import interval
 from fuseloom.dataflow.cost.metadata import from_metadata
 from fuseloom.dataflow.cost.mode import EstimateMode
-from fuseloom.dataflow.cost.node_numbers import NodeEstimate
 from fuseloom.dataflow.cost.numbers import Estimate, RegionEstimate
 from fuseloom.dataflow.cost.on_chip import OnChip, channel_bytes, held_bytes
+from fuseloom.dataflow.cost.why import NodeEstimate
 from fuseloom.dataflow.dram import Dram
 from fuseloom.dataflow.fusion.repair import traffic
 from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.catalogue import primitive
-from fuseloom.dataflow.samml.work import node_bytes, node_flops
+from fuseloom.dataflow.samml.tile_values import node_bytes, node_flops
 
 __all__ = [
     "Estimate",

@@ -10,12 +10,12 @@ import numpy as np
 from fuseloom.dataflow.compilation import CompiledRegion
 from fuseloom.dataflow.cost.context import EstimateContext
 from fuseloom.dataflow.cost.flow import Flow, FlowContext
-from fuseloom.dataflow.cost.node_numbers import NodeEstimate
 from fuseloom.dataflow.cost.rules import RULES
 from fuseloom.dataflow.cost.statistics import ExpectedStatistics, Floats
+from fuseloom.dataflow.cost.why import NodeEstimate
 from fuseloom.dataflow.machine.timing import value_latency
 from fuseloom.dataflow.samml.catalogue import primitive
-from fuseloom.dataflow.samml.work import node_bytes, node_flops
+from fuseloom.dataflow.samml.tile_values import node_bytes, node_flops
 from fuseloom.errors import LoweringError
 from fuseloom.program.tile_arrays import grid_shape
 from fuseloom.program.types import Tensor

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
 
 from fuseloom.errors import DataError
@@ -19,6 +20,13 @@ class EstimateMode(Enum):
     EXACT = "exact"
     SAMPLED = "sampled"
     METADATA = "metadata"
+
+
+BASIS: Mapping[EstimateMode, str] = {
+    EstimateMode.EXACT: "the graph executed on coordinates",
+    EstimateMode.SAMPLED: "the graph executed on some coordinates of its outermost indices",
+    EstimateMode.METADATA: "statistics of the tensors",
+}
 
 
 def mode_named(mode: EstimateMode | str) -> EstimateMode:

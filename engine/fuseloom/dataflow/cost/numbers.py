@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 from fuseloom.dataflow.cost.mode import EstimateMode
-from fuseloom.dataflow.cost.node_numbers import NodeEstimate
 from fuseloom.dataflow.cost.on_chip import NOT_KNOWN, OnChip
-from fuseloom.dataflow.cost.why import Provenance, named_node, why_node, why_region
+from fuseloom.dataflow.cost.why import NodeEstimate, Provenance, named_node, why_node, why_region
 from fuseloom.dataflow.samml.graph import Graph
-from fuseloom.display.shows import Shows
+from fuseloom.display import shown, tag
 from fuseloom.errors import DataError
 from fuseloom.program.formats import suggestion
 from fuseloom.results import estimate as results
+from fuseloom.results.display import figures_html
 from fuseloom.results.estimate import RegionTotals
+from fuseloom.wording import counted, grouped
 
 
 @dataclass(frozen=True)
@@ -80,11 +82,7 @@ class RegionEstimate(RegionTotals):
         }
 
 
-class Estimate(
-    results.EstimateTotals[RegionEstimate],
-    Shows,
-    html="fuseloom.dataflow.cost.display:estimate_html",
-):
+class Estimate(results.EstimateTotals[RegionEstimate]):
     """Expected numbers of a program: its regions, run one after another."""
 
     @property
@@ -130,3 +128,21 @@ class Estimate(
     def to_dict(self) -> dict[str, Any]:
         """Plain data: the totals, the bound, the interval, and those of every region."""
         return {**super().to_dict(), "least": self.least, "low": self.low, "high": self.high}
+
+    def _repr_html_(self) -> str:
+        return shown(
+            tag("h4", f"estimate: {counted(self.cycles, 'cycle')}"),
+            figures_html(
+                [(r.name, r.cycles, r.flops, r.bytes) for r in self.regions],
+                (self.cycles, self.flops, self.bytes),
+                [
+                    ("expected between", [*(_between(r.low, r.high) for r in self.regions),
+                                          _between(self.low, self.high)]),
+                    ("rests on", [*(r.mode.value for r in self.regions), ""]),
+                ],
+            ),
+        )  # fmt: skip
+
+
+def _between(low: float, high: float) -> str:
+    return f"{grouped(low)} and {grouped(high)}" if isfinite(high) else f"{grouped(low)} and more"

@@ -1,24 +1,44 @@
-"""The provenance of an estimate's numbers, as data: quantity, amount, formula and terms."""
+"""The numbers of a node, and the provenance of numbers: quantity, amount, formula and terms."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from fuseloom.dataflow.cost.exact.execution import RULES
-from fuseloom.dataflow.cost.mode import EstimateMode
-from fuseloom.dataflow.cost.node_numbers import NodeEstimate
+from fuseloom.dataflow.cost.mode import BASIS, EstimateMode
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph, Node
 from fuseloom.errors import DataError
 from fuseloom.program.formats import suggestion
 from fuseloom.results.declarations import Record
 
-BASIS: Mapping[EstimateMode, str] = {
-    EstimateMode.EXACT: "the graph executed on coordinates",
-    EstimateMode.SAMPLED: "the graph executed on some coordinates of its outermost indices",
-    EstimateMode.METADATA: "statistics of the tensors",
-}
+
+@dataclass(frozen=True)
+class NodeEstimate:
+    """Expected numbers of one node.
+
+    Attributes
+    ----------
+    tokens : float
+        Tokens on its busiest output (busiest input, for a writer).
+    cycles : float
+        Cycles of its own work.
+    flops, bytes : float
+        Arithmetic operations; bytes moved to and from memory.
+    end : float or None
+        Clock at which it is done, where the graph was executed.
+    held : float
+        Bytes that it holds on chip, at most at once; 0 where that is no more than a token.
+    """
+
+    node: int
+    tokens: float
+    cycles: float
+    flops: float
+    bytes: float
+    end: float | None = None
+    held: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The verification of payloads: a looked-up element is used only where its coordinate is present.
+"""Absent operands; looked-up elements are used only where their coordinates are present.
 
 A locator finds a dense level's element at every coordinate that it is given.  Behind a union the
 element is empty wherever only the other operands brought the coordinate, though the tensor has one
@@ -8,12 +8,32 @@ else would lack elements (``docs/spec/fusion.md`` §6.1).
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph, Node, StreamKind
-from fuseloom.dataflow.samml.operands import required_operands
 from fuseloom.dataflow.samml.traits import Arithmetic, Role, Traversal
 from fuseloom.dataflow.table.monotone import TRUE, Formula, Implications, joined
 from fuseloom.errors import GraphError
+
+NEUTRAL: Mapping[str, float] = {"add": 0.0, "sub": 0.0, "max": -math.inf}
+"""Binary functions of what there is, and what an absent operand is to them; to the others it makes
+the result absent."""
+
+
+def neutral(node: Node) -> float:
+    """Return the value that a binary function takes for an absent operand."""
+    return NEUTRAL.get(str(node.params["fn"]), 0.0)
+
+
+def required_operands(node: Node) -> str:
+    """The operands (``a``, ``b``) without which there is no result; parameter ``needs`` adds.
+
+    A product needs both; a sum takes what there is, unless an operand is there everywhere only
+    because it was repeated and so says nothing about where the sum has elements.
+    """
+    return str(node.params.get("needs", "")) if node.params["fn"] in NEUTRAL else "ab"
 
 
 def check_presence(graph: Graph) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fuseloom.dataflow.samml.block_timing import DEFAULT, BlockTiming
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph, Node, StreamKind
-from fuseloom.dataflow.samml.primitive import Family
+from fuseloom.dataflow.samml.primitive import WORD, Family
 from fuseloom.dataflow.samml.traits import Arithmetic
 
 
@@ -156,3 +156,15 @@ def axes_of_output(graph: Graph, node: Node, port: int, axes: Sequence[str]) -> 
 
 def _is_value(graph: Graph, stream: int) -> bool:
     return graph.streams[stream].kind is StreamKind.VAL
+
+
+def node_flops(node: Node, taken: Sequence[float], made: float) -> float:
+    """Arithmetic operations of a node (:class:`~fuseloom.dataflow.samml.catalogue.Primitive`)."""
+    return primitive(node.op).flops(taken, made) * flops_per_value(node)
+
+
+def node_bytes(node: Node, taken: Sequence[float], made: float, fibers: float) -> float:
+    """Bytes a node moves (:class:`~fuseloom.dataflow.samml.catalogue.Primitive`)."""
+    if node.params.get("singleton"):
+        return WORD * made  # a singleton level has no segments to look up
+    return primitive(node.op).bytes(taken, made, fibers) * elements_per_value(node)

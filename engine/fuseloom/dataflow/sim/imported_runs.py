@@ -24,9 +24,8 @@ from fuseloom.dataflow.sim.observe import Observe
 from fuseloom.dataflow.sim.output import output_tensor
 from fuseloom.dataflow.sim.ports import with_ports
 from fuseloom.dataflow.sim.reports import Limits
-from fuseloom.dataflow.sim.result import EngineResult
+from fuseloom.dataflow.sim.result import EngineResult, measured_work
 from fuseloom.dataflow.sim.trace import Trace
-from fuseloom.dataflow.sim.work import measured_work
 from fuseloom.errors import SimulationError
 from fuseloom.program.inputs import as_stored, made_tensor
 from fuseloom.program.storage import StoredTensor

@@ -9,7 +9,7 @@ wait, from cycle to cycle, where events are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,6 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fuseloom.arguments import check_fields
+from fuseloom.dataflow.machine import Machine
+from fuseloom.dataflow.samml.catalogue import primitive
+from fuseloom.dataflow.samml.graph import Node
 from fuseloom.errors import SimulationError
 from fuseloom.wording import counted
 
@@ -243,3 +246,18 @@ def most_at_once(puts: Int64, freed: Int64) -> int:
         return 0
     free = np.searchsorted(freed, puts, side="right")
     return int((np.arange(1, len(puts) + 1) - free).max())
+
+
+def is_peeked(node: Node, port: int, machine: Machine) -> bool:
+    """Return whether a node may read the head of an input without taking it."""
+    return port in primitive(node.op).streaming.peeks.ports(node, machine.quirks)
+
+
+def peeked_streams(nodes: Collection[Node], machine: Machine) -> frozenset[int]:
+    """Streams whose reader may look at a token without taking it."""
+    return frozenset(
+        stream
+        for node in nodes
+        for port, stream in enumerate(node.inputs)
+        if is_peeked(node, port, machine)
+    )

@@ -22,9 +22,8 @@ from fuseloom.dataflow.sim.observe import Observe
 from fuseloom.dataflow.sim.output import in_declared_format, output_tensor
 from fuseloom.dataflow.sim.ports import with_ports
 from fuseloom.dataflow.sim.reports import Limits
-from fuseloom.dataflow.sim.result import EngineResult
+from fuseloom.dataflow.sim.result import EngineResult, measured_work
 from fuseloom.dataflow.sim.trace import Trace
-from fuseloom.dataflow.sim.work import measured_work
 from fuseloom.display import shown, tag
 from fuseloom.errors import SimulationError
 from fuseloom.program.functions import Op

@@ -12,8 +12,10 @@ import numpy.typing as npt
 from fuseloom.dataflow.dram import MemoryStats
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph
+from fuseloom.dataflow.samml.tile_values import node_bytes, node_flops
 from fuseloom.dataflow.sim.observe import Observed
 from fuseloom.dataflow.sim.tokens import Token
+from fuseloom.results.work import Work
 from fuseloom.wording import counted, described
 
 Int64: TypeAlias = npt.NDArray[np.int64]
@@ -87,3 +89,15 @@ class EngineResult:
     def total_tokens(self) -> int:
         """Tokens put into all channels."""
         return int(self.tokens.sum())
+
+
+def measured_work(result: EngineResult) -> Work:
+    """The work of one region's run."""
+    total = Work()
+    for node in result.graph.nodes:
+        taken = [int(result.values[s]) for s in node.inputs]
+        made = max((int(result.values[s]) for s in node.outputs if s is not None), default=0)
+        written = result.outputs.get(node.id, {})
+        fibers = len(written["seg"]) - 1 if "seg" in written else 0
+        total += Work(node_flops(node, taken, made), node_bytes(node, taken, made, fibers))
+    return total

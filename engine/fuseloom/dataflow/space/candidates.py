@@ -26,7 +26,7 @@ from fuseloom.errors import FuseloomError, LoweringError, OrderError
 from fuseloom.program.formats import LevelFormat
 from fuseloom.program.primes import bare
 from fuseloom.program.types import Program, Statement
-from fuseloom.results.method import SAME_GRAPH, Budget, Refusal
+from fuseloom.results.method import SAME_GRAPH, Budget, Deferred, Part, Refusal
 
 MOST_LEVELS = 3
 """Levels of which every choice to look up or scan is a candidate; of more, the best found."""
@@ -402,3 +402,33 @@ class RegionCandidates:
 def span_of(statements: Sequence[Statement]) -> Span:
     """From the first to the last of what statements assign."""
     return Span(statements[0].out.tensor, statements[-1].out.tensor)
+
+
+class RegionCache:
+    """A cache of results for regions, shared by all that are equal."""
+
+    def __init__(
+        self,
+        statements: tuple[Statement, ...],
+        candidates: Iterator[Part | Refusal | Deferred],
+    ) -> None:
+        self.statements = statements
+        self._found: list[Part | Refusal | Deferred] = []
+        self._candidates = candidates
+
+    def __iter__(self) -> Iterator[Part | Refusal | Deferred]:
+        number = 0
+        while True:
+            if number == len(self._found):
+                found = next(self._candidates, None)
+                if found is None:
+                    return
+                self._found.append(found)
+            yield self._found[number]
+            number += 1
+
+    def plain(self) -> Iterator[Part | Refusal]:
+        """The same; there is nothing deferred among it."""
+        for found in self:
+            assert not isinstance(found, Deferred)
+            yield found

@@ -10,7 +10,7 @@ import pytest
 
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.machine import Machine
-from fuseloom.dataflow.sim.compiled import collecting, reserving
+from fuseloom.dataflow.sim.compiled import collecting, pools
 from fuseloom.dataflow.sim.program_runs import Run, simulate
 from fuseloom.dataflow.sim.reports import Limits
 from fuseloom.errors import SimulationError
@@ -64,7 +64,7 @@ def test_it_outlives_its_run_and_can_be_sent() -> None:
 
 def test_the_limit_is_that_of_what_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = ROWS * COLUMNS * (4 + 8)
-    assert 1000 * whole < reserving.RESERVED
+    assert 1000 * whole < pools.RESERVED
     for place in (collecting.reserved, lambda dtype: None):
         monkeypatch.setattr(collecting, "reserved", place)
         run(limits=Limits(memory=3 * whole))

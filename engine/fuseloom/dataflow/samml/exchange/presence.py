@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from fuseloom.dataflow.samml.exchange.levels import accumulator_order
 from fuseloom.dataflow.samml.exchange.wiring import DraftNode, DraftOutput
-from fuseloom.dataflow.samml.operands import NEUTRAL
+from fuseloom.dataflow.samml.presence import NEUTRAL
 
 Operand: TypeAlias = tuple[int, int]
 Clauses: TypeAlias = frozenset[frozenset[Operand]]

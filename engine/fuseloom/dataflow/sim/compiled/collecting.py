@@ -1,6 +1,6 @@
 """The destination of writers: a buffer at first, then memory of their own.
 
-That memory is reserved address space (:mod:`fuseloom.dataflow.sim.compiled.reserving`), so what is
+That memory is reserved address space (:mod:`fuseloom.dataflow.sim.compiled.pools`), so what is
 written stays where it is and is copied by nobody.  Where none can be reserved, a full buffer is
 emptied into pieces, which are joined in the end.
 """
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from fuseloom.dataflow.samml.traits import Stored
 from fuseloom.dataflow.sim.compiled.arrays import ChannelMemory, GrowingArray
-from fuseloom.dataflow.sim.compiled.reserving import reserved
+from fuseloom.dataflow.sim.compiled.pools import reserved
 
 Array = npt.NDArray[Any]
 

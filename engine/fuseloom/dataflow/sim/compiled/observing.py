@@ -20,8 +20,15 @@ from fuseloom.dataflow.sim.compiled import control, layout
 from fuseloom.dataflow.sim.compiled.arrays import ChannelMemory
 from fuseloom.dataflow.sim.compiled.pacing import paced_streams
 from fuseloom.dataflow.sim.events.spool import WaitSpool, tokens_of_nodes
-from fuseloom.dataflow.sim.observe import Events, Int64, Observe, Observed, StreamLog, with_idle
-from fuseloom.dataflow.sim.peeking import peeked_streams
+from fuseloom.dataflow.sim.observe import (
+    Events,
+    Int64,
+    Observe,
+    Observed,
+    StreamLog,
+    peeked_streams,
+    with_idle,
+)
 
 WAITS_HELD = 1 << 18
 """Noted waits that are held before they are handed over; 24 bytes each."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fuseloom.dataflow.sim.compiled import control, rings, runs, waits
+from fuseloom.dataflow.sim.compiled import control, rings, rules, runs, waits
 from fuseloom.dataflow.sim.compiled.inlining import inline
 from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState
 from fuseloom.dataflow.sim.compiled.slots import inline_common
@@ -186,3 +186,21 @@ def expect(
         return t, si, fail(nd, t, rule)
     rings.take_one(s, c, t)
     return t, si, GOES_ON
+
+
+@inline_common
+def finish(s: SimulationState, nd: Any, c: Int, t: Int, si: Int, so: Int) -> Int:
+    """Take the stops left and the end, of an input that a node needs no more; the status.
+
+    Rules: ``docs/spec/comal.md`` §2.15.
+    """
+    while rings.has(s, c):
+        p = s.run[rings.head(s, c)]
+        k = p.x & runs.KIND
+        t, si = stall(s, waits.INPUT, t, p.t, si)
+        if k != runs.STOP and k != runs.DONE:
+            return fail(nd, t, rules.LEFT_OVER)
+        rings.take_one(s, c, t)
+        if k == runs.DONE:
+            return leave(nd, t, si, so, waits.NONE, 0)
+    return leave(nd, t, si, so, waits.INPUT, c)

@@ -25,9 +25,9 @@ from fuseloom.dataflow.sim.observe import (
     Wait,
     bin_width,
     most_at_once,
+    peeked_streams,
     with_idle,
 )
-from fuseloom.dataflow.sim.peeking import peeked_streams
 from fuseloom.dataflow.sim.process import Channel, ChannelWatch, Process
 
 

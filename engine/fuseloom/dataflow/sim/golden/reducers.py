@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fuseloom.dataflow.samml.tile_values import latency, tile_of
-from fuseloom.dataflow.sim.golden.maximum import larger
+from fuseloom.dataflow.sim.golden.functions import larger
 from fuseloom.dataflow.sim.golden.registry import golden_model
 from fuseloom.dataflow.sim.process import Behaviour, Process
 from fuseloom.dataflow.sim.tokens import DONE, EMPTY, Stop, Token, is_number, same

@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fuseloom.dataflow.samml.tile_values import TileSpec, latency, tile_of
-from fuseloom.dataflow.sim.golden.functions import unary_function
-from fuseloom.dataflow.sim.golden.maximum import larger, largest
+from fuseloom.dataflow.sim.golden.functions import larger, largest, unary_function
 from fuseloom.dataflow.sim.golden.registry import golden_model
 from fuseloom.dataflow.sim.process import Behaviour, Process
 from fuseloom.dataflow.sim.tokens import DONE, is_number

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from fuseloom.dataflow.machine.timing import binary_timing, load_timing, unary_timing
-from fuseloom.dataflow.samml.operands import neutral, required_operands
+from fuseloom.dataflow.samml.presence import neutral, required_operands
 from fuseloom.dataflow.samml.tile_values import tile_of
-from fuseloom.dataflow.sim.golden.functions import unary_function
-from fuseloom.dataflow.sim.golden.maximum import larger
+from fuseloom.dataflow.sim.golden.functions import larger, unary_function
 from fuseloom.dataflow.sim.golden.registry import golden_model
 from fuseloom.dataflow.sim.golden.tile_arithmetic import as_value, binary_on_tiles, unary_on_tiles
 from fuseloom.dataflow.sim.process import Behaviour, Process

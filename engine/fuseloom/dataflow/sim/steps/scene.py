@@ -1,10 +1,11 @@
-"""The work of one node in one cycle, and the words for its tokens."""
+"""The work of one node in one cycle, and the words for it and its tokens."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -200,3 +201,31 @@ def ending(scene: Scene) -> str | None:
     if not any(scene.put):
         return "took D: the stream has ended"
     return "put D and ended: there is nothing left to do"
+
+
+Narrator = Callable[[Scene], str]
+"""Tells what a node did in a cycle, without its name: ``put i = 3 and reference 3``.
+
+It is called for every cycle in which the node took or put a token, in order.  An empty answer
+means that there is no more to say than which tokens moved.
+"""
+
+_TABLE: dict[str, Narrator] = {}
+WORDS = MappingProxyType(_TABLE)
+"""Read-only view: catalogue name to words."""
+
+
+def narrator(*names: str) -> Callable[[Narrator], Narrator]:
+    """Decorator: these are the words of the primitives of those names."""
+
+    def register(words: Narrator) -> Narrator:
+        _TABLE.update(dict.fromkeys(names, words))
+        return words
+
+    return register
+
+
+def narrate(scene: Scene) -> str:
+    """Describe the work of a node in a cycle, in words."""
+    words = WORDS[scene.node.op](scene)
+    return words or ending(scene) or plain(scene)

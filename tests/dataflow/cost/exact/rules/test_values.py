@@ -1,11 +1,11 @@
-"""Loads and arithmetic: a step per token, and which results are empty."""
+"""Loads and arithmetic: a step per token, and which results are empty; sources and writers."""
 
 from __future__ import annotations
 
 import pytest
 
 from fuseloom.dataflow.cost.exact.fiber_levels import StreamContents
-from tests.dataflow.cost.exact.examples import done, levels, refs, vals
+from tests.dataflow.cost.exact.examples import crds, done, levels, refs, vals
 
 ROW = levels([1, 2, 5, 6])[-1]
 
@@ -43,3 +43,25 @@ def test_where_one_operand_is_never_absent(fn: str) -> None:
 
 def test_functions_leave_the_empty_token_alone() -> None:
     assert done("unary", vals(ROW, "* N * *"), fn="relu").outputs == ("* N * * S0 D",)
+
+
+def test_a_root_puts_one_reference() -> None:
+    """``0 D``, a step each; neither belongs to a coordinate."""
+    root = done("root")
+    assert root.outputs == ("0 D",)
+    assert root.steps == 2
+    assert root.made.work.top is None
+
+
+def test_only_fibers_with_coordinates_are_recorded() -> None:
+    written = done("crdwrite", crds({0: [1, 2], 1: [], 4: [3]}))
+    assert written.steps == 3 + 2
+    assert written.made.work.per.tolist() == [3, 0, 2]
+    assert done("crdwrite", crds([])).steps == 0
+
+
+def test_stops_and_empty_values_cost_nothing_and_the_end_one() -> None:
+    fiber_tree = levels({0: [1, 2], 4: [3]})[-1]
+    written = done("valwrite", vals(fiber_tree, "* N *"))
+    assert written.steps == 2 + 1
+    assert written.made.work.per.tolist() == [1, 1]

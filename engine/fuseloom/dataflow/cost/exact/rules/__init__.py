@@ -1,4 +1,4 @@
-"""The execution of each primitive on coordinates, a module per family of the catalogue."""
+"""The execution of each primitive on coordinates, by families of the catalogue."""
 
 from fuseloom.dataflow.cost.exact.rules import (
     droppers,
@@ -8,9 +8,7 @@ from fuseloom.dataflow.cost.exact.rules import (
     routing,
     scanners,
     shaping,
-    sources,
     values,
-    writers,
 )
 
 __all__ = [
@@ -21,7 +19,5 @@ __all__ = [
     "routing",
     "scanners",
     "shaping",
-    "sources",
     "values",
-    "writers",
 ]

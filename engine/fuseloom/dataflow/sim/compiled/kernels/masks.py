@@ -8,7 +8,6 @@ import numpy as np
 
 from fuseloom.dataflow.sim.compiled import rings, rules, runs, visits, waits
 from fuseloom.dataflow.sim.compiled.cache import kernel
-from fuseloom.dataflow.sim.compiled.ending import finish
 from fuseloom.dataflow.sim.compiled.inlining import inline
 from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState, state_of
 from fuseloom.dataflow.sim.compiled.setup import Setup
@@ -270,5 +269,5 @@ def crdmask(node: Int, table: Int) -> Int:
         elif phase == _PASS:
             t, si, status = _pass_outer(s, nd, u, t, si, so)
         else:
-            status = finish(s, nd, u, t, si, so)
+            status = visits.finish(s, nd, u, t, si, so)
     return status

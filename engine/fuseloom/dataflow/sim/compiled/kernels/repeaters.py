@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fuseloom.dataflow.sim.compiled import rings, rules, runs, visits, waits
 from fuseloom.dataflow.sim.compiled.cache import kernel
-from fuseloom.dataflow.sim.compiled.ending import finish
 from fuseloom.dataflow.sim.compiled.layout import Int, state_of
 from fuseloom.dataflow.sim.compiled.setup import Setup
 from fuseloom.dataflow.sim.compiled.slots import node_of, slots
@@ -103,7 +102,7 @@ def repeat(node: Int, table: Int) -> Int:
             else:
                 t += 1
         if nd.phase == _LEFT:
-            return finish(s, nd, i, t, si, so)
+            return visits.finish(s, nd, i, t, si, so)
         if not rings.has(s, i):
             return visits.leave(nd, t, si, so, waits.INPUT, i)
         if not rings.has(s, j):

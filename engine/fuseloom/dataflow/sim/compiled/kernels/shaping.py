@@ -9,7 +9,6 @@ import numpy as np
 
 from fuseloom.dataflow.sim.compiled import rings, rules, runs, visits, waits
 from fuseloom.dataflow.sim.compiled.cache import kernel
-from fuseloom.dataflow.sim.compiled.ending import finish
 from fuseloom.dataflow.sim.compiled.inlining import inline
 from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState, state_of
 from fuseloom.dataflow.sim.compiled.setup import Setup
@@ -174,7 +173,7 @@ def crdhold(node: Int, table: Int) -> Int:
             nd.phase = _TAKE
             t += 1
         if nd.phase == _LEFT:
-            return finish(s, nd, u, t, si, so)
+            return visits.finish(s, nd, u, t, si, so)
 
 
 _FLATTENER = slots(
@@ -274,4 +273,4 @@ def flatten(node: Int, table: Int) -> Int:
                     nd.stop_due = 0
                 t += 1
         if nd.phase == _LEFT:
-            return finish(s, nd, u, t, si, so)
+            return visits.finish(s, nd, u, t, si, so)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fuseloom.dataflow.machine.timing import binary_timing, load_timing
-from fuseloom.dataflow.samml.operands import neutral, required_operands
+from fuseloom.dataflow.samml.presence import neutral, required_operands
 from fuseloom.dataflow.samml.tile_values import TileSpec, tile_of
 from fuseloom.dataflow.sim.compiled import functions, rings, rules, runs, trees, visits, waits
 from fuseloom.dataflow.sim.compiled.cache import kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fuseloom.dataflow.machine.timing import binary_timing, unary_timing
-from fuseloom.dataflow.samml.operands import neutral, required_operands
+from fuseloom.dataflow.samml.presence import neutral, required_operands
 from fuseloom.dataflow.sim.compiled import functions, rings, rules, runs, visits, waits
 from fuseloom.dataflow.sim.compiled.cache import kernel
 from fuseloom.dataflow.sim.compiled.inlining import inline

@@ -1,4 +1,4 @@
-"""Words for what each primitive does, one module per family; importing this registers all."""
+"""Words for what each primitive does, by families; importing this registers all."""
 
 from fuseloom.dataflow.samml.catalogue import require_registered
 from fuseloom.dataflow.sim.steps.narration import (
@@ -11,11 +11,9 @@ from fuseloom.dataflow.sim.steps.narration import (
     routing,
     scanners,
     shaping,
-    sources,
     values,
-    writers,
 )
-from fuseloom.dataflow.sim.steps.narration.registry import WORDS, narrate
+from fuseloom.dataflow.sim.steps.scene import WORDS, narrate
 
 __all__ = [
     "WORDS",
@@ -29,9 +27,7 @@ __all__ = [
     "routing",
     "scanners",
     "shaping",
-    "sources",
     "values",
-    "writers",
 ]
 
 require_registered("sentence", __name__, WORDS, lambda entry: {entry.name})

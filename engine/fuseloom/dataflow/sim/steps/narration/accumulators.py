@@ -6,8 +6,7 @@ from typing import Any
 
 from fuseloom.dataflow.samml.graph import Stream
 from fuseloom.dataflow.sim.steps.narration.reducers import folded
-from fuseloom.dataflow.sim.steps.narration.registry import narrator
-from fuseloom.dataflow.sim.steps.scene import Scene, listed, number
+from fuseloom.dataflow.sim.steps.scene import Scene, listed, narrator, number
 from fuseloom.dataflow.sim.tokens import EMPTY, Stop, is_number
 from fuseloom.dataflow.table.cells import MAX_ACCUMULATOR_ORDER
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from fuseloom.dataflow.sim.steps.narration.registry import narrator
 from fuseloom.dataflow.sim.steps.narration.values import passing
-from fuseloom.dataflow.sim.steps.scene import Scene, listed
+from fuseloom.dataflow.sim.steps.scene import Scene, listed, narrator
 from fuseloom.dataflow.sim.tokens import DONE, EMPTY, Stop, is_leaf, is_number
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from fuseloom.dataflow.sim.steps.narration.registry import narrator
-from fuseloom.dataflow.sim.steps.scene import Scene, closes, listed, noun, ordinal
+from fuseloom.dataflow.sim.steps.scene import Scene, closes, listed, narrator, noun, ordinal
 from fuseloom.dataflow.sim.tokens import DONE, Stop, Token, is_number
 from fuseloom.wording import counted
 

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from fuseloom.dataflow.sim.golden.reducers import FOLDS
-from fuseloom.dataflow.sim.steps.narration.registry import narrator
 from fuseloom.dataflow.sim.steps.narration.values import result_text
-from fuseloom.dataflow.sim.steps.scene import Scene, number
+from fuseloom.dataflow.sim.steps.scene import Scene, narrator, number
 from fuseloom.dataflow.sim.tokens import EMPTY, Stop, Token, is_number
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from fuseloom.dataflow.sim.steps.narration.registry import narrator
-from fuseloom.dataflow.sim.steps.scene import Scene, closes, listed
+from fuseloom.dataflow.sim.steps.scene import Scene, closes, listed, narrator
 from fuseloom.dataflow.sim.tokens import DONE, REPEAT, SIGNAL_STOP, Stop, is_leaf, is_number
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from fuseloom.dataflow.sim.steps.narration.registry import narrator
-from fuseloom.dataflow.sim.steps.scene import Scene, listed
+from fuseloom.dataflow.sim.steps.scene import Scene, listed, narrator
 from fuseloom.dataflow.sim.tokens import DONE, is_leaf, is_number
 from fuseloom.wording import counted
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from fuseloom.dataflow.sim.steps.narration.registry import narrator
-from fuseloom.dataflow.sim.steps.scene import Scene, closes, listed, short
+from fuseloom.dataflow.sim.steps.scene import Scene, closes, listed, narrator, short
 from fuseloom.dataflow.sim.tokens import DONE, EMPTY, Stop, Token, is_leaf, is_number
 
 

@@ -1,11 +1,10 @@
-"""Words for value loads and arithmetic."""
+"""Words for value loads and arithmetic, sources and writers."""
 
 from __future__ import annotations
 
 from collections import deque
 
-from fuseloom.dataflow.sim.steps.narration.registry import narrator
-from fuseloom.dataflow.sim.steps.scene import Scene, closes, listed, number
+from fuseloom.dataflow.sim.steps.scene import Scene, closes, listed, narrator, number
 from fuseloom.dataflow.sim.tokens import DONE, EMPTY, Stop, Token, is_number
 
 SIGNS = {"add": "+", "sub": "−", "mul": "×", "elemmul": "×", "div": "÷"}
@@ -104,4 +103,55 @@ def tilefold(scene: Scene) -> str:
             said.append(done)
         elif token is not DONE:
             said.append(passing(token))
+    return "; ".join(said)
+
+
+@narrator("root")
+def root(scene: Scene) -> str:
+    """The start of a traversal."""
+    first = any(is_number(token) for token in scene.put[0])
+    return "put reference 0, with which the traversal starts" if first else ""
+
+
+@narrator("source")
+def source(scene: Scene) -> str:
+    """Given tokens."""
+    return f"put {listed([scene.wrote(0, token) for token in scene.put[0]])}, as it was told"
+
+
+@narrator("sink")
+def sink(scene: Scene) -> str:
+    """Tokens forgotten."""
+    return f"took {listed([scene.read(0, token) for token in scene.taken[0]])} and forgot it"
+
+
+@narrator("crdwrite")
+def crdwrite(scene: Scene) -> str:
+    """Coordinates written, and where fibers end."""
+    said = []
+    state = scene.state
+    state.setdefault("open", scene.machine.quirks.writer_records_leading_empty)
+    for token in scene.taken[0]:
+        if is_number(token):
+            state["count"] = state.get("count", 0) + 1
+            state["open"] = True
+            said.append(f"wrote {scene.read(0, token)}, coordinate {state['count']:,} of its level")
+        elif isinstance(token, Stop) and state["open"]:
+            state["open"] = False
+            said.append(f"took {token}: noted that the fiber ends after {state.get('count', 0):,}")
+        elif token is not DONE:
+            said.append(f"ignored {token}: no coordinate came since the last stop")
+    return "; ".join(said)
+
+
+@narrator("valwrite")
+def valwrite(scene: Scene) -> str:
+    """Values written."""
+    said = []
+    for token in scene.taken[0]:
+        if is_number(token):
+            scene.state["count"] = scene.state.get("count", 0) + 1
+            said.append(f"wrote {number(token)}, value {scene.state['count']:,} of the result")
+        elif token is not DONE:
+            said.append(f"took {token}: nothing to write")
     return "; ".join(said)
