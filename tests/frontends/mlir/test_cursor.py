@@ -81,6 +81,28 @@ def test_locations_and_dictionaries_may_be_there() -> None:
     assert at.token.text == "x"
 
 
+def test_the_tokens_around_the_next_one() -> None:
+    at = Cursor("a b c")
+    at.advance()
+    assert (at.last.text, at.token.text, at.ahead().text) == ("a", "b", "c")
+    assert at.ahead(2).kind == at.ahead(9).kind == "end"
+
+
+def test_a_dictionary_gives_the_names_that_have_values() -> None:
+    at = Cursor('{a = 1, unit, "b" = c} x')
+    assert [(name.text, at.advance().text) for name in at.entries()] == [("a", "1"), ('"b"', "c")]
+    assert at.token.text == "x"
+    with pytest.raises(ParseError, match="'3' is not expected here") as caught:
+        next(Cursor("{3 = a}").entries())
+    assert caught.value.hint == "here can stand the name of an attribute"
+
+
+def test_a_word_in_angle_brackets() -> None:
+    assert Cursor("<add>").angled("an operation") == "add"
+    with pytest.raises(ParseError):
+        Cursor("<3>").angled("an operation")
+
+
 def test_numbers_too_long_for_a_dimension_are_too_large() -> None:
     assert integer("-12") == -12
     assert integer("9" * 12) == int("9" * 12)

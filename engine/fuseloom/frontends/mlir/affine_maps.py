@@ -1,13 +1,12 @@
-"""Reading affine maps, and the aliases that stand for attributes."""
+"""Affine maps, and the aliases that stand for attributes."""
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from fuseloom.errors import FuseloomError
-from fuseloom.frontends.mlir.cursor import integer, refuse
-from fuseloom.frontends.mlir.literals import LiteralReader
-from fuseloom.frontends.mlir.syntax import AffineMap, Result, SparseEncoding, Sum, Trait, Type
+from fuseloom.frontends.mlir.cursor import Cursor, integer, refuse
+from fuseloom.frontends.mlir.syntax import AffineMap, Result, SparseEncoding, Sum, Trait
 from fuseloom.frontends.mlir.tokens import Token
 from fuseloom.program.formats import suggestion
 from fuseloom.program.limits import MAX_NESTING
@@ -19,120 +18,137 @@ Alias: TypeAlias = AffineMap | tuple[AffineMap, ...] | SparseEncoding | Trait | 
 It is None for an attribute the subset has no use for, an error for one that cannot be read, which
 counts where the alias is used.
 """
+Aliases: TypeAlias = dict[str, Alias]
+_Kind = TypeVar("_Kind")
 
 DIVISIONS = ("floordiv", "ceildiv", "mod")
 
 
-class MapReader(LiteralReader):
-    """Reads affine maps, and knows the aliases defined so far."""
+def resolve(aliases: Aliases, name: Token, kind: type[_Kind], what: str, hint: str) -> _Kind:
+    """The meaning of a ``#name``, which is of one kind; ``what`` and ``hint`` are for errors.
 
-    def __init__(self, text: str, line: int = 1) -> None:
-        super().__init__(text, line)
-        self.aliases: dict[str, Alias] = {}
-        self.types: dict[str, Type | FuseloomError] = {}
+    Raises
+    ------
+    FuseloomError
+        The alias is not defined, cannot be read, or is of another kind.
+    """
+    if name.text not in aliases:
+        known = [alias for alias, value in aliases.items() if value is not None]
+        defined = suggestion(name.text, known) if known else "define it at the top of the file"
+        raise refuse(f"{name.text} is not defined", defined, name.place)
+    found = aliases[name.text]
+    if isinstance(found, FuseloomError):
+        raise found
+    if not isinstance(found, kind):
+        raise refuse(f"{name.text} is no {what}", hint, name.place)
+    return found
 
-    def resolve(self, name: Token) -> Alias:
-        if name.text not in self.aliases:
-            known = [alias for alias, value in self.aliases.items() if value is not None]
-            hint = suggestion(name.text, known) if known else "define it at the top of the file"
-            raise refuse(f"{name.text} is not defined", hint, name.place)
-        found = self.aliases[name.text]
-        if isinstance(found, FuseloomError):
-            raise found
-        return found
 
-    def map(self) -> AffineMap:
-        """An affine map whose results are sums of dimensions, or an alias of one."""
-        if self.token.kind == "hash":
-            name = self.advance()
-            found = self.resolve(name)
-            if not isinstance(found, AffineMap):
-                raise refuse(f"{name.text} is no affine map", "write affine_map<...>", name.place)
+def read_map(cursor: Cursor, aliases: Aliases) -> AffineMap:
+    """An affine map whose results are sums of dimensions, or an alias of one.
+
+    Raises
+    ------
+    ParseError
+        The text is no such map.
+    """
+    if cursor.token.kind == "hash":
+        return resolve(aliases, cursor.advance(), AffineMap, "affine map", "write affine_map<...>")
+    start = cursor.need("affine_map", "affine_map<...> or its alias")
+    cursor.need("<")
+    dims = read_dims(cursor)
+    if cursor.sees("["):
+        raise refuse("a map with symbols", "only dimensions can be results", cursor.place)
+    cursor.need("->")
+    cursor.need("(")
+    results = tuple(_result(_sum(cursor, dims)) for _ in cursor.listed(")"))
+    cursor.need(">")
+    return AffineMap(dims, results, start.place)
+
+
+def read_dims(cursor: Cursor) -> tuple[str, ...]:
+    """The dimensions of a map: ``(d0, d1)``."""
+    cursor.need("(")
+    return distinct(cursor.words(")", "the name of a dimension"))
+
+
+def distinct(names: tuple[Token, ...]) -> tuple[str, ...]:
+    """Names of dimensions, each of which stands once.
+
+    Raises
+    ------
+    ParseError
+        A name stands twice, or there are too many.
+    """
+    dims = tuple(name.text for name in names)
+    if len(dims) > MAX_NESTING:
+        raise refuse(
+            f"a map of {counted(len(dims), 'dimension')}, the limit is {MAX_NESTING}",
+            "split the operation",
+            names[0].place,
+        )
+    for n, name in enumerate(names):
+        if name.text in dims[:n]:
+            raise refuse(f"dimension {name.text} is named twice", "name it once", name.place)
+    return dims
+
+
+def _sum(cursor: Cursor, dims: tuple[str, ...], depth: int = 0) -> Sum:
+    """A result: ``2 * d0 + d1 - 1``."""
+    if depth > MAX_NESTING:
+        raise refuse("brackets are nested too deep", "write the sum without them", cursor.place)
+    found = _product(cursor, dims, depth)
+    while True:
+        if cursor.take("+"):
+            found = _plus(found, _product(cursor, dims, depth), 1)
+        elif cursor.take("-"):
+            found = _plus(found, _product(cursor, dims, depth), -1)
+        elif cursor.token.kind == "int" and cursor.token.text.startswith("-"):
+            found = _plus(found, _product(cursor, dims, depth), 1)  # i -1
+        else:
             return found
-        start = self.need("affine_map", "affine_map<...> or its alias")
-        self.need("<")
-        dims = self.dims()
-        if self.sees("["):
-            raise refuse("a map with symbols", "only dimensions can be results", self.place)
-        self.need("->")
-        self.need("(")
-        results = tuple(_result(self.sum(dims)) for _ in self.listed(")"))
-        self.need(">")
-        return AffineMap(dims, results, start.place)
 
-    def dims(self) -> tuple[str, ...]:
-        """``(d0, d1)``: the dimensions of a map."""
-        self.need("(")
-        return self.distinct(self.words(")", "the name of a dimension"))
 
-    def distinct(self, names: tuple[Token, ...]) -> tuple[str, ...]:
-        """Names of dimensions, each of which stands once."""
-        dims = tuple(name.text for name in names)
-        if len(dims) > MAX_NESTING:
+def _product(cursor: Cursor, dims: tuple[str, ...], depth: int) -> Sum:
+    found = _factor(cursor, dims, depth)
+    while True:
+        place = cursor.place
+        if cursor.sees(*DIVISIONS):
             raise refuse(
-                f"a map of {counted(len(dims), 'dimension')}, the limit is {MAX_NESTING}",
-                "split the operation",
-                names[0].place,
+                f"a result of a map with {cursor.token.text}",
+                "results are sums of dimensions, e.g. 2 * d0 + d1 - 1; expand_shape splits "
+                "a dimension",
+                place,
             )
-        for n, name in enumerate(names):
-            if name.text in dims[:n]:
-                raise refuse(f"dimension {name.text} is named twice", "name it once", name.place)
-        return dims
-
-    def sum(self, dims: tuple[str, ...], depth: int = 0) -> Sum:
-        """``2 * d0 + d1 - 1``."""
-        if depth > MAX_NESTING:
-            raise refuse("brackets are nested too deep", "write the sum without them", self.place)
-        found = self._product(dims, depth)
-        while True:
-            if self.take("+"):
-                found = _plus(found, self._product(dims, depth), 1)
-            elif self.take("-"):
-                found = _plus(found, self._product(dims, depth), -1)
-            elif self.token.kind == "int" and self.token.text.startswith("-"):
-                found = _plus(found, self._product(dims, depth), 1)  # i -1
-            else:
-                return found
-
-    def _product(self, dims: tuple[str, ...], depth: int) -> Sum:
-        found = self._factor(dims, depth)
-        while True:
-            place = self.place
-            if self.sees(*DIVISIONS):
-                raise refuse(
-                    f"a result of a map with {self.token.text}",
-                    "results are sums of dimensions, e.g. 2 * d0 + d1 - 1; expand_shape splits "
-                    "a dimension",
-                    place,
-                )
-            if not self.take("*"):
-                return found
-            other = self._factor(dims, depth)
-            if found.terms and other.terms:
-                raise refuse("a product of dimensions", "one factor is a number", place)
-            number, sum_ = (found, other) if not found.terms else (other, found)
-            found = _times(sum_, number.offset)
-
-    def _factor(self, dims: tuple[str, ...], depth: int) -> Sum:
-        if self.take("("):
-            found = self.sum(dims, depth + 1)
-            self.need(")")
+        if not cursor.take("*"):
             return found
-        if self.take("-"):
-            if depth > MAX_NESTING:
-                raise refuse("too many signs", "write one", self.place)
-            return _times(self._factor(dims, depth + 1), -1)
-        token = self.token
-        if token.kind == "int":
-            self.advance()
-            return Sum((), integer(token.text))
-        if token.kind != "word":
-            raise self.unexpected("a dimension or a number")
-        self.advance()
-        if token.text not in dims:
-            known = ", ".join(dims) or "none"
-            raise refuse(f"the map has no dimension {token.text}", f"it has: {known}", token.place)
-        return Sum(((1, token.text),))
+        other = _factor(cursor, dims, depth)
+        if found.terms and other.terms:
+            raise refuse("a product of dimensions", "one factor is a number", place)
+        number, sum_ = (found, other) if not found.terms else (other, found)
+        found = _times(sum_, number.offset)
+
+
+def _factor(cursor: Cursor, dims: tuple[str, ...], depth: int) -> Sum:
+    if cursor.take("("):
+        found = _sum(cursor, dims, depth + 1)
+        cursor.need(")")
+        return found
+    if cursor.take("-"):
+        if depth > MAX_NESTING:
+            raise refuse("too many signs", "write one", cursor.place)
+        return _times(_factor(cursor, dims, depth + 1), -1)
+    token = cursor.token
+    if token.kind == "int":
+        cursor.advance()
+        return Sum((), integer(token.text))
+    if token.kind != "word":
+        raise cursor.unexpected("a dimension or a number")
+    cursor.advance()
+    if token.text not in dims:
+        known = ", ".join(dims) or "none"
+        raise refuse(f"the map has no dimension {token.text}", f"it has: {known}", token.place)
+    return Sum(((1, token.text),))
 
 
 def _result(found: Sum) -> Result:

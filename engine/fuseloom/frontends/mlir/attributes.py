@@ -1,13 +1,15 @@
-"""Reading types and traits."""
+"""Attributes and types: traits, lists of numbers, aliases."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
+from typing import Any
 
-from fuseloom.errors import ParseError
-from fuseloom.frontends.mlir.affine_maps import Alias
-from fuseloom.frontends.mlir.cursor import integer, refuse
-from fuseloom.frontends.mlir.encodings import EncodingReader
+from fuseloom.errors import FuseloomError, ParseError
+from fuseloom.frontends.mlir.affine_maps import Alias, Aliases, read_map, resolve
+from fuseloom.frontends.mlir.cursor import Cursor, integer, refuse
+from fuseloom.frontends.mlir.encodings import read_encoding
 from fuseloom.frontends.mlir.literals import NUMBERS
 from fuseloom.frontends.mlir.syntax import (
     FLOATS,
@@ -20,154 +22,163 @@ from fuseloom.frontends.mlir.syntax import (
 from fuseloom.program.limits import MAX_RANK
 from fuseloom.wording import counted
 
-BUFFERS = "buffers are outside the subset: give the file as it is before bufferization"
-LISTS = ("strides", "dilations", "dimensions", "permutation")
+_BUFFERS = "buffers are outside the subset: give the file as it is before bufferization"
+_LISTS = ("strides", "dilations", "dimensions", "permutation")
 """Attributes that are lists of numbers."""
-FUNCTION = "fun"
+_FUNCTION = "fun"
 """The attribute that says which operation ``linalg.elemwise_unary`` or ``_binary`` is."""
-CAST = "cast"
+_CAST = "cast"
 """The attribute that says whether a named operation casts integers without a sign."""
 _NO_NUMBERS = ("complex", "vector", "none", "tuple")
-
-
 _NEW = object()
 
 
-class Reader(EncodingReader):
-    """Reads attributes and types.
+@dataclass
+class Details:
+    """What the dictionaries of an operation say beside its maps and iterators.
 
-    ``lists`` are the lists of numbers in the dictionaries read last, ``function`` the operation
-    that these name, ``unsigned`` whether they cast integers without a sign.
+    ``lists`` are their lists of numbers, ``function`` is the operation that they name, and
+    ``unsigned`` says whether they cast integers without a sign.
     """
 
-    def __init__(self, text: str, line: int = 1) -> None:
-        super().__init__(text, line)
-        self.lists: dict[str, tuple[int, ...]] = {}
-        self.function: str | None = None
-        self.unsigned = False
+    lists: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    function: str | None = None
+    unsigned: bool = False
+
+
+class Reader:
+    """Attributes and types at a cursor.
+
+    Attributes
+    ----------
+    aliases, types : dict
+        What ``#name`` and ``!name`` stand for; an error for what cannot be read.
+    """
+
+    def __init__(self, cursor: Cursor) -> None:
+        self.cursor = cursor
+        self.aliases: Aliases = {}
+        self.types: dict[str, Type | FuseloomError] = {}
 
     # Aliases.
 
     def alias(self) -> None:
-        """``#name = attribute`` or ``!name = type``."""
-        name = self.advance()
-        self.need("=")
-        known = self.types if name.kind == "type" else self.aliases
-        before = known.pop(name.text, None) if name.text in known else _NEW
-        start = self.at
+        """Define an alias: ``#name = attribute`` or ``!name = type``.
+
+        Raises
+        ------
+        ParseError
+            The name stands for something else already.
+        """
+        cursor = self.cursor
+        name = cursor.advance()
+        cursor.need("=")
+        known: dict[str, Any] = self.types if name.kind == "type" else self.aliases
+        before = known.pop(name.text, _NEW)
+        start = cursor.at
         try:
-            if name.kind == "type":
-                self.types[name.text] = self.type()
-            else:
-                self.aliases[name.text] = self._value()
+            known[name.text] = self.type() if name.kind == "type" else self._value()
         except ParseError as problem:  # an error only where the alias is used
-            if name.kind == "type":
-                self.types[name.text] = problem
-            else:
-                self.aliases[name.text] = problem
-            self.at = start
-            self.skip_item()
+            known[name.text] = problem
+            cursor.at = start
+            cursor.skip_item()
         if before is not _NEW and known[name.text] != before:
             raise refuse(f"{name.text} is defined twice", "remove one of them", name.place)
 
     def _value(self) -> Alias:
-        if self.sees("affine_map"):
-            return self.map()
-        if self.token.text == "#sparse_tensor.encoding":
-            return self.encoding()
-        if self.sees("{"):
-            return self.trait()
-        if self.sees("["):
-            start = self.at
+        cursor = self.cursor
+        if cursor.sees("affine_map"):
+            return read_map(cursor, self.aliases)
+        if cursor.token.text == "#sparse_tensor.encoding":
+            return read_encoding(cursor, self.aliases)
+        if cursor.sees("{"):
+            return self.trait(Details())
+        if cursor.sees("["):
+            start = cursor.at
             try:
                 return self.maps()
             except ParseError:  # a list of something else
-                self.at = start
-            self.skip_group()
+                cursor.at = start
+            cursor.skip_group()
             return None
         self._foreign()
         return None
 
     def _foreign(self) -> None:
         """Skip an attribute of another kind, e.g. a location."""
-        if self.token.kind not in ("hash", "word", "string", "type", *NUMBERS):
-            raise self.unexpected("affine_map<...>, #sparse_tensor.encoding<...> or a dictionary")
-        self.advance()
-        while self.sees("(", "<", "["):
-            self.skip_group()
-        if self.take(":"):
+        cursor = self.cursor
+        if cursor.token.kind not in ("hash", "word", "string", "type", *NUMBERS):
+            raise cursor.unexpected("affine_map<...>, #sparse_tensor.encoding<...> or a dictionary")
+        cursor.advance()
+        while cursor.sees("(", "<", "["):
+            cursor.skip_group()
+        if cursor.take(":"):
             self.type()
 
     # Traits.
 
-    def trait(self) -> Trait:
-        """A dictionary with ``indexing_maps`` and ``iterator_types``, in any order."""
-        start = self.need("{")
+    def trait(self, details: Details) -> Trait:
+        """A dictionary with ``indexing_maps`` and ``iterator_types``, in any order.
+
+        What it says beside them is added to the details.
+        """
+        cursor = self.cursor
+        place = cursor.place
         maps: tuple[AffineMap, ...] | None = None
         iterators: tuple[str, ...] | None = None
-        for _ in self.listed("}"):
-            if self.token.kind not in ("word", "string"):
-                raise self.unexpected("the name of an attribute")
-            key = self.advance().text
-            if not self.take("="):
-                continue  # a unit attribute
-            if key == "indexing_maps":
+        for key in cursor.entries():
+            if key.text == "indexing_maps":
                 maps = self.maps()
-            elif key == "iterator_types":
+            elif key.text == "iterator_types":
                 iterators = self._iterators()
-            elif key in LISTS:
-                self.lists[key] = self._list()
-            elif key == FUNCTION and self.token.kind == "hash":
-                self.advance()
-                self.need("<")
-                self.function = self.kind("word", "the name of an operation").text
-                self.need(">")
-            elif key == CAST and self.token.kind == "hash":
-                self.unsigned = self.tokens[self.at + 2].text == "cast_unsigned"
-                self.skip_value()
+            elif key.text in _LISTS:
+                details.lists[key.text] = self._list()
+            elif key.text == _FUNCTION and cursor.token.kind == "hash":
+                cursor.advance()
+                details.function = cursor.angled("the name of an operation")
             else:
-                self.skip_value()
-        return Trait(maps, iterators, start.place)
+                if key.text == _CAST and cursor.token.kind == "hash":
+                    details.unsigned = cursor.ahead(2).text == "cast_unsigned"
+                cursor.skip_value()
+        return Trait(maps, iterators, place)
 
     def _list(self) -> tuple[int, ...]:
-        """``dense<[1, 2]> : vector<2xi64>``, ``dense<1> : ...``, or ``[1, 2]``."""
+        """Numbers: ``dense<[1, 2]> : vector<2xi64>``, ``dense<1> : ...``, or ``[1, 2]``."""
+        cursor = self.cursor
         found: list[int] = []
         depth = 0
-        while depth or not self.sees(",", "}", ":"):
-            if self.token.kind == "end":
-                raise self.unexpected("a list of numbers")
-            token = self.advance()
+        while depth or not cursor.sees(",", "}", ":"):
+            if cursor.token.kind == "end":
+                raise cursor.unexpected("a list of numbers")
+            token = cursor.advance()
             if token.text in ("[", "<"):
                 depth += 1
             elif token.text in ("]", ">"):
                 depth -= 1
             elif token.kind == "int":
                 found.append(integer(token.text))
-        self.skip_value()  # its type
+        cursor.skip_value()  # its type
         return tuple(found)
 
     def maps(self) -> tuple[AffineMap, ...]:
         """A list of maps, or an alias of one."""
-        if self.token.kind == "hash":
-            name = self.advance()
-            found = self.resolve(name)
-            if not isinstance(found, tuple):
-                raise refuse(f"{name.text} is no list of maps", "[affine_map<...>, ...]",
-                       name.place)  # fmt: skip
-            return found
-        self.need("[")
-        return tuple(self.map() for _ in self.listed("]"))
+        cursor = self.cursor
+        if cursor.token.kind == "hash":
+            return resolve(
+                self.aliases, cursor.advance(), tuple, "list of maps", "[affine_map<...>, ...]"
+            )
+        cursor.need("[")
+        return tuple(read_map(cursor, self.aliases) for _ in cursor.listed("]"))
 
     def _iterators(self) -> tuple[str, ...]:
-        self.need("[")
+        cursor = self.cursor
+        cursor.need("[")
         found: list[str] = []
-        for _ in self.listed("]"):
-            token = self.advance()
+        for _ in cursor.listed("]"):
+            token = cursor.advance()
             word = token.text.strip('"')
             if token.text == "#linalg.iterator_type":
-                self.need("<")
-                word = self.kind("word", "parallel or reduction").text
-                self.need(">")
+                word = cursor.angled("parallel or reduction")
             if word not in ("parallel", "reduction"):
                 raise refuse(f"no iterator is of type {word!r}"[:80], "parallel or reduction",
                        token.place)  # fmt: skip
@@ -177,10 +188,17 @@ class Reader(EncodingReader):
     # Types.
 
     def type(self) -> Type:
-        """A type; those that no program has are read, too, and say so."""
-        token = self.token
+        """A type; those that no program has are read, too, and say so.
+
+        Raises
+        ------
+        FuseloomError
+            The text is no type, or an alias of one that cannot be read.
+        """
+        cursor = self.cursor
+        token = cursor.token
         if token.kind == "type":
-            self.advance()
+            cursor.advance()
             found = self.types.get(token.text)
             if isinstance(found, Type):
                 return found
@@ -192,15 +210,15 @@ class Reader(EncodingReader):
                     "types are tensors and numbers, e.g. tensor<4x4xf32>",
                     token.place,
                 )
-            if self.sees("<"):
-                self.skip_group()
+            if cursor.sees("<"):
+                cursor.skip_group()
             return Type(token.text, place=token.place, foreign=f"it is an {token.text}")
         if token.kind == "word":
             return self._element()
         if token.kind != "tensor":
-            raise self.unexpected("a type, e.g. tensor<4x4xf32>")
-        self.advance()
-        if self.sees("*"):
+            raise cursor.unexpected("a type, e.g. tensor<4x4xf32>")
+        cursor.advance()
+        if cursor.sees("*"):
             self._close()
             return Type("f32", (), place=token.place, foreign="it is a tensor without a rank")
         shape = tuple(
@@ -212,10 +230,10 @@ class Reader(EncodingReader):
                 "merge dimensions",
                 token.place,
             )
-        element = self.type() if self.token.kind == "type" else self._element()
+        element = self.type() if cursor.token.kind == "type" else self._element()
         fmt = note = blocks = None
-        if self.take(","):
-            encoding = self.encoding()
+        if cursor.take(","):
+            encoding = read_encoding(cursor, self.aliases)
             fmt, note, blocks = encoding.format, encoding.note, encoding.blocks
             if fmt is not None and len(fmt.levels) != len(shape):
                 raise refuse(
@@ -225,30 +243,32 @@ class Reader(EncodingReader):
                     "an encoding has one level per dimension",
                     token.place,
                 )
-        self.need(">", "',' and an encoding, or '>'")
+        cursor.need(">", "',' and an encoding, or '>'")
         return Type(element.element, shape, fmt, token.place, note, element.foreign, blocks)
 
     def _close(self) -> None:
         """Skip the rest of a tensor's type."""
-        while not self.take(">"):
-            if self.token.kind == "end":
-                raise self.unexpected("'>'")
-            if self.sees("<", "(", "[", "{"):
-                self.skip_group()
+        cursor = self.cursor
+        while not cursor.take(">"):
+            if cursor.token.kind == "end":
+                raise cursor.unexpected("'>'")
+            if cursor.sees("<", "(", "[", "{"):
+                cursor.skip_group()
             else:
-                self.advance()
+                cursor.advance()
 
     def _element(self) -> Type:
-        token = self.token
+        cursor = self.cursor
+        token = cursor.token
         if token.kind == "word" and (token.text in FLOATS or is_integer(token.text)):
-            self.advance()
+            cursor.advance()
             return Type(token.text, place=token.place)
         if token.kind == "word" and token.text in ("memref", *_NO_NUMBERS):
-            self.advance()
-            if self.sees("<"):
-                self.skip_group()
+            cursor.advance()
+            if cursor.sees("<"):
+                cursor.skip_group()
             if token.text == "memref":
-                return Type("memref", place=token.place, foreign=f"it is a memref; {BUFFERS}")
+                return Type("memref", place=token.place, foreign=f"it is a memref; {_BUFFERS}")
             why = f"elements of type {token.text} are outside the subset"
             return Type(token.text, place=token.place, foreign=why)
         raise refuse(
@@ -257,10 +277,14 @@ class Reader(EncodingReader):
             token.place,
         )
 
-    def type_list(self, close: str = ")") -> tuple[Type, ...]:
-        """Types separated by commas, up to a closing sign; attributes of each are skipped."""
+    def type_list(self) -> tuple[Type, ...]:
+        """Types up to a closing bracket; attributes of each are skipped."""
         found: list[Type] = []
-        for _ in self.listed(close):
+        for _ in self.cursor.listed(")"):
             found.append(self.type())
-            self.skip_dictionary()
+            self.cursor.skip_dictionary()
         return tuple(found)
+
+    def result_types(self) -> tuple[Type, ...]:
+        """One type, or several in brackets."""
+        return self.type_list() if self.cursor.take("(") else (self.type(),)

@@ -38,8 +38,6 @@ class Cursor:
         self.tokens = tokenize(text, line)
         self.at = 0
 
-    # Tokens.
-
     @property
     def token(self) -> Token:
         return self.tokens[self.at]
@@ -47,6 +45,15 @@ class Cursor:
     @property
     def place(self) -> SourcePlace:
         return self.token.place
+
+    @property
+    def last(self) -> Token:
+        """The token that was taken last."""
+        return self.tokens[self.at - 1]
+
+    def ahead(self, count: int = 1) -> Token:
+        """The token that stands so many behind the next one."""
+        return self.tokens[min(self.at + count, len(self.tokens) - 1)]
 
     def advance(self) -> Token:
         token = self.token
@@ -56,7 +63,8 @@ class Cursor:
 
     def sees(self, *texts: str) -> bool:
         """Return whether the next token is one of these words or signs."""
-        return self.token.kind not in ("string", "end") and self.token.text in texts
+        token = self.token
+        return token.text in texts and token.kind not in ("string", "end")
 
     def take(self, *texts: str) -> Token | None:
         return self.advance() if self.sees(*texts) else None
@@ -99,6 +107,23 @@ class Cursor:
     def words(self, close: str, wanted: str) -> tuple[Token, ...]:
         """Names separated by commas, up to a closing sign."""
         return tuple(self.kind("word", wanted) for _ in self.listed(close))
+
+    def angled(self, wanted: str) -> str:
+        """A word in angle brackets: ``<add>``."""
+        self.need("<")
+        word = self.kind("word", wanted).text
+        self.need(">")
+        return word
+
+    def entries(self) -> Iterator[Token]:
+        """The names in a dictionary, each before its value; those without a value are skipped."""
+        self.need("{")
+        for _ in self.listed("}"):
+            if self.token.kind not in ("word", "string"):
+                raise self.unexpected("the name of an attribute")
+            name = self.advance()
+            if self.take("="):
+                yield name
 
     def skip_group(self) -> None:
         """Skip from an opening bracket to the one that closes it."""
@@ -148,12 +173,12 @@ class Cursor:
     def starts_item(self) -> bool:
         """Return whether a function, a module or an alias begins here."""
         if self.token.kind in ("hash", "type"):
-            return self.tokens[self.at + 1].text == "="
+            return self.ahead().text == "="
         return self.sees("func.func", "func", "module", "builtin.module", "ml_program.global")
 
     def skip_operation(self) -> None:
         """Skip to where the next operation begins on a line of its own, or the block ends."""
-        line = self.tokens[self.at - 1].place[0]
+        line = self.last.place[0]
         while self.token.kind != "end" and not self.sees("}"):
             if self.place[0] > line and self._starts_operation():
                 return
@@ -161,7 +186,7 @@ class Cursor:
                 self.skip_group()
             else:
                 self.advance()
-            line = self.tokens[self.at - 1].place[0]
+            line = self.last.place[0]
 
     def _starts_operation(self) -> bool:
         token, at = self.token, self.at
@@ -181,7 +206,7 @@ class Cursor:
         return False
 
     def skip_location(self) -> None:
-        if self.sees("loc") and self.tokens[self.at + 1].text == "(":
+        if self.sees("loc") and self.ahead().text == "(":
             self.advance()
             self.skip_group()
 

@@ -1,4 +1,4 @@
-"""Reading encodings of sparse tensors, in their old and new spellings.
+"""Encodings of sparse tensors, in their old and new spellings.
 
 Formats of programs store each dimension in one level.  An encoding that stores blocks, slices or
 sums of dimensions holds the same elements, so its tensor is stored by dimensions instead, and a
@@ -10,10 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
-from fuseloom.frontends.mlir.affine_maps import DIVISIONS, MapReader
+from fuseloom.frontends.mlir.affine_maps import (
+    DIVISIONS,
+    Aliases,
+    distinct,
+    read_dims,
+    resolve,
+)
 from fuseloom.frontends.mlir.blocks import StoredBlocks, Term, levels_stored
-from fuseloom.frontends.mlir.cursor import refuse
+from fuseloom.frontends.mlir.cursor import Cursor, refuse
 from fuseloom.frontends.mlir.syntax import SparseEncoding
 from fuseloom.frontends.mlir.tokens import Token
 from fuseloom.program.formats import Format, LevelFormat, format_text, suggestion
@@ -35,9 +42,14 @@ _OTHER_LEVELS = {
 _OLD_LEVEL = re.compile(r"(\w+?)((?:-n[uo]|-hi)*)")
 _KEYS = ("map", "lvlTypes", "dimToLvl", "posWidth", "crdWidth", "explicitVal", "implicitVal")
 _OLD_LEVELS = ("lvlTypes", "dimLevelType")
-_OLD_MAPS = ("dimToLvl", "dimOrdering", "higherOrdering", "lvlToDim")
-_WIDTHS = ("posWidth", "crdWidth", "pointerBitWidth", "indexBitWidth")
-_SLICES = ("dimSlices", "slice")
+_OLD_MAPS = ("dimToLvl", "dimOrdering", "higherOrdering")
+_SKIPPED = {
+    "lvlToDim": (),  # the inverse of the map
+    **dict.fromkeys(("posWidth", "crdWidth", "pointerBitWidth", "indexBitWidth"), ()),
+    **dict.fromkeys(("dimSlices", "slice"), ("a slice of another tensor",)),
+    "explicitVal": ("one value for all elements",),
+}
+"""Attributes whose values are skipped, and the notes on them."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +65,15 @@ class _Level:
     term: Term | None = None
 
 
+_OldMap: TypeAlias = tuple[tuple[str, ...], list[_Level]]
+"""The dimensions of a map in the old spelling, and its levels."""
+
+
 class _Terms:
     """Reads what a level holds: ``d0 floordiv 2``, ``(d0 + d1) mod 4``."""
 
-    def __init__(self, words: Sequence[str]) -> None:
-        self.words = list(words)
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self.words = [token.text for token in tokens]
         self.at = 0
 
     def read(self) -> Term | None:
@@ -102,74 +118,70 @@ class _Terms:
         return word if re.fullmatch(r"[A-Za-z_][\w$.]*", word) and word[0] != "s" else None
 
 
-class EncodingReader(MapReader):
-    """Reads encodings."""
+def read_encoding(cursor: Cursor, aliases: Aliases) -> SparseEncoding:
+    """``#sparse_tensor.encoding<{...}>`` in its old or new spelling, or an alias of one.
 
-    def encoding(self) -> SparseEncoding:
-        """``#sparse_tensor.encoding<{...}>`` in its old or new spelling, or an alias of one."""
-        start = self.kind("hash", "#sparse_tensor.encoding<{...}> or its alias")
-        if start.text != "#sparse_tensor.encoding":
-            found = self.resolve(start)
-            if not isinstance(found, SparseEncoding):
-                raise refuse(
-                    f"{start.text} is no encoding of a sparse tensor",
-                    "write #sparse_tensor.encoding<{ map = ... }>",
-                    start.place,
-                )
-            return found
-        self.need("<")
-        self.need("{")
+    Raises
+    ------
+    ParseError
+        The text is no encoding, or one of something else than the tensor's dimensions.
+    """
+    start = cursor.kind("hash", "#sparse_tensor.encoding<{...}> or its alias")
+    if start.text == "#sparse_tensor.encoding":
+        return _Encoding(cursor).read(start.place)
+    return resolve(
+        aliases, start, SparseEncoding, "encoding of a sparse tensor",
+        "write #sparse_tensor.encoding<{ map = ... }>",
+    )  # fmt: skip
+
+
+class _Encoding:
+    """One encoding; ``notes`` tell what formats have no counterpart of."""
+
+    def __init__(self, cursor: Cursor) -> None:
+        self.cursor = cursor
+        self.notes: list[str] = []
+        self.blocks: StoredBlocks | None = None
+
+    def read(self, place: SourcePlace) -> SparseEncoding:
+        cursor = self.cursor
+        cursor.need("<")
+        cursor.need("{")
         new: Format | None = None
         levels: tuple[LevelFormat, ...] | None = None
-        order: list[_Level] | None = None
-        self._notes: list[str] = []
-        self._blocks: StoredBlocks | None = None
-        for _ in self.listed("}"):
-            key = self.kind("word", f"one of {', '.join(_KEYS)}")
-            self.need("=")
+        order: _OldMap | None = None
+        for _ in cursor.listed("}"):
+            key = cursor.kind("word", f"one of {', '.join(_KEYS)}")
+            cursor.need("=")
             if key.text == "map":
                 new = self._level_map()
             elif key.text in _OLD_LEVELS:
                 levels = self._old_levels()
-            elif key.text == "lvlToDim":
-                self.skip_value()  # the inverse of the other
             elif key.text in _OLD_MAPS:
                 order = self._old_map()
-            elif key.text in _WIDTHS:
-                self.skip_value()
-            elif key.text in _SLICES:
-                self._note("a slice of another tensor")
-                self.skip_value()
-            elif key.text == "explicitVal":
-                self._note("one value for all elements")
-                self.skip_value()
             elif key.text == "implicitVal":
                 self._implicit()
+            elif key.text in _SKIPPED:
+                cursor.skip_value()
+                self.notes += _SKIPPED[key.text]
             else:
                 raise refuse(
                     f"an encoding has no {key.text}", suggestion(key.text, _KEYS), key.place
                 )
-        self.need(">")
+        cursor.need(">")
         if levels is not None:
-            new = self._old_format(levels, order, start.place)
-        notes, self._notes = list(dict.fromkeys(self._notes)), []
-        if new is None or not notes:
-            return SparseEncoding(new, start.place)
-        note = f"the file has {', '.join(notes)}; it is stored {format_text(new)}"
-        blocks = self._together()
-        if blocks is not None:
+            new = self._old_format(levels, order, place)
+        if new is None or not self.notes:
+            return SparseEncoding(new, place)
+        notes = ", ".join(dict.fromkeys(self.notes))
+        note = f"the file has {notes}; it is stored {format_text(new)}"
+        if self.blocks is not None:
             note += ", and bind() adds the zeros that are stored beside its elements"
-        return SparseEncoding(new, start.place, note, blocks)
-
-    def _together(self) -> StoredBlocks | None:
-        return self._blocks
-
-    def _note(self, what: str) -> None:
-        self._notes.append(what)
+        return SparseEncoding(new, place, note, self.blocks)
 
     def _implicit(self) -> None:
-        token = self.token
-        self.skip_value()
+        token = self.cursor.token
+        self.cursor.skip_value()
         if token.kind not in ("int", "float") or float(token.text) != 0.0:
             raise refuse(
                 f"elements that are not stored are {token.text[:20]}",
@@ -181,46 +193,42 @@ class EncodingReader(MapReader):
 
     def _level_map(self) -> Format:
         """``(d0, d1) -> (d1 : compressed, d0 floordiv 2 : dense)``: levels, outermost first."""
-        place = self.place
-        if self.sees("["):
-            self.skip_group()  # symbols
-        forward = self.take("{")
-        names = self.words("}", "the name of a level") if forward else ()
+        cursor = self.cursor
+        place = cursor.place
+        if cursor.sees("["):
+            cursor.skip_group()  # symbols
+        forward = cursor.take("{")
+        names = cursor.words("}", "the name of a level") if forward else ()
         dims = self._dimensions()
-        self.need("->")
-        self.need("(")
-        levels = [self._level_of(dims, bool(names)) for _ in self.listed(")")]
+        cursor.need("->")
+        cursor.need("(")
+        levels = [self._level_of(dims, bool(names)) for _ in cursor.listed(")")]
         return self._format(levels, dims, place)
 
     def _dimensions(self) -> tuple[str, ...]:
         """Dimensions, which may be said to be slices, or sums of levels."""
-        self.need("(")
+        cursor = self.cursor
+        cursor.need("(")
         names: list[Token] = []
-        for _ in self.listed(")"):
-            names.append(self.kind("word", "the name of a dimension"))
-            if self.take(":"):
-                self._note("a slice of another tensor")
-                self.skip_value()
-            elif self.take("="):
-                self._skip_expression()
-        return self.distinct(tuple(names))
-
-    def _skip_expression(self) -> None:
-        while not self.sees(",", ")", ":") and self.token.kind != "end":
-            if self.sees("("):
-                self.skip_group()
-            else:
-                self.advance()
+        for _ in cursor.listed(")"):
+            names.append(cursor.kind("word", "the name of a dimension"))
+            if cursor.take(":"):
+                self.notes.append("a slice of another tensor")
+                cursor.skip_value()
+            elif cursor.take("="):
+                _skip_expression(cursor)
+        return distinct(tuple(names))
 
     def _level_of(self, dims: tuple[str, ...], named: bool) -> _Level:
-        if named and self.tokens[self.at + 1].text == "=":
-            self.advance()
-            self.advance()
-        start, found, whole = self.token, [], True
-        before = self.at
+        cursor = self.cursor
+        if named and cursor.ahead().text == "=":
+            cursor.advance()
+            cursor.advance()
+        start, found, whole = cursor.token, [], True
+        before = cursor.at
         depth = 0
-        while self.token.kind != "end" and (depth or not self.sees(":", ",", ")")):
-            token = self.advance()
+        while cursor.token.kind != "end" and (depth or not cursor.sees(":", ",", ")")):
+            token = cursor.advance()
             depth += {"(": 1, ")": -1}.get(token.text, 0)
             if token.kind == "word" and token.text in dims:
                 found.append(dims.index(token.text))
@@ -231,28 +239,24 @@ class EncodingReader(MapReader):
                     f"the map has no dimension {token.text}", f"it has: {', '.join(dims)}",
                     token.place,
                 )  # fmt: skip
-        if self.at == before or not found:
+        if cursor.at == before or not found:
             raise refuse(f"{start} is no level of an encoding", "d0, or d0 floordiv 2", start.place)
         if not whole:
-            self._note("blocks")
-        elif self.at > before + 1:
-            self._note("levels that are sums of dimensions")
+            self.notes.append("blocks")
+        elif cursor.at > before + 1:
+            self.notes.append("levels that are sums of dimensions")
             whole = False
-        term = self._term(self.tokens[before : self.at])
-        self.need(":", "':' and the level's format")
-        word = self.kind("word", "dense, compressed or singleton")
+        term = _Terms(cursor.tokens[before : cursor.at]).read()
+        cursor.need(":", "':' and the level's format")
+        word = cursor.kind("word", "dense, compressed or singleton")
         level = self._level(word)
-        if self.sees("(", "["):
-            self.skip_group()  # properties such as nonunique, sizes such as [2, 4]
+        if cursor.sees("(", "["):
+            cursor.skip_group()  # properties such as nonunique, sizes such as [2, 4]
         return _Level(tuple(found), whole, level, term)
-
-    def _term(self, tokens: Sequence[Token]) -> Term | None:
-        """Read the expression of a level; None where it is none of dimensions and numbers."""
-        return _Terms([token.text for token in tokens]).read()
 
     def _level(self, word: Token) -> LevelFormat:
         if word.text in _OTHER_LEVELS:
-            self._note(_OTHER_LEVELS[word.text])
+            self.notes.append(_OTHER_LEVELS[word.text])
             return LevelFormat.DENSE if word.text == "batch" else LevelFormat.COMPRESSED
         if word.text not in _LEVELS:
             raise refuse(
@@ -265,46 +269,46 @@ class EncodingReader(MapReader):
     # Old maps.
 
     def _old_levels(self) -> tuple[LevelFormat, ...]:
-        self.need("[")
+        cursor = self.cursor
+        cursor.need("[")
         levels: list[LevelFormat] = []
-        for _ in self.listed("]"):
-            token = self.kind("string", 'a level format such as "compressed"')
+        for _ in cursor.listed("]"):
+            token = cursor.kind("string", 'a level format such as "compressed"')
             match = _OLD_LEVEL.fullmatch(token.text[1:-1])
             word = match.group(1) if match else token.text[1:-1]
             levels.append(self._level(Token("word", word, token.place)))
         return tuple(levels)
 
-    def _old_map(self) -> list[_Level]:
-        """Which dimensions the levels hold."""
-        self.need("affine_map", "affine_map<...>")
-        self.need("<")
-        dims = self.dims()
-        self.need("->")
-        self.need("(")
+    def _old_map(self) -> _OldMap:
+        """Dimensions, and which of them the levels hold."""
+        cursor = self.cursor
+        cursor.need("affine_map", "affine_map<...>")
+        cursor.need("<")
+        dims = read_dims(cursor)
+        cursor.need("->")
+        cursor.need("(")
         found: list[_Level] = []
-        for _ in self.listed(")"):
+        for _ in cursor.listed(")"):
             numbers: list[int] = []
-            start = self.at
-            while not self.sees(",", ")") and self.token.kind != "end":
-                token = self.advance()
+            start = cursor.at
+            while not cursor.sees(",", ")") and cursor.token.kind != "end":
+                token = cursor.advance()
                 if token.text in dims:
                     numbers.append(dims.index(token.text))
             if not numbers:
                 raise refuse("a level without a dimension", f"it has: {', '.join(dims)}",
-                             self.tokens[start].place)  # fmt: skip
-            term = self._term(self.tokens[start : self.at])
-            whole = self.at == start + 1
+                             cursor.tokens[start].place)  # fmt: skip
+            term = _Terms(cursor.tokens[start : cursor.at]).read()
+            whole = cursor.at == start + 1
             found.append(_Level(tuple(numbers), whole, LevelFormat.DENSE, term))
-        self.need(">")
-        self._names = dims
-        return found
+        cursor.need(">")
+        return dims, found
 
     def _old_format(
-        self, levels: tuple[LevelFormat, ...], order: list[_Level] | None, place: SourcePlace
+        self, levels: tuple[LevelFormat, ...], order: _OldMap | None, place: SourcePlace
     ) -> Format:
-        count = range(len(levels))
-        names = tuple(f"d{n}" for n in count) if order is None else self._names
-        at = order or [_Level((n,), True, LevelFormat.DENSE, f"d{n}") for n in count]
+        names, at = order or (tuple(f"d{n}" for n in range(len(levels))), [])
+        at = at or [_Level((n,), True, LevelFormat.DENSE, f"d{n}") for n in range(len(levels))]
         if len(at) != len(levels):
             raise refuse(
                 f"{len(levels)} level formats for {counted(len(at), 'level')}",
@@ -312,7 +316,7 @@ class EncodingReader(MapReader):
                 place,
             )
         if not all(level.whole for level in at):
-            self._note("blocks")
+            self.notes.append("blocks")
         made = [replace(a, format=level) for a, level in zip(at, levels, strict=True)]
         return self._format(made, names, place)
 
@@ -340,10 +344,18 @@ class EncodingReader(MapReader):
             return Format(tuple(level.format for level in levels), tuple(modes))
         terms = [(x.term, x.format is LevelFormat.DENSE) for x in levels if x.term is not None]
         if len(terms) == len(levels):
-            self._blocks = levels_stored(names, terms)
+            self.blocks = levels_stored(names, terms)
         dense = {
             d: all(level.format is LevelFormat.DENSE for level in levels if d in level.dims)
             for d in modes
         }
         made = [LevelFormat.DENSE if dense[d] else LevelFormat.COMPRESSED for d in modes]
         return Format(tuple(made), tuple(modes))
+
+
+def _skip_expression(cursor: Cursor) -> None:
+    while not cursor.sees(",", ")", ":") and cursor.token.kind != "end":
+        if cursor.sees("("):
+            cursor.skip_group()
+        else:
+            cursor.advance()

@@ -1,12 +1,14 @@
-"""Reading operations of linalg."""
+"""Operations of linalg, as a text has them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from fuseloom.frontends.mlir.cursor import integer, refuse
+from fuseloom.frontends.mlir.affine_maps import resolve
+from fuseloom.frontends.mlir.attributes import Details, Reader
+from fuseloom.frontends.mlir.cursor import Cursor, integer, refuse
 from fuseloom.frontends.mlir.named import NAMED, SOFTMAX
-from fuseloom.frontends.mlir.scalars import ScalarReader
+from fuseloom.frontends.mlir.scalars import read_argument, read_region, read_typed
 from fuseloom.frontends.mlir.syntax import (
     Argument,
     Linalg,
@@ -19,143 +21,149 @@ from fuseloom.frontends.mlir.syntax import (
     Use,
 )
 from fuseloom.frontends.mlir.tokens import Token
+from fuseloom.frontends.mlir.windows import WINDOWS
 from fuseloom.program.formats import suggestion
 from fuseloom.program.syntax import SourcePlace
 
-SHORT = ("linalg.map", "linalg.reduce")
+_SHORT = ("linalg.map", "linalg.reduce")
 """Operations that apply an operation on numbers."""
-ELEMENTWISE = "linalg.elementwise"
+_ELEMENTWISE = "linalg.elementwise"
 """An operation that says of which kind it is."""
-DEFAULTS = {"linalg.elemwise_unary": "exp", "linalg.elemwise_binary": "add"}
+_DEFAULTS = {"linalg.elemwise_unary": "exp", "linalg.elemwise_binary": "add"}
 """Older ones, and what they are where they do not say it."""
+LINALG = ("linalg.generic", _ELEMENTWISE, *_DEFAULTS, *_SHORT, *NAMED, *WINDOWS)
 _SIGNED = {"max_signed": "max", "min_signed": "min"}
 
 
-class LinalgReader(ScalarReader):
-    """Reads operations of linalg."""
+def read_linalg(reader: Reader) -> Linalg:
+    """The rest of an operation behind its name; attributes may stand before and after.
 
-    def _linalg(self, op: str, place: SourcePlace) -> Linalg:
-        """Everything after the operation's name; attributes may stand before and after."""
-        trait = Trait(None, None, place)
-        self.lists = {}
-        self.function, self.unsigned = None, False
-        short: Token | None = None
-        kind: str | None = None
-        ins: tuple[Typed, ...] = ()
-        outs: tuple[Typed, ...] = ()
-        while True:
-            if self.token.kind == "hash":
-                name = self.advance()
-                alias = self.resolve(name)
-                if not isinstance(alias, Trait):
-                    raise refuse(f"{name.text} is no trait", "a dictionary with indexing_maps",
-                           name.place)  # fmt: skip
-                trait = _merged(trait, alias)
-            elif self.sees("{") and op in SHORT and not ins:
-                short = self._short()
-            elif self.sees("{") and not (op == "linalg.generic" and outs):
-                trait = _merged(trait, self.trait())
-            elif self.take("ins"):
-                self.need("(")
-                ins = self._typed_list(")")
-            elif self.take("outs"):
-                self.need("(")
-                outs = self._typed_list(")")
-            elif self.take("attrs"):
-                self.need("=")
-                trait = _merged(trait, self.trait())
-            elif self.take("indexing_maps"):
-                self.need("=")
-                trait = _merged(trait, Trait(self.maps(), None, trait.place))
-            elif self.sees("permutation", "dimensions"):
-                name = self.advance()
-                self.need("=")
-                self.lists[name.text] = self._numbers()
-            elif op == SOFTMAX and self.take("dimension"):
-                self.need("(")
-                number = self.kind("int", "a dimension's number")
-                self.lists["dimension"] = (integer(number.text),)
-                self.need(")")
-            elif op == ELEMENTWISE and self.take("kind"):
-                self.need("=")
-                self.kind("hash", "#linalg.elementwise_kind<...>")
-                kind = self._kind()
-            elif op == ELEMENTWISE and self.sees("<"):
-                kind = self._kind()
-            else:
-                break
-        if not outs:
-            raise self.unexpected("ins(...) or outs(...)")
-        if op in DEFAULTS:
-            said: str | None = self.function
-            op = self._called(DEFAULTS[op] if said is None else said, place)
-        if op == ELEMENTWISE:
-            if kind is None:
-                raise refuse("no kind of operation", "kind=#linalg.elementwise_kind<add>", place)
-            op = kind
-        numbers = tuple(self.lists.items())
-        region: RegionBody | None = None
-        if op == "linalg.generic":
-            region = self.region()
-        elif op in SHORT:
-            region = self._applied(op, short, ins, outs)
-        types = self._result_types() if self.take("->") else ()
-        return Linalg(op, trait, ins, outs, region, types, numbers, self.unsigned)
-
-    def _kind(self) -> str:
-        """``<add>``, as the name of the operation it is."""
-        start = self.need("<")
-        word = self.kind("word", "the name of an operation").text
-        self.need(">")
-        return self._called(word, start.place)
-
-    def _called(self, word: str, place: SourcePlace) -> str:
-        """The operation of linalg that does this to each element."""
-        op = f"linalg.{_SIGNED.get(word, word)}"
-        if op not in NAMED:
-            raise refuse(
-                f"{word} of each element is outside the subset"[:100], suggestion(op, NAMED), place
+    Raises
+    ------
+    FuseloomError
+        The text does not follow the grammar, or the operation applies one that is not known.
+    """
+    cursor = reader.cursor
+    op, place = cursor.last.text, cursor.last.place
+    trait, details = Trait(None, None, place), Details()
+    short: Token | None = None
+    kind: str | None = None
+    ins: tuple[Typed, ...] = ()
+    outs: tuple[Typed, ...] = ()
+    while True:
+        if cursor.token.kind == "hash":
+            alias = resolve(
+                reader.aliases, cursor.advance(), Trait, "trait", "a dictionary with indexing_maps"
             )
-        return op
-
-    def _short(self) -> Token:
-        """``{ arith.addf }``: the operation that a map or a reduction applies."""
-        self.need("{")
-        name = self.kind("word", "an operation on numbers")
-        self.skip_dictionary()
-        self.need("}")
-        return name
-
-    def _applied(
-        self, op: str, short: Token | None, ins: tuple[Typed, ...], outs: tuple[Typed, ...]
-    ) -> RegionBody:
-        """The region of a map or a reduction, with an argument for each input and output."""
-        place = self.place
-        count = len(ins) if op == "linalg.map" else len(ins) + len(outs)
-        if short is None:
-            self.need("(")
-            arguments = [self._argument() for _ in self.listed(")")]
-            found = self.region(arguments=tuple(arguments))
+            trait = _merged(trait, alias)
+        elif cursor.sees("{") and op in _SHORT and not ins:
+            short = _short(cursor)
+        elif cursor.sees("{") and not (op == "linalg.generic" and outs):
+            trait = _merged(trait, reader.trait(details))
+        elif cursor.take("ins"):
+            cursor.need("(")
+            ins = read_typed(reader, ")")
+        elif cursor.take("outs"):
+            cursor.need("(")
+            outs = read_typed(reader, ")")
+        elif cursor.take("attrs"):
+            cursor.need("=")
+            trait = _merged(trait, reader.trait(details))
+        elif cursor.take("indexing_maps"):
+            cursor.need("=")
+            trait = _merged(trait, Trait(reader.maps(), None, trait.place))
+        elif cursor.sees("permutation", "dimensions"):
+            name = cursor.advance()
+            cursor.need("=")
+            details.lists[name.text] = read_numbers(cursor)
+        elif op == SOFTMAX and cursor.take("dimension"):
+            cursor.need("(")
+            number = cursor.kind("int", "a dimension's number")
+            details.lists["dimension"] = (integer(number.text),)
+            cursor.need(")")
+        elif op == _ELEMENTWISE and cursor.take("kind"):
+            cursor.need("=")
+            cursor.kind("hash", "#linalg.elementwise_kind<...>")
+            kind = _kind(cursor)
+        elif op == _ELEMENTWISE and cursor.sees("<"):
+            kind = _kind(cursor)
         else:
-            types = [t.type for t in (*ins, *outs)][:count]
-            arguments = [
-                Argument(f"in{n}", Type(t.element, place=place), place) for n, t in enumerate(types)
-            ]
-            uses = tuple(Use(a.name, 0, place) for a in arguments)
-            scalar = Scalar(short.text, uses, type=arguments[-1].type if arguments else None)
-            line = OperationLine(("applied",), scalar, short.place)
-            found = RegionBody(tuple(arguments), (line,), (Use("applied", 0, place),), place)
-        missing = [t.type for t in (*ins, *outs)][len(found.arguments) :]
-        more = [
-            Argument(f"out{n}.", Type(t.element, place=place), place) for n, t in enumerate(missing)
-        ]
-        return replace(found, arguments=(*found.arguments, *more))
+            break
+    if not outs:
+        raise cursor.unexpected("ins(...) or outs(...)")
+    if op in _DEFAULTS:
+        op = _called(_DEFAULTS[op] if details.function is None else details.function, place)
+    if op == _ELEMENTWISE:
+        if kind is None:
+            raise refuse("no kind of operation", "kind=#linalg.elementwise_kind<add>", place)
+        op = kind
+    numbers = tuple(details.lists.items())
+    region: RegionBody | None = None
+    if op == "linalg.generic":
+        region = read_region(reader)
+    elif op in _SHORT:
+        region = _applied(reader, op, short, ins, outs)
+    types = reader.result_types() if cursor.take("->") else ()
+    return Linalg(op, trait, ins, outs, region, types, numbers, details.unsigned)
 
-    def _numbers(self) -> tuple[int, ...]:
-        self.need("[")
-        return tuple(
-            integer(self.kind("int", "a dimension's number").text) for _ in self.listed("]")
+
+def read_numbers(cursor: Cursor) -> tuple[int, ...]:
+    """Numbers of dimensions: ``[0, 2]``."""
+    cursor.need("[")
+    return tuple(
+        integer(cursor.kind("int", "a dimension's number").text) for _ in cursor.listed("]")
+    )
+
+
+def _kind(cursor: Cursor) -> str:
+    """``<add>``, as the name of the operation it is."""
+    place = cursor.place
+    return _called(cursor.angled("the name of an operation"), place)
+
+
+def _called(word: str, place: SourcePlace) -> str:
+    """The operation of linalg that does this to each element."""
+    op = f"linalg.{_SIGNED.get(word, word)}"
+    if op not in NAMED:
+        raise refuse(
+            f"{word} of each element is outside the subset"[:100], suggestion(op, NAMED), place
         )
+    return op
+
+
+def _short(cursor: Cursor) -> Token:
+    """``{ arith.addf }``: the operation that a map or a reduction applies."""
+    cursor.need("{")
+    name = cursor.kind("word", "an operation on numbers")
+    cursor.skip_dictionary()
+    cursor.need("}")
+    return name
+
+
+def _applied(
+    reader: Reader,
+    op: str,
+    short: Token | None,
+    ins: tuple[Typed, ...],
+    outs: tuple[Typed, ...],
+) -> RegionBody:
+    """The region of a map or a reduction, with an argument for each input and output."""
+    place = reader.cursor.place
+    elements = [Type(t.type.element, place=place) for t in (*ins, *outs)]
+    if short is None:
+        reader.cursor.need("(")
+        given = tuple(read_argument(reader) for _ in reader.cursor.listed(")"))
+        found = read_region(reader, arguments=given)
+    else:
+        count = len(ins) if op == "linalg.map" else len(elements)
+        arguments = [Argument(f"in{n}", x, place) for n, x in enumerate(elements[:count])]
+        uses = tuple(Use(a.name, 0, place) for a in arguments)
+        scalar = Scalar(short.text, uses, type=arguments[-1].type if arguments else None)
+        line = OperationLine(("applied",), scalar, short.place)
+        found = RegionBody(tuple(arguments), (line,), (Use("applied", 0, place),), place)
+    missing = elements[len(found.arguments) :]
+    more = [Argument(f"out{n}.", x, place) for n, x in enumerate(missing)]
+    return replace(found, arguments=(*found.arguments, *more))
 
 
 def _merged(first: Trait, second: Trait) -> Trait:

@@ -1,4 +1,4 @@
-"""Reading literals."""
+"""Literals: the values of constants."""
 
 from __future__ import annotations
 
@@ -9,66 +9,77 @@ from fuseloom.program.limits import MAX_NESTING, MAX_RANK
 NUMBERS = ("int", "float", "hex")
 
 
-class LiteralReader(Cursor):
-    """Reads the values of constants."""
+def read_literal(cursor: Cursor) -> Literal:
+    """A number, ``dense<...>``, ``sparse<...>`` or ``dense_resource<...>``.
 
-    def literal(self) -> Literal:
-        token = self.token
-        if token.kind in NUMBERS or self.sees("true", "false"):
-            self.advance()
-            return Number(token.text, token.place)
-        if self.take("dense"):
-            self.need("<")
-            if self.take(">"):
-                return Dense((), (0,), None, token.place)
-            value = self._values()
-            self.need(">")
-            return value
-        if self.take("sparse"):
-            self.need("<")
-            coordinates = self._values()
-            self.need(",")
-            values = self._values()
-            self.need(">")
-            return Sparse(coordinates, values, token.place)
-        if self.take("dense_resource"):
-            self.need("<")
-            name = self.advance()
-            if name.kind not in ("word", "string"):
-                raise refuse(f"{name} is no name of a resource", "dense_resource<name>", name.place)
-            self.need(">")
-            return Resource(name.text.strip('"'), token.place)
-        raise self.unexpected("a number, dense<...> or dense_resource<...>")
+    Raises
+    ------
+    ParseError
+        Something else stands there, or the lists of numbers are no rows of a tensor.
+    """
+    place = cursor.place
+    number = _number(cursor)
+    if number is not None:
+        return number
+    if cursor.take("dense"):
+        cursor.need("<")
+        if cursor.take(">"):
+            return Dense((), (0,), None, place)
+        value = _values(cursor)
+        cursor.need(">")
+        return value
+    if cursor.take("sparse"):
+        cursor.need("<")
+        coordinates = _values(cursor)
+        cursor.need(",")
+        values = _values(cursor)
+        cursor.need(">")
+        return Sparse(coordinates, values, place)
+    if cursor.take("dense_resource"):
+        cursor.need("<")
+        name = cursor.advance()
+        if name.kind not in ("word", "string"):
+            raise refuse(f"{name} is no name of a resource", "dense_resource<name>", name.place)
+        cursor.need(">")
+        return Resource(name.text.strip('"'), place)
+    raise cursor.unexpected("a number, dense<...> or dense_resource<...>")
 
-    def _values(self) -> Dense:
-        start = self.token
-        if start.kind == "string":
-            self.advance()
-            return Dense((), None, start.text[1:-1], start.place)
-        numbers: list[Number] = []
-        shape = self._nested(numbers, 0)
-        return Dense(tuple(numbers), shape or None, None, start.place)
 
-    def _nested(self, numbers: list[Number], depth: int) -> tuple[int, ...]:
-        """Read a number, or a list of equally long lists; the shape."""
-        token = self.token
-        if not self.take("["):
-            if token.kind not in NUMBERS and not self.sees("true", "false"):
-                raise self.unexpected("a number or a list of numbers")
-            self.advance()
-            numbers.append(Number(token.text, token.place))
-            return ()
-        if depth == min(MAX_NESTING, MAX_RANK):
-            raise refuse(f"lists are nested more than {depth} deep", "one list per dimension",
-                   token.place)  # fmt: skip
-        count, inner = 0, None
-        for _ in self.listed("]"):
-            place = self.place
-            found = self._nested(numbers, depth + 1)
-            if inner is not None and found != inner:
-                raise refuse(
-                    "the lists of a constant differ in length", "rows are equally long", place
-                )
-            inner = found
-            count += 1
-        return (count, *(inner or ()))
+def _number(cursor: Cursor) -> Number | None:
+    token = cursor.token
+    if token.kind not in NUMBERS and not cursor.sees("true", "false"):
+        return None
+    cursor.advance()
+    return Number(token.text, token.place)
+
+
+def _values(cursor: Cursor) -> Dense:
+    start = cursor.token
+    if start.kind == "string":
+        cursor.advance()
+        return Dense((), None, start.text[1:-1], start.place)
+    numbers: list[Number] = []
+    shape = _nested(cursor, numbers, 0)
+    return Dense(tuple(numbers), shape or None, None, start.place)
+
+
+def _nested(cursor: Cursor, numbers: list[Number], depth: int) -> tuple[int, ...]:
+    """The shape of a number, or of a list of equally long lists, whose numbers are collected."""
+    place = cursor.place
+    if not cursor.take("["):
+        number = _number(cursor)
+        if number is None:
+            raise cursor.unexpected("a number or a list of numbers")
+        numbers.append(number)
+        return ()
+    if depth == min(MAX_NESTING, MAX_RANK):
+        raise refuse(f"lists are nested more than {depth} deep", "one list per dimension", place)
+    count, inner = 0, None
+    for _ in cursor.listed("]"):
+        place = cursor.place
+        found = _nested(cursor, numbers, depth + 1)
+        if inner is not None and found != inner:
+            raise refuse("the lists of a constant differ in length", "rows are equally long", place)
+        inner = found
+        count += 1
+    return (count, *(inner or ()))

@@ -1,11 +1,27 @@
-"""Reading operations."""
+"""Operations, each read by the function that a table has for its name."""
 
 from __future__ import annotations
 
-from fuseloom.frontends.mlir.cursor import generic_form, integer, refuse
-from fuseloom.frontends.mlir.linalg_reader import DEFAULTS, ELEMENTWISE, SHORT, LinalgReader
-from fuseloom.frontends.mlir.named import NAMED
-from fuseloom.frontends.mlir.scalars import SPARSE
+from collections.abc import Callable
+from typing import TypeAlias
+
+from fuseloom.frontends.mlir.attributes import Reader
+from fuseloom.frontends.mlir.cursor import Cursor, generic_form, integer, refuse
+from fuseloom.frontends.mlir.linalg_reader import LINALG, read_linalg, read_numbers
+from fuseloom.frontends.mlir.scalars import (
+    SPARSE,
+    read_group,
+    read_operands,
+    read_region,
+    read_results,
+    read_scalar,
+    read_typed,
+    read_typed_literal,
+    read_types,
+    read_use,
+    read_uses,
+    typed,
+)
 from fuseloom.frontends.mlir.syntax import (
     ArithmeticOperation,
     Body,
@@ -29,313 +45,335 @@ from fuseloom.frontends.mlir.syntax import (
     Typed,
     Use,
 )  # fmt: skip
-from fuseloom.frontends.mlir.windows import WINDOWS
 from fuseloom.program.formats import suggestion
-from fuseloom.program.syntax import SourcePlace
-from fuseloom.wording import counted
-
-_CASTS = (
-    "tensor.cast", "sparse_tensor.convert", "sparse_tensor.reinterpret_map", "sparse_tensor.load",
-    "sparse_tensor.reorder_coo",
-)  # fmt: skip
-_RESHAPES = ("tensor.expand_shape", "tensor.collapse_shape")
-_NEW = ("sparse_tensor.new", "sparse_tensor.assemble", "sparse_tensor.pack")
-_EMPTY = ("tensor.empty", "bufferization.alloc_tensor", "linalg.init_tensor")
-_PACKS = ("linalg.pack", "linalg.unpack", "tensor.pack", "tensor.unpack")
-_SLICES = ("tensor.extract_slice", "tensor.insert_slice")
-_ELEMENTS = ("tensor.extract", "tensor.insert", "tensor.from_elements", "tensor.splat")
-OPERATIONS = (
-    "arith.constant", *_EMPTY, *_PACKS, "tensor.concat", "sparse_tensor.concatenate",
-    "tensor.reshape", "tensor.dim", "tensor.pad", *_SLICES, *_ELEMENTS, *_NEW,
-    "sparse_tensor.number_of_entries",
-    "linalg.generic", ELEMENTWISE, *DEFAULTS, *SHORT, *NAMED, *WINDOWS, *_RESHAPES, *_CASTS,
-    "call", "func.call", "return", "func.return",
-)  # fmt: skip
 
 
-class OperationReader(LinalgReader):
-    """Reads operations."""
+def read_operation(reader: Reader) -> Operation:
+    """An operation; one outside the subset says so, which counts where its results are needed.
 
-    def _operation(self) -> Operation:
-        results = self._results()
-        token = self.token
-        if token.kind not in ("word", "string"):
-            raise self.unexpected("the name of an operation")
-        self.advance()
-        body = self._body(token.text, token.place) if token.kind == "word" else None
-        if body is None:  # an error only where its results are needed
-            self.skip_operation()
-            body = Foreign(
-                generic_form(token.place)
-                if token.kind == "string"
-                else refuse(
-                    f"the operation {token.text} is outside the subset",
-                    _way_out(token.text),
-                    token.place,
-                )
+    Raises
+    ------
+    FuseloomError
+        An operation of the subset does not follow its grammar.
+    """
+    cursor = reader.cursor
+    results = read_results(cursor)
+    name = cursor.token
+    if name.kind not in ("word", "string"):
+        raise cursor.unexpected("the name of an operation")
+    cursor.advance()
+    read = _reading(name.text) if name.kind == "word" else None
+    body = None if read is None else read(reader)
+    if body is None:
+        cursor.skip_operation()
+        body = Foreign(
+            generic_form(name.place)
+            if name.kind == "string"
+            else refuse(
+                f"the operation {name.text} is outside the subset", _way_out(name.text), name.place
             )
-        self.skip_location()
-        return Operation(results, body, token.place)
+        )
+    cursor.skip_location()
+    return Operation(results, body, name.place)
 
-    def _body(self, op: str, place: SourcePlace) -> Body | None:
-        """Read the rest of an operation after its name; None if the subset does not have it."""
-        if op in ("linalg.generic", ELEMENTWISE, *DEFAULTS) or op in (*SHORT, *NAMED, *WINDOWS):
-            return self._linalg(op, place)
-        if op in _RESHAPES:
-            return self._grouped_reshape()
-        if op in _CASTS:
-            return self._cast()
-        if op in _EMPTY:
-            return self._empty()
-        if op in _PACKS:
-            return self._pack(op.endswith("unpack"))
-        if op in _SLICES:
-            return self._slice(op)
-        if op in _NEW:
-            while not self.take("to"):
-                if self.token.kind == "end" or self.sees("}"):
-                    raise self.unexpected("'to' and a type")
-                self.advance()
-            return New(self.type())
-        if op == "arith.constant":
-            self.skip_dictionary()
-            literal, type_ = self._typed_literal()
-            return ConstantOperation(literal, type_)
-        if op.startswith(("arith.", "math.")) or op in SPARSE:
-            return ArithmeticOperation(self.scalar(self.tokens[self.at - 1]))
-        return self._moved(op) or self._control(op)
 
-    def _moved(self, op: str) -> Body | None:
-        """Operations that move elements, and that tell sizes."""
-        match op:
-            case "tensor.concat":
-                return self._concat()
-            case "sparse_tensor.concatenate":
-                return self._concatenate()
-            case "tensor.reshape":
-                return self._reshape()
-            case "tensor.pad":
-                return self._pad()
-            case "tensor.dim":
-                operand = self.use()
-                self.need(",")
-                number = self.use()
-                self._types_follow()
-                self.type()
-                return Dim(operand, number)
-            case "sparse_tensor.number_of_entries":
-                operand = self.use()
-                self._types_follow()
-                return Entries(Typed(operand, self.type()))
-            case "tensor.extract":
-                use = self.use()
-                places = self._uses("[", "]")
-                self._types_follow()
-                return Element(use, places, self.type())
-            case "tensor.insert":
-                use = self.use()
-                self.need("into")
-                whole = self.use()
-                at = self._places()
-                self._types_follow()
-                type_ = self.type()
-                ones = (1,) * len(at)
-                element = Typed(use, Type(type_.element, None, place=type_.place))
-                return Slice(element, Typed(whole, type_), at, ones, ones, type_)
-            case "tensor.from_elements":
-                uses = self._operands()
-                self._types_follow()
-                type_ = self.type()
-                return Empty((), type_, splat=uses[0]) if len(uses) == 1 else None
-            case "tensor.splat":
-                use = self.use()
-                sizes = self._uses("[", "]") if self.sees("[") else ()
-                self._types_follow()
-                return Empty(sizes, self.type(), splat=use)
-        return None
+def _reading(op: str) -> _Reading | None:
+    """The function that reads an operation, from behind its name; None outside the subset."""
+    if op not in _READINGS and (op.startswith(("arith.", "math.")) or op in SPARSE):
+        return _arithmetic
+    return _READINGS.get(op)
 
-    def _control(self, op: str) -> Body | None:
-        match op:
-            case "call" | "func.call":
-                callee = self.kind("symbol", "the function's name").text[1:].strip('"')
-                operands = self._uses("(", ")")
-                self._types_follow("':' and the function's type")
-                self.need("(")
-                self.type_list()
-                self.need("->")
-                return CallOperation(callee, operands, self._result_types())
-            case "return" | "func.return":
-                self.skip_dictionary()
-                return Return(self._typed_list(None) if self.token.kind == "ssa" else ())
-        return None
 
-    def _types_follow(self, wanted: str = "':' and a type") -> None:
-        """Attributes, which say nothing here, and the colon before the types."""
-        self.skip_dictionary()
-        self.need(":", wanted)
+# Parts that several operations have -----------------------------------------------------------
 
-    def _cast(self) -> Cast:
-        if self.token.kind == "word":
-            self.advance()  # how reorder_coo sorts
-        self.skip_dictionary()
-        use = self.use()
-        self.take("hasInserts")
-        self._types_follow()
-        source = self.type()
-        return Cast(Typed(use, source), self.type() if self.take("to") else source)
 
-    def _empty(self) -> Empty:
-        if self.sees("["):  # of linalg.init_tensor
-            sizes = tuple(x for x in self._places() if isinstance(x, Use))
+def _type(reader: Reader) -> Type:
+    """The type behind a colon; attributes before it say nothing here."""
+    _colon(reader.cursor, "':' and a type")
+    return reader.type()
+
+
+def _colon(cursor: Cursor, wanted: str) -> None:
+    cursor.skip_dictionary()
+    cursor.need(":", wanted)
+
+
+def _change(reader: Reader, use: Use, word: str) -> tuple[Typed, Type]:
+    """A value with its type, and the type of the result: ``: type to type``."""
+    source = _type(reader)
+    reader.cursor.need(word)
+    return Typed(use, source), reader.type()
+
+
+def _signature(reader: Reader, of: str) -> tuple[Type, ...]:
+    """The types of operands, as those of a function: ``: (type, type)``."""
+    _colon(reader.cursor, f"':' and the {of}'s type")
+    reader.cursor.need("(")
+    return reader.type_list()
+
+
+def _places(cursor: Cursor) -> tuple[int | Use, ...]:
+    """``[0, %x, 4]``."""
+    cursor.need("[")
+    return tuple(
+        read_use(cursor)
+        if cursor.token.kind == "ssa"
+        else integer(cursor.kind("int", "a number or a value").text)
+        for _ in cursor.listed("]")
+    )
+
+
+def _axis(cursor: Cursor) -> int:
+    return integer(cursor.kind("int", "a dimension's number").text)
+
+
+# Operations -----------------------------------------------------------------------------------
+
+
+def _constant(reader: Reader) -> ConstantOperation:
+    reader.cursor.skip_dictionary()
+    return ConstantOperation(*read_typed_literal(reader))
+
+
+def _arithmetic(reader: Reader) -> ArithmeticOperation:
+    return ArithmeticOperation(read_scalar(reader, reader.cursor.last))
+
+
+def _empty(reader: Reader) -> Empty:
+    cursor = reader.cursor
+    if cursor.sees("["):  # of linalg.init_tensor
+        sizes = tuple(x for x in _places(cursor) if isinstance(x, Use))
+    else:
+        sizes = read_group(cursor, "(", ")")
+    copied: Use | None = None
+    while not cursor.sees(":"):
+        if cursor.take("copy"):
+            cursor.need("(")
+            copied = read_use(cursor)
+            cursor.need(")")
+        elif cursor.take("size_hint"):
+            cursor.need("=")
+            read_use(cursor)
+        elif cursor.sees("{"):
+            cursor.skip_group()
         else:
-            sizes = self._uses("(", ")")
-        copied: Use | None = None
-        while not self.sees(":"):
-            if self.take("copy"):
-                self.need("(")
-                copied = self.use()
-                self.need(")")
-            elif self.take("size_hint"):
-                self.need("=")
-                self.use()
-            elif self.sees("{"):
-                self.skip_group()
-            else:
-                break
-        self._types_follow()
-        return Empty(sizes, self.type(), copy=copied)
+            break
+    return Empty(sizes, _type(reader), copy=copied)
 
-    def _slice(self, op: str) -> Slice:
-        use = self.use()
-        inserts = op == "tensor.insert_slice"
-        if inserts:
-            self.need("into")
-        whole = self.use() if inserts else use
-        offsets, sizes, strides = self._places(), self._places(), self._places()
-        self._types_follow()
-        source = self.type()
-        self.need("into" if inserts else "to")
-        type_ = self.type()
-        into = Typed(whole, type_) if inserts else None
-        return Slice(Typed(use, source), into, offsets, sizes, strides, type_)
 
-    def _places(self) -> tuple[int | Use, ...]:
-        """``[0, %x, 4]``."""
-        self.need("[")
-        found: list[int | Use] = []
-        for _ in self.listed("]"):
-            if self.token.kind == "ssa":
-                found.append(self.use())
-            else:
-                found.append(integer(self.kind("int", "a number or a value").text))
-        return tuple(found)
+def _splat(reader: Reader) -> Empty:
+    use = read_use(reader.cursor)
+    sizes = read_group(reader.cursor, "[", "]") if reader.cursor.sees("[") else ()
+    return Empty(sizes, _type(reader), splat=use)
 
-    def _pad(self) -> Pad:
-        use = self.use()
-        self.take("nofold")
-        self.need("low")
-        low = self._places()
-        self.need("high")
-        high = self._places()
-        region = self.region("tensor.yield")
-        if len(region.yields) != 1:
-            raise refuse("a pad yields one number", "tensor.yield %zero : f32", region.place)
-        self._types_follow()
-        source = self.type()
-        self.need("to")
-        operand = Typed(use, source)
-        return Pad(operand, low, high, region.lines, region.yields[0], self.type())
 
-    def _pack(self, unpacks: bool) -> Pack:
-        use = self.use()
-        padding: Use | None = None
-        found: dict[str, tuple[int | Use, ...]] = {}
-        while not self.take("into"):
-            word = self.kind("word", "'into'").text
-            if word == "padding_value":
-                self.need("(")
-                padding = self.use()
-                self.need(":")
-                self.type()
-                self.need(")")
-            else:
-                self.need("=")
-                found[word] = self._places()
-        into = self.use()
-        self._types_follow()
-        source = self.type()
-        self.need("->")
-        return Pack(
-            Typed(use, source), found.get("inner_dims_pos", ()), found.get("inner_tiles", ()),
-            found.get("outer_dims_perm", ()), padding, self.type(), unpacks, into,
-        )  # fmt: skip
+def _from_elements(reader: Reader) -> Empty | None:
+    uses = read_operands(reader.cursor)
+    type_ = _type(reader)
+    return Empty((), type_, splat=uses[0]) if len(uses) == 1 else None
 
-    def _concatenate(self) -> Concat:
-        """``sparse_tensor.concatenate %a, %b {dimension = 0 : index} : T, T to T``."""
-        uses = self._operands()
-        place = self.need("{", "{dimension = ...}").place
-        axis: int | None = None
-        for _ in self.listed("}"):
-            key = self.advance()
-            self.need("=")
-            if key.text == "dimension":
-                axis = integer(self.kind("int", "a dimension's number").text)
-            self.skip_value()
-        if axis is None:
-            raise refuse("no dimension to concatenate along", "{dimension = 0 : index}", place)
-        self._types_follow("':' and the types")
-        types = [self.type()]
-        while self.take(","):
-            types.append(self.type())
-        if len(uses) != len(types):
-            raise refuse(
-                f"{counted(len(uses), 'value')} but {counted(len(types), 'type')}",
-                "one type per value",
-                place,
-            )
-        self.need("to")
-        operands = tuple(Typed(u, t) for u, t in zip(uses, types, strict=True))
-        return Concat(axis, operands, self.type())
 
-    def _concat(self) -> Concat:
-        self.need("dim")
-        self.need("(")
-        axis = integer(self.kind("int", "a dimension's number").text)
-        self.need(")")
-        uses = [self.use()]
-        while self.take(","):
-            uses.append(self.use())
-        self._types_follow("':' and the operation's type")
-        self.need("(")
-        types = self.type_list()
-        if len(uses) != len(types):
-            raise refuse(f"{counted(len(uses), 'value')} but "
-                         f"{counted(len(types), 'type')}", "one type per value",
-                   uses[0].place)  # fmt: skip
-        self.need("->")
-        operands = tuple(Typed(u, t) for u, t in zip(uses, types, strict=True))
-        return Concat(axis, operands, self.type())
+def _new(reader: Reader) -> New:
+    cursor = reader.cursor
+    while not cursor.take("to"):
+        if cursor.token.kind == "end" or cursor.sees("}"):
+            raise cursor.unexpected("'to' and a type")
+        cursor.advance()
+    return New(reader.type())
 
-    def _grouped_reshape(self) -> Reshape:
-        use = self.use()
-        self.need("[")
-        groups = [self._numbers() for _ in self.listed("]")]
-        sizes = self._places() if self.take("output_shape") else ()
-        self._types_follow()
-        source = self.type()
-        self.need("into")
-        return Reshape(Typed(use, source), tuple(groups), self.type(), sizes)
 
-    def _reshape(self) -> Reshape:
-        use = self.use()
-        shape = self._uses("(", ")")
-        self._types_follow("':' and the operation's type")
-        self.need("(")
-        types = self.type_list()
-        if not types:
-            raise self.unexpected("the types of the operands")
-        self.need("->")
-        return Reshape(Typed(use, types[0]), None, self.type(), shape=shape[0] if shape else None)
+def _cast(reader: Reader) -> Cast:
+    cursor = reader.cursor
+    if cursor.token.kind == "word":
+        cursor.advance()  # how reorder_coo sorts
+    cursor.skip_dictionary()
+    use = read_use(cursor)
+    cursor.take("hasInserts")
+    source = _type(reader)
+    return Cast(Typed(use, source), reader.type() if cursor.take("to") else source)
+
+
+def _extract(reader: Reader) -> Element:
+    use = read_use(reader.cursor)
+    return Element(use, read_group(reader.cursor, "[", "]"), _type(reader))
+
+
+def _insert(reader: Reader) -> Slice:
+    """A slice of one element."""
+    cursor = reader.cursor
+    use = read_use(cursor)
+    cursor.need("into")
+    whole = read_use(cursor)
+    at = _places(cursor)
+    type_ = _type(reader)
+    ones = (1,) * len(at)
+    element = Typed(use, Type(type_.element, None, place=type_.place))
+    return Slice(element, Typed(whole, type_), at, ones, ones, type_)
+
+
+def _slice(reader: Reader) -> Slice:
+    cursor = reader.cursor
+    inserts = cursor.last.text == "tensor.insert_slice"
+    whole = use = read_use(cursor)
+    if inserts:
+        cursor.need("into")
+        whole = read_use(cursor)
+    places = _places(cursor), _places(cursor), _places(cursor)
+    operand, type_ = _change(reader, use, "into" if inserts else "to")
+    return Slice(operand, Typed(whole, type_) if inserts else None, *places, type_)
+
+
+def _pad(reader: Reader) -> Pad:
+    cursor = reader.cursor
+    use = read_use(cursor)
+    cursor.take("nofold")
+    cursor.need("low")
+    low = _places(cursor)
+    cursor.need("high")
+    high = _places(cursor)
+    region = read_region(reader, "tensor.yield")
+    if len(region.yields) != 1:
+        raise refuse("a pad yields one number", "tensor.yield %zero : f32", region.place)
+    operand, type_ = _change(reader, use, "to")
+    return Pad(operand, low, high, region.lines, region.yields[0], type_)
+
+
+def _pack(reader: Reader) -> Pack:
+    cursor = reader.cursor
+    unpacks = cursor.last.text.endswith("unpack")
+    use = read_use(cursor)
+    padding: Use | None = None
+    found: dict[str, tuple[int | Use, ...]] = {}
+    while not cursor.take("into"):
+        word = cursor.kind("word", "'into'").text
+        if word == "padding_value":
+            cursor.need("(")
+            padding = read_use(cursor)
+            cursor.need(":")
+            reader.type()
+            cursor.need(")")
+        else:
+            cursor.need("=")
+            found[word] = _places(cursor)
+    into = read_use(cursor)
+    operand, type_ = _change(reader, use, "->")
+    return Pack(
+        operand, found.get("inner_dims_pos", ()), found.get("inner_tiles", ()),
+        found.get("outer_dims_perm", ()), padding, type_, unpacks, into,
+    )  # fmt: skip
+
+
+def _concatenate(reader: Reader) -> Concat:
+    """``sparse_tensor.concatenate %a, %b {dimension = 0 : index} : T, T to T``."""
+    cursor = reader.cursor
+    uses = read_operands(cursor)
+    place = cursor.need("{", "{dimension = ...}").place
+    axis: int | None = None
+    for _ in cursor.listed("}"):
+        key = cursor.advance()
+        cursor.need("=")
+        if key.text == "dimension":
+            axis = _axis(cursor)
+        cursor.skip_value()
+    if axis is None:
+        raise refuse("no dimension to concatenate along", "{dimension = 0 : index}", place)
+    _colon(cursor, "':' and the types")
+    operands = typed(uses, read_types(reader), place)
+    cursor.need("to")
+    return Concat(axis, operands, reader.type())
+
+
+def _concat(reader: Reader) -> Concat:
+    """``tensor.concat dim(0) %a, %b : (T, T) -> T``."""
+    cursor = reader.cursor
+    cursor.need("dim")
+    cursor.need("(")
+    axis = _axis(cursor)
+    cursor.need(")")
+    uses = read_uses(cursor)
+    operands = typed(uses, _signature(reader, "operation"), uses[0].place)
+    cursor.need("->")
+    return Concat(axis, operands, reader.type())
+
+
+def _grouped_reshape(reader: Reader) -> Reshape:
+    cursor = reader.cursor
+    use = read_use(cursor)
+    cursor.need("[")
+    groups = tuple(read_numbers(cursor) for _ in cursor.listed("]"))
+    sizes = _places(cursor) if cursor.take("output_shape") else ()
+    operand, type_ = _change(reader, use, "into")
+    return Reshape(operand, groups, type_, sizes)
+
+
+def _reshape(reader: Reader) -> Reshape:
+    cursor = reader.cursor
+    use = read_use(cursor)
+    shape = read_group(cursor, "(", ")")
+    types = _signature(reader, "operation")
+    if not types:
+        raise cursor.unexpected("the types of the operands")
+    cursor.need("->")
+    return Reshape(Typed(use, types[0]), None, reader.type(), shape=shape[0] if shape else None)
+
+
+def _dim(reader: Reader) -> Dim:
+    operand = read_use(reader.cursor)
+    reader.cursor.need(",")
+    number = read_use(reader.cursor)
+    _type(reader)
+    return Dim(operand, number)
+
+
+def _entries(reader: Reader) -> Entries:
+    operand = read_use(reader.cursor)
+    return Entries(Typed(operand, _type(reader)))
+
+
+def _call(reader: Reader) -> CallOperation:
+    cursor = reader.cursor
+    callee = cursor.kind("symbol", "the function's name").text[1:].strip('"')
+    operands = read_group(cursor, "(", ")")
+    _signature(reader, "function")
+    cursor.need("->")
+    return CallOperation(callee, operands, reader.result_types())
+
+
+def _return(reader: Reader) -> Return:
+    reader.cursor.skip_dictionary()
+    return Return(read_typed(reader) if reader.cursor.token.kind == "ssa" else ())
+
+
+_Reading: TypeAlias = Callable[[Reader], Body | None]
+_READINGS: dict[str, _Reading] = {
+    "arith.constant": _constant,
+    **dict.fromkeys(("tensor.empty", "bufferization.alloc_tensor", "linalg.init_tensor"), _empty),
+    **dict.fromkeys(("linalg.pack", "linalg.unpack", "tensor.pack", "tensor.unpack"), _pack),
+    "tensor.concat": _concat,
+    "sparse_tensor.concatenate": _concatenate,
+    "tensor.reshape": _reshape,
+    "tensor.dim": _dim,
+    "tensor.pad": _pad,
+    **dict.fromkeys(("tensor.extract_slice", "tensor.insert_slice"), _slice),
+    "tensor.extract": _extract,
+    "tensor.insert": _insert,
+    "tensor.from_elements": _from_elements,
+    "tensor.splat": _splat,
+    **dict.fromkeys((f"sparse_tensor.{x}" for x in ("new", "assemble", "pack")), _new),
+    "sparse_tensor.number_of_entries": _entries,
+    **dict.fromkeys(LINALG, read_linalg),
+    **dict.fromkeys(("tensor.expand_shape", "tensor.collapse_shape"), _grouped_reshape),
+    "tensor.cast": _cast,
+    **dict.fromkeys(
+        (f"sparse_tensor.{x}" for x in ("convert", "reinterpret_map", "load", "reorder_coo")), _cast
+    ),
+    **dict.fromkeys(("call", "func.call"), _call),
+    **dict.fromkeys(("return", "func.return"), _return),
+}
+"""Operations by name, in the order in which hints list them; arithmetic has one function."""
+
+
+# Outside the subset ---------------------------------------------------------------------------
 
 
 def _way_out(op: str) -> str:
@@ -345,7 +383,7 @@ def _way_out(op: str) -> str:
         return _WAYS.get(dialect, _BEFORE)
     if op.startswith(_STORAGE):
         return _BEFORE
-    return _COUNTERPARTS.get(op) or suggestion(op, OPERATIONS)
+    return _COUNTERPARTS.get(op) or suggestion(op, [*_READINGS])
 
 
 _STORAGE = tuple(
