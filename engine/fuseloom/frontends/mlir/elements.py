@@ -11,11 +11,10 @@ from fuseloom.frontends.mlir.arithmetic import apply
 from fuseloom.frontends.mlir.linalg import LinalgScope
 from fuseloom.frontends.mlir.moves import element_at
 from fuseloom.frontends.mlir.named import Computation
-from fuseloom.frontends.mlir.operands import sizes_of
 from fuseloom.frontends.mlir.regions import region_trees
 from fuseloom.frontends.mlir.scalars import SPARSE
 from fuseloom.frontends.mlir.scopes import filled
-from fuseloom.frontends.mlir.structured import Structured
+from fuseloom.frontends.mlir.structured import structured
 from fuseloom.frontends.mlir.syntax import (
     AffineMap,
     Argument,
@@ -36,6 +35,7 @@ from fuseloom.frontends.mlir.values import (
     Ignored,
     Value,
     View,
+    sizes_of,
     stated,
 )
 from fuseloom.program.syntax import SourcePlace
@@ -102,8 +102,7 @@ class ElementScope(LinalgScope):
         blank, point = Blank((), None), AffineMap((), ())
         trees, captured = region_trees(region, [], [blank], False, self.value, (point,), place)
         computation = Computation((), (point,), frozenset(), trees, place)
-        made = Structured(self.builder, computation, [blank], captured, [name], [type_])
-        return made.results()[0]
+        return structured(self.builder, computation, [blank], [name], [type_], captured)[0]
 
     def _of_elements(self, scalar: Scalar, name: str, place: SourcePlace) -> Value:
         """Arithmetic of tensors, e.g. of arguments that are numbers: of each element of them."""
@@ -149,8 +148,7 @@ class ElementScope(LinalgScope):
         if scalar.op in _COMPARISONS:
             type_ = replace(type_, element="i1", format=None, blocks=None)
         operands = [*read, Blank(stated(type_), type_.format)]
-        (found,) = Structured(self.builder, computation, operands, (), [name], [type_]).results()
-        return found
+        return structured(self.builder, computation, operands, [name], [type_])[0]
 
 
 _BESIDE_NUMBERS = frozenset(

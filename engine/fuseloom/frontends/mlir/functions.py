@@ -18,12 +18,11 @@ from fuseloom.frontends.mlir.moves import (
     sliced_blank,
 )
 from fuseloom.frontends.mlir.named import Computation
-from fuseloom.frontends.mlir.operands import sizes_of
 from fuseloom.frontends.mlir.packs import pack
 from fuseloom.frontends.mlir.reshapes import concat, reshape, reshaped_blank
 from fuseloom.frontends.mlir.scopes import filled
 from fuseloom.frontends.mlir.semirings import pattern
-from fuseloom.frontends.mlir.structured import Structured
+from fuseloom.frontends.mlir.structured import structured
 from fuseloom.frontends.mlir.syntax import (
     AffineMap,
     ArithmeticOperation,
@@ -60,6 +59,7 @@ from fuseloom.frontends.mlir.values import (
     Value,
     View,
     number,
+    sizes_of,
     stated,
 )  # fmt: skip
 from fuseloom.program.syntax import SourcePlace
@@ -368,8 +368,7 @@ class Body(ElementScope):
         tree = add(Arg(1), pattern(Arg(0)))
         computation = Computation(dims, maps, frozenset(dims), (tree,), place)
         operands: list[Value] = [self.view(body.operand), Blank((), None, 0.0)]
-        made = Structured(self.builder, computation, operands, (), [name], [Type("index")])
-        return made.results()[0]
+        return structured(self.builder, computation, operands, [name], [Type("index")])[0]
 
     def _call(self, body: CallOperation, place: SourcePlace) -> Sequence[Value]:
         function = self.caller.functions.get(body.callee)

@@ -24,11 +24,10 @@ from fuseloom.frontends.mlir.named import (
     softmax,
     with_inputs,
 )
-from fuseloom.frontends.mlir.operands import sizes_of
 from fuseloom.frontends.mlir.region_values import Captured
 from fuseloom.frontends.mlir.regions import region_trees
 from fuseloom.frontends.mlir.scopes import FOREIGN, Scope, filled
-from fuseloom.frontends.mlir.structured import Structured
+from fuseloom.frontends.mlir.structured import structured
 from fuseloom.frontends.mlir.syntax import AffineMap, Linalg, Trait, Type, Typed, refuse_meaning
 from fuseloom.frontends.mlir.values import (
     Blank,
@@ -37,6 +36,7 @@ from fuseloom.frontends.mlir.values import (
     Ignored,
     Value,
     View,
+    sizes_of,
 )
 from fuseloom.frontends.mlir.windows import WINDOWS, has_points, window
 from fuseloom.program.syntax import SourcePlace
@@ -89,7 +89,7 @@ class LinalgScope(Scope):
         if len(names) < len(outs):
             names = [f"{names[0]}_{k}" if k else names[0] for k in range(len(outs))]
         operands: list[Value] = [*_filled_inputs(ins, body.ins), *outs]
-        return Structured(self.builder, computation, operands, captured, names, types).results()
+        return structured(self.builder, computation, operands, names, types, captured)
 
     def _fill(
         self, ins: list[Value], outs: list[Value], types: list[Type], place: SourcePlace
@@ -155,7 +155,7 @@ class LinalgScope(Scope):
         largest, exps, total, quotient = softmax(len(sizes), axis, place)
 
         def one(step: Computation, operands: list[Value], wanted: str, of: Type) -> Value:
-            return Structured(self.builder, step, operands, (), [wanted], [of]).results()[0]
+            return structured(self.builder, step, operands, [wanted], [of])[0]
 
         start = Blank(less, None, -math.inf)
         most = one(largest, [value, start], f"{name}_max", number)

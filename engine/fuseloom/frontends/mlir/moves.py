@@ -15,10 +15,10 @@ from fuseloom.frontends.mlir.reshapes import spread
 from fuseloom.frontends.mlir.syntax import Pad, Slice, Sum, Type, Use, refuse_meaning
 from fuseloom.frontends.mlir.values import (
     Blank,
-    ConstantTensor,
     DeferredConstant,
     DimensionSize,
     View,
+    constant_tensor,
     stated,
 )
 from fuseloom.program.formats import Format
@@ -246,8 +246,7 @@ def _outside(
     rank = len(parts)
     signs = (math.copysign(1.0, value),) if math.isinf(value) else ()
     literal = DeferredConstant(compute, place, signs, bare=bool(signs))
-    data = ConstantTensor(name, literal, "f64", sizes, tuple(range(rank)),
-                Format.compressed(rank), place)  # fmt: skip
+    data = constant_tensor(name, literal, sizes, place, Format.compressed(rank))
     return Access(builder.constant(data).tensor, tuple(f"d{n}" for n in range(rank)))
 
 

@@ -1,118 +1,127 @@
-"""Operands of a structured operation: their sizes, and what they read."""
+"""Operands of a structured operation: their sizes, and the places that they are read at."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from fuseloom.errors import ProgramError
-from fuseloom.frontends.algebra.evaluation import Array, evaluate
-from fuseloom.frontends.algebra.expressions import (
-    CAST,
-    Arg,
-    Node,
-    Num,
-    Raw,
-    Unsupported,
-    arguments,
-    leaves,
-    places,
-)
 from fuseloom.frontends.mlir.builder import MlirBuilder
-from fuseloom.frontends.mlir.computed_access import read_at
-from fuseloom.frontends.mlir.exactness import absent_is_zero
 from fuseloom.frontends.mlir.named import Computation
 from fuseloom.frontends.mlir.region_values import Captured
-from fuseloom.frontends.mlir.syntax import Number, Result, Sum, Type, refuse_meaning
+from fuseloom.frontends.mlir.syntax import Result, Sum, Type, refuse_meaning
 from fuseloom.frontends.mlir.values import (
     Blank,
-    ConstantNumber,
     ConstantTensor,
-    DeferredConstant,
     DimensionSize,
     Ignored,
     Value,
     View,
-    exact,
+    constant_tensor,
+    sizes_of,
 )
 from fuseloom.program.formats import Format
-from fuseloom.program.functions import Op
-from fuseloom.program.syntax import SourcePlace
 from fuseloom.program.types import Access
 from fuseloom.wording import counted
 
 
 @dataclass(frozen=True)
-class OperandRead:
-    """A use of a tensor and the dimensions it has."""
+class StructuredOutput:
+    """A result of a structured operation.
 
-    access: Access
+    Attributes
+    ----------
+    number : int
+        The number of the operand that it starts from.
+    dims, indices : tuple
+        Per dimension of the result the dimension of the operation, and the index along it; None
+        for the constant 0.
+    """
 
-    @property
-    def dims(self) -> tuple[str, ...]:
-        return self.access.indices
+    number: int
+    name: str
+    type: Type
+    dims: tuple[str | None, ...]
+    indices: tuple[str | None, ...]
+    sizes: tuple[DimensionSize, ...]
+
+    def kept(self, free: Sequence[str]) -> tuple[str, ...]:
+        """Its indices among those that some operand has."""
+        return tuple(x for x in self.indices if x is not None and x in free)
+
+    def format(self, indices: Sequence[str]) -> Format | None:
+        """Its format without the dimensions that a tensor of these indices does not have."""
+        fmt = self.type.format
+        if fmt is None or len(indices) == len(self.indices):
+            return fmt
+        kept = [p for p, x in enumerate(self.indices) if x in indices]
+        pairs = [(m, lv) for m, lv in zip(fmt.mode_order, fmt.levels, strict=True) if m in kept]
+        levels = tuple(level for _, level in pairs)
+        return replace(fmt, levels=levels, mode_order=tuple(kept.index(mode) for mode, _ in pairs))
+
+    def view(self, made: Access) -> View:
+        """What is computed, under the dimensions of the result; those it lacks repeat it."""
+        axes = tuple(
+            made.indices.index(x) if x is not None and x in made.indices else None
+            for x in self.indices
+        )
+        return View(made.tensor, axes, self.sizes)
 
 
 class Operands:
-    """Operands of one structured operation, by number.
+    """Operands of one structured operation, by number: inputs, then outputs.
 
     Parameters
     ----------
-    operands : sequence of Value
-        Inputs, then outputs, one per map of the computation.
+    values : sequence of Value
+        One per map of the computation.
     captured : sequence of Captured
-        What the region reads of the function around it.
-    names, types
-        Per result.
+        What the region reads of the function around it; the first one has the number -1.
+
+    Attributes
+    ----------
+    sizes : dict
+        Sizes of the dimensions, by the names that the text has for them.
+    index : dict
+        Names of the indices along them, in dataflow order.
+    lengths : dict
+        Sizes by index.
+
+    Raises
+    ------
+    ProgramError
+        The operands do not fit the maps.
     """
 
     def __init__(
         self,
         builder: MlirBuilder,
         computation: Computation,
-        operands: Sequence[Value],
-        captured: Sequence[Captured],
-        names: Sequence[str],
-        types: Sequence[Type],
+        values: Sequence[Value],
+        captured: Sequence[Captured] = (),
     ) -> None:
         self.builder = builder
         self.computation = computation
         self.place = computation.place
-        self.operands = list(operands)
+        self.values = values
         self.captured = captured
-        self.names = names
-        self.types = types
-        self.inputs = len(operands) - len(names)
         self.sizes = {x: DimensionSize() for x in computation.dims}
         self.index = _index_names(computation.dims)
-        self.reads: dict[int, OperandRead] = {}
-        self.called = _called(computation.trees, names)
-        self.whole = any(
-            isinstance(tree, Ignored) or not absent_is_zero(tree) for tree in computation.trees
-        )
+        self.lengths = {name: self.sizes[x] for x, name in self.index.items()}
         self._equate()
 
     def refuse(self, message: str, hint: str) -> ProgramError:
+        """The error for this operation."""
         return refuse_meaning(message, hint, self.place)
-
-    def is_filled(self, node: Node) -> bool:
-        """Return whether a tree has one number of the data everywhere, as a filled tensor does."""
-        values = [self.operands[k] for k in arguments(node) if k >= 0]
-        return not self.free(node) and any(isinstance(x, View) and x.rank > 0 for x in values)
-
-    # Sizes.
 
     def _equate(self) -> None:
         maps = self.computation.maps
-        if len(maps) != len(self.operands):
+        if len(maps) != len(self.values):
             raise self.refuse(
-                f"{len(maps)} indexing maps for {counted(len(self.operands), 'operand')}",
+                f"{len(maps)} indexing maps for {counted(len(self.values), 'operand')}",
                 "one map per input and output, in their order",
             )
-        for k, (value, map_) in enumerate(zip(self.operands, maps, strict=True)):
+        for k, (value, map_) in enumerate(zip(self.values, maps, strict=True)):
             if len(map_.dims) != len(self.computation.dims):
                 raise self.refuse(
                     f"the maps have {len(self.computation.dims)} and "
@@ -145,7 +154,7 @@ class Operands:
         """
         map_, dims = self.computation.maps[k], self.computation.dims
         renamed = dict(zip(map_.dims, dims, strict=True))
-        sizes = sizes_of(self.operands[k]) or ()
+        sizes = sizes_of(self.values[k]) or ()
         found: list[Result] = []
         for axis, r in enumerate(map_.results):
             if isinstance(r, Sum):
@@ -156,75 +165,65 @@ class Operands:
                 found.append(None if r is None else renamed[r])
         return tuple(found)
 
-    # Operands.
+    def index_of(self, number: int) -> str:
+        """The index along a dimension.
 
-    def read(self, number: int) -> OperandRead:
-        if number not in self.reads:
-            self.reads[number] = self._read_new(number)
-        return self.reads[number]
+        Raises
+        ------
+        ProgramError
+            The operation has fewer dimensions.
+        """
+        names = list(self.lengths)
+        if not 0 <= number < len(names):
+            raise self.refuse(
+                f"linalg.index {number} of an operation of {counted(len(names), 'dimension')}",
+                "dimensions count from 0",
+            )
+        return names[number]
 
-    def _read_new(self, number: int) -> OperandRead:
-        if number < 0:
-            return self._read_captured(number)
-        value = self.operands[number]
-        view = self._view(value, number)
-        if view.holes and self.whole:
-            view = filled_up(self.builder, view, self.place)
-        results = self.results_of(number)
-        zeros = [p for p, x in enumerate(results) if x is None and view.axes[p] is not None]
-        if zeros:
-            view = self._squeezed(view, zeros)
-        at = {axis: p for p, axis in enumerate(view.axes) if axis is not None}
-        positions: list[str | Sum] = []
-        for axis in range(len(at)):
-            x = results[at[axis]]
-            assert x is not None  # these are squeezed
-            if isinstance(x, Sum):
-                x = Sum(tuple((c, self.index[y]) for c, y in x.terms), x.offset)
-            else:
-                x = self.index[x]
-            positions.append(x)
-        sizes = {name: self.sizes[x] for x, name in self.index.items()}
-        lengths = [view.sizes[at[axis]] for axis in range(len(at))]
-        return OperandRead(
-            read_at(self.builder, view.tensor, positions, lengths, sizes, self.place)
-        )
+    def shape(self, indices: Sequence[str]) -> tuple[DimensionSize, ...]:
+        """The sizes of a tensor with these indices."""
+        return tuple(self.lengths[x] for x in indices)
 
-    def _read_captured(self, number: int) -> OperandRead:
-        """A tensor of the function, at sums of the operation's indices, or at chosen places."""
-        captured = self.captured[-1 - number]
-        view = captured.value
-        if isinstance(view, ConstantTensor):
-            view = self.builder.constant(view)
-        if view.holes and self.whole:
-            view = filled_up(self.builder, view, self.place)
-        at = {axis: p for p, axis in enumerate(view.axes) if axis is not None}
-        positions: list[str | Sum | Access] = []
-        for axis in range(len(at)):
-            where = captured.places[at[axis]]
-            if not isinstance(where, tuple):
-                positions.append(self.chosen(where, view.sizes[at[axis]]))
-                continue
-            terms, offset = where
-            named = tuple((c, self.index_of(d)) for c, d in terms)
-            plain = len(named) == 1 and named[0][0] == 1 and offset == 0
-            size = view.sizes[at[axis]]
-            if plain and self.sizes[self.computation.dims[terms[0][1]]].value == size.value:
-                positions.append(named[0][1])
-            else:
-                positions.append(Sum(named, offset))
-        sizes = {name: self.sizes[x] for x, name in self.index.items()}
-        lengths = [view.sizes[at[axis]] for axis in range(len(at))]
-        name = self.called.get(number)
-        return OperandRead(
-            read_at(self.builder, view.tensor, positions, lengths, sizes, self.place, name)
-        )
+    def output(self, number: int, name: str, type_: Type) -> StructuredOutput:
+        """The result that starts from an operand.
 
-    def chosen(self, node: Node, size: DimensionSize) -> Access:
-        """The selection of the places that a tree holds, along a dimension of a size."""
-        raise NotImplementedError
+        Raises
+        ------
+        ProgramError
+            Two of its dimensions are the same one of the operation.
+        """
+        dims: list[str | None] = []
+        for x in self.results_of(number):
+            assert not isinstance(x, Sum)
+            if x is not None and x in dims:
+                raise self.refuse(
+                    f"the output has the index {x} twice",
+                    "use two indices, and multiply by an argument "
+                    'with {fuseloom.where = "d1 = d0"}',
+                )
+            dims.append(x)
+        indices = tuple(None if x is None else self.index[x] for x in dims)
+        sizes = sizes_of(self.values[number]) or ()
+        return StructuredOutput(number, name, type_, tuple(dims), indices, sizes)
 
-    def _view(self, value: Value, number: int) -> View:
+    def over(self, output: StructuredOutput) -> frozenset[str]:
+        """Dimensions over which a result is reduced: of several, each has its own."""
+        return self.computation.reduced.difference(output.dims)
+
+    def may_lack(self, number: int) -> bool:
+        """Return whether an operand may lack elements."""
+        return self.builder.may_lack(self.values[number])
+
+    def view(self, number: int) -> View:
+        """An operand that is read, as a tensor of the program.
+
+        Raises
+        ------
+        ProgramError
+            The operand has no elements.
+        """
+        value = self.values[number]
         match value:
             case View():
                 return value
@@ -236,129 +235,13 @@ class Operands:
                     "fill it with linalg.fill, or read another value",
                 )
             case Blank(sizes=sizes, format=fmt, fill=fill):  # one with an encoding holds zeros
-                literal = Number(repr(fill or 0.0), self.place)
-                axes = tuple(range(len(sizes)))
-                data = ConstantTensor(
-                    f"filled_{number}", literal, "f64", sizes, axes, fmt, self.place
+                name = f"filled_{number}"
+                return self.builder.constant(
+                    constant_tensor(name, fill or 0.0, sizes, self.place, fmt)
                 )
-                return self.builder.constant(data)
             case Ignored():
                 raise self.refuse(f"operand {number} cannot be read: {value.reason}", value.hint)
         raise self.refuse(f"operand {number} is no tensor", "use the number itself in the region")
-
-    def _squeezed(self, view: View, zeros: Sequence[int]) -> View:
-        """The tensor without dimensions of size 1 that a map reads at the constant 0."""
-        gone = {view.axes[p] for p in zeros}
-        kept = [axis for axis in view.axes if axis is not None]
-        names = {axis: f"d{n}" for n, axis in enumerate(sorted(kept))}
-        left = [axis for axis in sorted(kept) if axis not in gone]
-        sizes = {axis: view.sizes[p] for p, axis in enumerate(view.axes)}
-        made = self.builder.assign(
-            f"{view.tensor}_flat",
-            Op.SUM,
-            [Access(view.tensor, tuple(names.values()))],
-            tuple(names[axis] for axis in left),
-            tuple(sizes[axis] for axis in left),
-            self.place,
-        )
-        axes = tuple(
-            left.index(axis) if axis is not None and axis in left else None for axis in view.axes
-        )
-        return View(made.tensor, axes, view.sizes, view.holes)
-
-    def free(self, node: Node) -> tuple[str, ...]:
-        """Indices of a tree, in dataflow order."""
-        found = {x for number in arguments(node) for x in self.read(number).dims}
-        found.update(self.index_of(n) for n in places(node))
-        return tuple(x for x in self.index.values() if x in found)
-
-    def index_of(self, number: int) -> str:
-        """The index along a dimension."""
-        names = list(self.index.values())
-        if not 0 <= number < len(names):
-            raise self.refuse(
-                f"linalg.index {number} of an operation of {counted(len(names), 'dimension')}",
-                "dimensions count from 0",
-            )
-        return names[number]
-
-    def known(self, node: Node, target: str, mask: bool, over: tuple[str, ...] = ()) -> Access:
-        """The constant that a tree of indices and numbers is; a mask has its zeros absent.
-
-        It has the indices ``over``, too.
-        """
-        wanted = {*over, *(self.index_of(n) for n in places(node))}
-        names = list(self.index.values())
-        numbers = [n for n, x in enumerate(names) if x in wanted]
-        indices = tuple(names[n] for n in numbers)
-        by_index = {name: self.sizes[x] for x, name in self.index.items()}
-        sizes = tuple(by_index[x] for x in indices)
-
-        infinite = any(isinstance(x, Num) and math.isinf(x.value) for x in leaves(node))
-        signs = (-1.0, 1.0) if infinite else ()
-
-        def compute(shape: tuple[int, ...]) -> Array:
-            axes = {
-                n: np.arange(float(size)).reshape([-1 if k == j else 1 for k in range(len(shape))])
-                for j, (n, size) in enumerate(zip(numbers, shape, strict=True))
-            }
-            try:
-                with np.errstate(all="ignore"):
-                    values = np.broadcast_to(evaluate(node, axes), shape)
-            except Unsupported as problem:
-                raise self.refuse(problem.message, problem.hint) from None
-            whole = np.isfinite(values) & (np.rint(values) == values)
-            wrong = np.isnan(values) if signs else ~np.isfinite(values)
-            if wrong.any() or not exact(values[whole]).all():
-                raise self.refuse(
-                    "numbers made of indices are not numbers of float32",
-                    "integers are exact up to 2^24; use smaller dimensions",
-                )
-            return values
-
-        fmt = Format.compressed(len(sizes)) if mask else None
-        literal = DeferredConstant(compute, self.place, signs)
-        data = ConstantTensor(
-            target, literal, "f64", sizes, tuple(range(len(sizes))), fmt, self.place
-        )
-        return Access(self.builder.constant(data).tensor, indices)
-
-
-def filled_up(builder: MlirBuilder, view: View, place: SourcePlace) -> View:
-    """A tensor with all the zeros that the text has as its elements."""
-    held = [p for p, axis in enumerate(view.axes) if axis is not None]
-    at = {view.axes[p]: p for p in held}
-    sizes = tuple(view.sizes[at[axis]] for axis in range(len(held)))
-    indices = tuple(f"d{n}" for n in range(len(held)))
-    literal = Number("0.0", place)
-    axes = tuple(range(len(sizes)))
-    zeros = builder.constant(ConstantTensor("zeros", literal, "f64", sizes, axes, None, place))
-    made = builder.assign(
-        f"{view.tensor}_full",
-        Op.ADD,
-        [Access(view.tensor, indices), Access(zeros.tensor, indices)],
-        indices,
-        sizes,
-        place,
-    )
-    return replace(view, tensor=made.tensor, holes=False)
-
-
-def _called(trees: Sequence[Node | Ignored], names: Sequence[str]) -> dict[int, str]:
-    """Names of results that are nothing but what is read of the function."""
-    found: dict[int, str] = {}
-    for tree, name in zip(trees, names, strict=False):
-        bare = tree.operands[0] if isinstance(tree, Raw) and tree.name == CAST else tree
-        if isinstance(bare, Arg) and bare.number < 0:
-            found.setdefault(bare.number, name)
-    return found
-
-
-def sizes_of(value: Value) -> tuple[DimensionSize, ...] | None:
-    """Sizes under the text's dimensions; None for what is no tensor."""
-    if isinstance(value, View | ConstantTensor | Blank):
-        return value.sizes
-    return () if isinstance(value, ConstantNumber) else None
 
 
 def _index_names(dims: Sequence[str]) -> dict[str, str]:

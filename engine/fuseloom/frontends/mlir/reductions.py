@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 
@@ -27,263 +27,231 @@ from fuseloom.frontends.algebra.expressions import (
 )
 from fuseloom.frontends.mlir.computed_access import read_at
 from fuseloom.frontends.mlir.integers import canonical
-from fuseloom.frontends.mlir.operands import OperandRead
+from fuseloom.frontends.mlir.operands import Operands, StructuredOutput
 from fuseloom.frontends.mlir.semirings import pattern
 from fuseloom.frontends.mlir.statements import Statements
-from fuseloom.frontends.mlir.syntax import Number, Sum, Type
+from fuseloom.frontends.mlir.syntax import Sum
 from fuseloom.frontends.mlir.values import (
     Blank,
     ConstantNumber,
     ConstantTensor,
     DimensionSize,
-    Value,
+    View,
     is_least,
 )
 from fuseloom.program.functions import Op
 from fuseloom.program.types import Access
 
 
-class Reductions(Statements):
-    """Adds the statements of reductions."""
+def reduced(statements: Statements, tree: Node, output: StructuredOutput) -> View:
+    """A result that accumulates a tree, by statements.
 
-    def _reduced(
-        self,
-        tree: Node,
-        number: int,
-        out: tuple[str | None, ...],
-        sizes: tuple[DimensionSize, ...],
-        type_: Type,
-    ) -> Value:
-        target, wanted = self.names[number - self.inputs], type_
-        tree, modulo = _peeled(tree)
-        op, inner, least = self._accumulated(tree, number)
-        if modulo:
-            self._check_modulo(op, wanted)
-            target, type_ = f"{target}_whole", replace(type_, format=None)
-        both_hold = isinstance(tree, Raw) and tree.name == "and"
-        inner = negated(inner) if least else inner  # the maximum of what is negated
-        minus = False
-        match inner:
-            case Apply(Op.SCALE, (positive,), -1.0) if op is Op.SUM:
-                minus, inner = True, positive  # behind the sum there is less to negate
-        free = self.free(inner)
-        indices = self._kept(out, free)
-        self._check_reduced(free, indices, out)
-        signless = _signless(tree, Arg(number))
-        also = self._start(op, number, least, signless)
-        typed = self._typed(type_, out, indices)
-        gone = [x for x in free if x not in indices]
-        behind = also is not None or least or minus
-        name = f"{target}_{_NAMES[op]}" if behind else target
-        final = None if behind else typed
-        if op is Op.MAX and gone:
-            operand = self._emit(inner, f"{target}_1").access
-            if both_hold:  # an absent one does not hold
-                operand = self._with_zeros(operand, f"{target}_all")
-            made = self._statement(Op.MAX, [operand], name, indices, final)
-        elif op is Op.MUL:
-            operand = self._product(inner, gone, f"{target}_1")
-            made = self._statement(Op.SUM, [operand], name, indices, final)
-        elif isinstance(inner, Apply) and inner.op in _SUMMED:
-            made = self._assign(inner, name, indices, final)
-        else:
-            operand = self._emit(inner, f"{target}_1").access
-            made = self._statement(Op.SUM, [operand], name, indices, final)
-        begin = None if modulo or both_hold or signless or minus else self._begin(number)
-        if also is not None and begin is not None and len(made.indices) == len(out):
-            typed = self._typed(type_, out, made.indices)
-            name = f"{target}_joined" if least else target
-            joint = _JOINED[op](self._as_tree(made), Num(-begin if least else begin))
-            made = self._assign(joint, name, made.indices, None if least else typed)
-        elif also is not None:
-            both = tuple(self.index[x] for x in out if x is not None)
-            if least:
-                also = self._statement(
-                    Op.SCALE, [also], f"{target}_start", also.indices, None, -1.0
-                )
-            kept = tuple(x for x in both if x in (*made.indices, *also.indices))
-            typed = self._typed(type_, out, kept)
-            joined = {Op.SUM: Op.ADD, Op.MUL: Op.MUL}.get(op, Op.MAXIMUM)
-            if both_hold:
-                also = self._with_zeros(also, f"{target}_start_all")
-            if joined.unites:
-                made = self._widened(made, kept, f"{target}_1")
-                also = self._widened(also, kept, f"{target}_start")
-            name = f"{target}_joined" if least else target
-            ends = [also, made] if minus else [made, also]
-            joined, minus = Op.SUB if minus else joined, False
-            made = self._statement(joined, ends, name, kept, None if least else typed)
-        if least or minus:
-            made = self._statement(Op.SCALE, [made], target, made.indices, typed, -1.0)
-        if modulo:
-            name = self.names[number - self.inputs]
-            typed = self._typed(wanted, out, made.indices)
-            made = self._assign(raw(WRAP, self._as_tree(made), *modulo), name, made.indices, typed)
-        return self._viewed(made, out, sizes)
+    Raises
+    ------
+    ProgramError
+        The tree is no sum, product, maximum or minimum of the output and something else.
+    """
+    operands = statements.operands
+    tree, modulo = _peeled(tree)
+    op, inner, least = _accumulated(operands, tree, output.number)
+    part = output
+    if modulo:
+        _check_modulo(operands, op, output)
+        whole = replace(output.type, format=None)
+        part = replace(output, name=f"{output.name}_whole", type=whole)
+    target = part.name
+    both_hold = isinstance(tree, Raw) and tree.name == "and"
+    inner = negated(inner) if least else inner  # the maximum of what is negated
+    minus = False
+    match inner:
+        case Apply(Op.SCALE, (positive,), -1.0) if op is Op.SUM:
+            minus, inner = True, positive  # behind the sum there is less to negate
+    free = statements.free(inner)
+    indices = output.kept(free)
+    _check_reduced(operands, free, output)
+    signless = _signless(tree, Arg(output.number))
+    also = _start(statements, op, output, least, signless)
+    fmt = part.format(indices)
+    gone = [x for x in free if x not in indices]
+    behind = also is not None or least or minus
+    name = f"{target}_{_NAMES[op]}" if behind else target
+    final = None if behind else fmt
+    if op is Op.MAX and gone:
+        operand = statements.emit(inner, f"{target}_1")
+        if both_hold:  # an absent one does not hold
+            operand = statements.with_zeros(operand, f"{target}_all")
+        made = statements.statement(Op.MAX, [operand], name, indices, final)
+    elif op is Op.MUL:
+        operand = _product(statements, inner, gone, f"{target}_1")
+        made = statements.statement(Op.SUM, [operand], name, indices, final)
+    elif isinstance(inner, Apply) and inner.op in _SUMMED:
+        made = statements.assign(inner, name, indices, final)
+    else:
+        operand = statements.emit(inner, f"{target}_1")
+        made = statements.statement(Op.SUM, [operand], name, indices, final)
+    begin = None if modulo or both_hold or signless or minus else _begin(statements, output.number)
+    if also is not None and begin is not None and len(made.indices) == len(output.dims):
+        fmt = part.format(made.indices)
+        name = f"{target}_joined" if least else target
+        joint = _JOINED[op](statements.as_tree(made), Num(-begin if least else begin))
+        made = statements.assign(joint, name, made.indices, None if least else fmt)
+    elif also is not None:
+        if least:
+            also = statements.statement(
+                Op.SCALE, [also], f"{target}_start", also.indices, None, -1.0
+            )
+        kept = output.kept((*made.indices, *also.indices))
+        fmt = part.format(kept)
+        joined = {Op.SUM: Op.ADD, Op.MUL: Op.MUL}.get(op, Op.MAXIMUM)
+        if both_hold:
+            also = statements.with_zeros(also, f"{target}_start_all")
+        if joined.unites:
+            made = statements.widened(made, kept, f"{target}_1")
+            also = statements.widened(also, kept, f"{target}_start")
+        name = f"{target}_joined" if least else target
+        ends = [also, made] if minus else [made, also]
+        joined, minus = Op.SUB if minus else joined, False
+        made = statements.statement(joined, ends, name, kept, None if least else fmt)
+    if least or minus:
+        made = statements.statement(Op.SCALE, [made], target, made.indices, fmt, -1.0)
+    if modulo:
+        wrapped = raw(WRAP, statements.as_tree(made), *modulo)
+        fmt = output.format(made.indices)
+        made = statements.assign(wrapped, output.name, made.indices, fmt)
+    return output.view(made)
 
-    def _begin(self, number: int) -> float | None:
-        """The number that a reduction starts from, if each element of the result is there."""
-        match self.operands[number]:
-            case Blank(fill=fill) | ConstantNumber(value=fill) | ConstantTensor(splat=fill):
-                finite = fill is not None and math.isfinite(fill)
-                return fill if finite and not self._sparse() else None
-        return None
 
-    def _check_modulo(self, op: Op, type_: Type) -> None:
-        if op is Op.MUL:
-            raise self.refuse(
-                f"a product of all elements of {type_.element}",
-                "it is taken modulo 2^bits, and programs have no such products: extend the "
-                "elements to i32, and see that the product is at most 2^24",
+def _begin(statements: Statements, number: int) -> float | None:
+    """The number that a reduction starts from, if each element of the result is there."""
+    fill = _number_at(statements.operands, number)
+    return fill if fill is not None and math.isfinite(fill) and not statements.sparse else None
+
+
+def _number_at(operands: Operands, number: int) -> float | None:
+    """The one number that an output has everywhere; not a number if it is none."""
+    match operands.values[number]:
+        case Blank(fill=fill) | ConstantNumber(value=fill) | ConstantTensor(splat=fill):
+            return fill
+    return math.nan
+
+
+def _check_modulo(operands: Operands, op: Op, output: StructuredOutput) -> None:
+    if op is Op.MUL:
+        raise operands.refuse(
+            f"a product of all elements of {output.type.element}",
+            "it is taken modulo 2^bits, and programs have no such products: extend the "
+            "elements to i32, and see that the product is at most 2^24",
+        )
+
+
+def _product(statements: Statements, inner: Node, gone: list[str], target: str) -> Access:
+    """The product of all elements along these indices: of one half with the other, again."""
+    operands, place = statements.operands, statements.place
+    access = statements.emit(inner, target)
+    lengths = dict(operands.lengths)
+
+    def part(x: str, position: Sum, count: int = 1) -> Access:
+        """A part of the tensor along an index, or a single place of it."""
+        positions = [position if name == x else name for name in access.indices]
+        held = [lengths[name] for name in access.indices]
+        within = {**lengths, x: DimensionSize(count)}
+        return read_at(operands.builder, access.tensor, positions, held, within, place)
+
+    def times(factors: Sequence[Access]) -> Access:
+        shape = tuple(lengths[x] for x in access.indices)
+        view = operands.builder.assign(target, Op.MUL, factors, access.indices, shape, place)
+        return Access(view.tensor, access.indices)
+
+    for x in gone:
+        count = lengths[x].value
+        if count is None:
+            raise operands.refuse("a size is not known here", "write the size, or give shapes")
+        rest: list[Access] = []
+        while count > 1:
+            half, odd = divmod(count, 2)
+            if odd:
+                rest.append(part(x, Sum((), count - 1)))
+            parts = [part(x, Sum(((1, x),), start), half) for start in (0, half)]
+            lengths[x], count = DimensionSize(half), half
+            access = times(parts)
+        access = part(x, Sum((), 0))
+        if rest:
+            access = times([access, *rest])
+    return access
+
+
+def _accumulated(operands: Operands, tree: Node, number: int) -> tuple[Op, Node, bool]:
+    """Return the reduction (sum, product or maximum), its operand, and its negation."""
+    out = Arg(number)
+    match tree:
+        case Apply(op=Op.ADD | Op.SUB) | Raw(name="select"):
+            rest = _taken_out(tree, out)
+            if rest is not None and not _depends(rest, out):
+                return Op.SUM, rest, False
+    match tree:
+        case Apply(op=Op.MUL | Op.SCALE) | Raw(name="select"):
+            rest = _factor_out(tree, out)
+            if rest is not None and not _depends(rest, out):
+                return Op.MUL, rest, False
+        case Raw(name="max" | "min", operands=(a, b)) if _signless(tree, out) is not None:
+            inner = b if a == _signless(tree, out) else a
+            if number not in arguments(inner):
+                return Op.MAX, inner, tree.name == "min"
+        case Raw(name="max" | "min" | "or" | "and", operands=(a, b)) if out in (a, b):
+            inner = b if a == out else a
+            if number not in arguments(inner):
+                return Op.MAX, inner, tree.name in ("min", "and")
+    raise operands.refuse(
+        "the region of a reduction must yield the accumulated output",
+        "yield addf(%out, x) for a sum, mulf(%out, x) for a product, maximumf or "
+        "minimumf(%out, x) for a maximum or minimum; of integers of more than 24 bits no "
+        "maxui or minui",
+    )
+
+
+def _check_reduced(operands: Operands, free: tuple[str, ...], output: StructuredOutput) -> None:
+    over = operands.over(output)
+    gone = {operands.index[x]: x for x in operands.computation.dims if x in over}
+    for name, x in gone.items():
+        if name not in free and operands.sizes[x].value != 1:
+            raise operands.refuse(
+                f"index {x} is reduced, but no operand has it",
+                "multiply by a tensor of ones that has it",
+            )
+    for name in free:
+        if name not in output.indices and name not in gone:
+            raise operands.refuse(
+                f"index {name} is parallel, but the output's map lacks it",
+                "mark it as reduction, or give the output the index",
             )
 
-    def _as_tree(self, access: Access) -> Node:
-        """A tree that is what a statement has computed."""
-        number = min([*self.reads, -len(self.captured)]) - 1
-        self.reads[number] = OperandRead(access)
-        return Arg(number)
 
-    def _with_zeros(self, access: Access, target: str) -> Access:
-        """A tensor with zeros where it has no elements."""
-        by_index = {name: self.sizes[x] for x, name in self.index.items()}
-        sizes = tuple(by_index[x] for x in access.indices)
-        literal = Number("0.0", self.place)
-        zeros = ConstantTensor(
-            "zeros", literal, "f64", sizes, tuple(range(len(sizes))), None, self.place
-        )
-        other = Access(self.builder.constant(zeros).tensor, access.indices)
-        return self._statement(Op.ADD, [access, other], target, access.indices, None)
+def _start(
+    statements: Statements, op: Op, output: StructuredOutput, least: bool, signless: Raw | None
+) -> Access | None:
+    """Return the start value of a reduction, if it is not the identity.
 
-    def _product(self, inner: Node, gone: list[str], target: str) -> Access:
-        """The product of all elements along these indices: of one half with the other, again."""
-        access = self._emit(inner, target).access
-        by_index = {name: self.sizes[x] for x, name in self.index.items()}
-        for x in gone:
-            count = by_index[x].value
-            if count is None:
-                raise self.refuse("a size is not known here", "write the size, or give shapes")
-            rest: list[Access] = []
-            while count > 1:
-                half, odd = divmod(count, 2)
-                if odd:
-                    rest.append(self._part(access, x, by_index, Sum((), count - 1), None))
-                parts = [
-                    self._part(access, x, by_index, Sum(((1, x),), start), half)
-                    for start in (0, half)
-                ]
-                by_index[x], count = DimensionSize(half), half
-                access = self._times(parts, access.indices, by_index, target)
-            access = self._part(access, x, by_index, Sum((), 0), None)
-            if rest:
-                access = self._times([access, *rest], access.indices, by_index, target)
-        return access
-
-    def _part(
-        self,
-        access: Access,
-        x: str,
-        sizes: Mapping[str, DimensionSize],
-        position: Sum,
-        count: int | None,
-    ) -> Access:
-        """A part of a tensor along an index, or a single place of it."""
-        positions = [position if name == x else name for name in access.indices]
-        lengths = [sizes[name] for name in access.indices]
-        within = {**sizes, x: DimensionSize(count or 1)}
-        return read_at(self.builder, access.tensor, positions, lengths, within, self.place)
-
-    def _times(
-        self,
-        factors: Sequence[Access],
-        indices: tuple[str, ...],
-        sizes: Mapping[str, DimensionSize],
-        target: str,
-    ) -> Access:
-        shape = tuple(sizes[x] for x in indices)
-        view = self.builder.assign(target, Op.MUL, factors, indices, shape, self.place)
-        return Access(view.tensor, indices)
-
-    def _accumulated(self, tree: Node, number: int) -> tuple[Op, Node, bool]:
-        """Return the reduction (sum, product or maximum), its operand, and its negation."""
-        out = Arg(number)
-        match tree:
-            case Apply(op=Op.ADD | Op.SUB) | Raw(name="select"):
-                rest = _taken_out(tree, out)
-                if rest is not None and not _depends(rest, out):
-                    return Op.SUM, rest, False
-        match tree:
-            case Apply(op=Op.MUL | Op.SCALE) | Raw(name="select"):
-                rest = _factor_out(tree, out)
-                if rest is not None and not _depends(rest, out):
-                    return Op.MUL, rest, False
-            case Raw(name="max" | "min", operands=operands) if _signless(tree, out) is not None:
-                inner = next(x for x in operands if x != _signless(tree, out))
-                if number not in arguments(inner):
-                    return Op.MAX, inner, tree.name == "min"
-            case Raw(name="max" | "min" | "or" | "and", operands=operands) if out in operands:
-                inner = operands[1] if operands[0] == out else operands[0]
-                if number not in arguments(inner):
-                    return Op.MAX, inner, tree.name in ("min", "and")
-        raise self.refuse(
-            "the region of a reduction must yield the accumulated output",
-            "yield addf(%out, x) for a sum, mulf(%out, x) for a product, maximumf or "
-            "minimumf(%out, x) for a maximum or minimum; of integers of more than 24 bits no "
-            "maxui or minui",
-        )
-
-    def _over(self, out: tuple[str | None, ...]) -> frozenset[str]:
-        """Dimensions over which an output is reduced: of several, each has its own."""
-        return self.computation.reduced - {x for x in out if x is not None}
-
-    def _check_reduced(
-        self, free: tuple[str, ...], indices: tuple[str, ...], out: tuple[str | None, ...]
-    ) -> None:
-        reduced = {self.index[x]: x for x in self.computation.dims if x in self._over(out)}
-        for name, x in reduced.items():
-            if name not in free and self.sizes[x].value != 1:
-                raise self.refuse(
-                    f"index {x} is reduced, but no operand has it",
-                    "multiply by a tensor of ones that has it",
-                )
-        for name in free:
-            if name not in indices and name not in reduced:
-                raise self.refuse(
-                    f"index {name} is parallel, but the output's map lacks it",
-                    "mark it as reduction, or give the output the index",
-                )
-
-    def _start(
-        self, op: Op, number: int, least: bool, signless: Raw | None = None
-    ) -> Access | None:
-        """Return the start value of a reduction, if it is not the identity.
-
-        ``signless`` is the output without a sign, where that is what is compared.
-        """
-        start = self.operands[number]
-        fill: float | None
-        match start:
-            case Blank(fill=fill) | ConstantNumber(value=fill) | ConstantTensor(splat=fill):
-                pass
-            case _:
-                fill = float("nan")
-        if isinstance(start, Blank) and fill is None:
-            if op is Op.MUL:
-                raise self.refuse("the product starts from no number", "fill its output with 1.0")
+    ``signless`` is the output without a sign, where that is what is compared.
+    """
+    operands, number = statements.operands, output.number
+    fill, element = _number_at(operands, number), output.type.element
+    if fill is None and isinstance(operands.values[number], Blank):
+        if op is Op.MUL:
+            raise operands.refuse("the product starts from no number", "fill its output with 1.0")
+        return None
+    if fill is not None:
+        if (op, fill) in ((Op.SUM, 0.0), (Op.MUL, 1.0)):
             return None
-        if fill is not None:
-            element = self.types[number - self.inputs].element
-            if (op, fill) in ((Op.SUM, 0.0), (Op.MUL, 1.0)):
+        if signless is not None and not math.isnan(fill):
+            (_, size) = signless.operands
+            most = size.value - 1.0 if isinstance(size, Num) else 0.0
+            if fill == (canonical(int(most), element) if least else 0.0):
                 return None
-            if signless is not None and not math.isnan(fill):
-                (_, size) = signless.operands
-                most = size.value - 1.0 if isinstance(size, Num) else 0.0
-                if fill == (canonical(int(most), element) if least else 0.0):
-                    return None
-            elif op is Op.MAX and is_least(fill, element, least):
-                return None
-        if signless is not None:
-            return self._emit(signless, f"{self.names[number - self.inputs]}_start").access
-        return self.read(number).access
+        elif op is Op.MAX and is_least(fill, element, least):
+            return None
+    if signless is not None:
+        return statements.emit(signless, f"{output.name}_start")
+    return statements.read(number)
 
 
 def _peeled(tree: Node) -> tuple[Node, tuple[Node, ...]]:

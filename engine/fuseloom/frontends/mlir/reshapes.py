@@ -8,8 +8,8 @@ from math import prod
 
 from fuseloom.frontends.mlir.builder import MlirBuilder
 from fuseloom.frontends.mlir.sizes import SizeProduct
-from fuseloom.frontends.mlir.syntax import Concat, Number, Reshape, refuse_meaning
-from fuseloom.frontends.mlir.values import Blank, ConstantTensor, DimensionSize, View, stated
+from fuseloom.frontends.mlir.syntax import Concat, Reshape, refuse_meaning
+from fuseloom.frontends.mlir.values import Blank, DimensionSize, View, constant_tensor, stated
 from fuseloom.program.formats import Format
 from fuseloom.program.functions import Op
 from fuseloom.program.syntax import SourcePlace
@@ -81,10 +81,8 @@ def spread(
     at = {axis: p for p, axis in enumerate(view.axes) if axis is not None}
     read = Access(view.tensor, tuple(out[at[axis]] for axis in range(len(at))))
     gone = [p for p, axis in enumerate(view.axes) if axis is None]
-    sizes, axes = tuple(view.sizes[p] for p in gone), tuple(range(len(gone)))
-    ones = builder.constant(
-        ConstantTensor("ones", Number("1.0", place), "f64", sizes, axes, None, place)
-    )
+    sizes = tuple(view.sizes[p] for p in gone)
+    ones = builder.constant(constant_tensor("ones", 1.0, sizes, place))
     other = Access(ones.tensor, tuple(out[p] for p in gone))
     made = builder.assign(name, Op.MUL, [read, other], out, view.sizes, place, format=format)
     return replace(made, holes=view.holes)

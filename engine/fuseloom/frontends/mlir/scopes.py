@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fuseloom.frontends.mlir.builder import MlirBuilder, unknown
-from fuseloom.frontends.mlir.syntax import Number, Type, Typed, Use, refuse_meaning
+from fuseloom.frontends.mlir.syntax import Type, Typed, Use, refuse_meaning
 from fuseloom.frontends.mlir.values import (
     Blank,
     ConstantNumber,
@@ -12,6 +12,7 @@ from fuseloom.frontends.mlir.values import (
     Ignored,
     Value,
     View,
+    constant_tensor,
     stated,
 )
 from fuseloom.program.syntax import SourcePlace
@@ -102,6 +103,5 @@ class Scope:
 
 def filled(blank: Blank, name: str, place: SourcePlace) -> ConstantTensor:
     """A filled tensor as the constant it is."""
-    literal = Number(repr(blank.fill), place)
-    axes = tuple(range(blank.rank))
-    return ConstantTensor(name, literal, "f64", blank.sizes, axes, blank.format, place)
+    assert blank.fill is not None
+    return constant_tensor(name, blank.fill, blank.sizes, place, blank.format)

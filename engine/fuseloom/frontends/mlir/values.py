@@ -171,6 +171,18 @@ class ConstantTensor:
         return np.transpose(made, self.permutation)
 
 
+def constant_tensor(
+    name: str,
+    value: float | DeferredConstant,
+    sizes: tuple[DimensionSize, ...],
+    place: SourcePlace,
+    format: Format | None = None,
+) -> ConstantTensor:
+    """A constant with one number everywhere, or with numbers that are computed."""
+    literal = value if isinstance(value, DeferredConstant) else Number(repr(value), place)
+    return ConstantTensor(name, literal, "f64", sizes, tuple(range(len(sizes))), format, place)
+
+
 @dataclass(frozen=True)
 class ConstantNumber:
     """A number."""
@@ -212,6 +224,13 @@ class Ignored:
 
 
 Value: TypeAlias = View | ConstantTensor | ConstantNumber | Blank | Extent | Ignored
+
+
+def sizes_of(value: Value) -> tuple[DimensionSize, ...] | None:
+    """Sizes under the text's dimensions; None for what is no tensor."""
+    if isinstance(value, View | ConstantTensor | Blank):
+        return value.sizes
+    return () if isinstance(value, ConstantNumber) else None
 
 
 def exact(values: Array) -> npt.NDArray[np.bool_]:
