@@ -48,8 +48,6 @@ class MlirBuilder:
         What a user should know of the program.
     left : list of FuseloomError
         Why operations and arguments are left out.
-    choosing : bool
-        Whether sizes that nothing gives are chosen.
     stated : bool
         Whether the text says how broadcast sums mean their rows: then they stay as they stand.
     reaches : list of (str, Reach)
@@ -65,12 +63,10 @@ class MlirBuilder:
     def __init__(
         self,
         shapes: Mapping[str, Sequence[int]] | None = None,
-        choosing: bool = False,
         stated: bool = False,
     ) -> None:
         self.shapes = shapes or {}
         self.stated = stated
-        self.choosing = choosing
         self.reaches: list[tuple[str | None, Reach | SizeProduct]] = []
         self.counts: dict[str, DimensionSize] = {}
         self.counted: dict[str, SourcePlace] = {}
@@ -258,8 +254,7 @@ class MlirBuilder:
         self._given(shapes, {**self.inputs, **every})
         for count, place in self.counted.items():
             self._counted(shapes, count, place)
-        if self.choosing:
-            self._choose(every, [*live, *selected.made])
+        self._choose(every, [*live, *selected.made])
         for wanted, check in self.checks:
             if wanted in every:
                 check()
@@ -360,18 +355,19 @@ class MlirBuilder:
             )
 
     def _choose(self, inputs: Mapping[str, Input], live: Sequence[Made]) -> None:
-        """Choose the sizes that nothing gives, and say so."""
+        """Choose the sizes that nothing gives, if the program needs one, and say so."""
         found = {n: i.sizes for n, i in inputs.items()}
+        made = [m.sizes for m in live]
+        if all(s.value is not None for sizes in (*found.values(), *made) for s in sizes):
+            return
         found |= {n: (size,) for n, size in self.counts.items()}
         open_ = [
             n
             for n, sizes in found.items()
             if (n not in inputs or inputs[n].argument) and None in [s.value for s in sizes]
         ]
-        every = [s for sizes in found.values() for s in sizes]
-        every += [s for m in live for s in m.sizes]
         live_reaches = [r for name, r in self.reaches if name is None or name in inputs]
-        choose(every, live_reaches)
+        choose((s for sizes in (*found.values(), *made) for s in sizes), live_reaches)
         self.note_chosen({n: [s.value or 1 for s in found[n]] for n in open_}, open_)
 
     def live(self, outputs: tuple[str, ...]) -> list[Made]:

@@ -88,11 +88,7 @@ def from_mlir(
     (('A', 'x'), 'y[i]')
     """
     try:
-        files = parse_pieces(text)
-        try:
-            return _Translator(files, shapes or {}).run(function)
-        except FuseloomError as problem:
-            return _with_sizes(files, shapes or {}, function, problem)
+        return _translated(parse_pieces(text), shapes or {}, function)
     except FuseloomError as problem:
         raise type(problem)(
             problem.message,
@@ -103,42 +99,39 @@ def from_mlir(
         ) from None
 
 
-def _with_sizes(
-    files: Sequence[File],
-    shapes: Mapping[str, Sequence[int]],
-    function: str | None,
-    problem: FuseloomError,
+def _translated(
+    files: Sequence[File], shapes: Mapping[str, Sequence[int]], function: str | None
 ) -> ImportedMlir:
-    """The program where sizes are known when operations are met, or are chosen.
+    """The program of files; what has a meaning without sizes, or with those given, is read once.
+
+    Where an operation must know a size that nothing gives, all sizes are chosen that fit what
+    the text says up to there, and operations are translated with them from the first one on.
 
     Raises
     ------
     FuseloomError
         The text has no meaning with chosen sizes, either.
     """
-    if shapes:
-        try:  # some operations must know sizes when they are met
-            return _Translator(files, shapes, early=True).run(function)
-        except FuseloomError:
-            pass
-    late = _Translator(files, shapes, choosing=True)
+    late = _Translator(files, shapes)
     try:
         return late.run(function)
-    except FuseloomError as again:
-        if not late.open_arguments():
-            raise problem from None
-        problem = again
-    guesses = late.builder.guesses()
-    alike = {
-        name: [guess if name in shapes else _ALIKE for guess in guesses[name]] for name in guesses
-    }
-    for given in ({**guesses, **shapes}, {**guesses, **alike, **shapes}):
-        early = _Translator(files, given, early=True, choosing=True)
+    except FuseloomError as caught:
+        problem = caught
+    if shapes:  # met at the end, they cannot hide what the text itself says
+        late = _Translator(files, shapes, early=False)
         try:
-            found = early.run(function)
-        except FuseloomError:
+            return late.run(function)
+        except FuseloomError as caught:
+            problem = caught
+    open_ = [name for name in late.builder.open if name not in shapes]
+    guesses = late.builder.guesses() if late.builder.open else {}
+    alike = {name: (_ALIKE,) * len(guess) for name, guess in guesses.items()}
+    for sizes in (guesses, alike) if guesses else ():
+        early = _Translator(files, {**sizes, **shapes})
+        try:
+            return early.said(early.run(function), open_)
+        except FuseloomError:  # the text has other sizes behind where these were needed
             continue
-        return early.said(found, [n for n in late.open_arguments() if n not in shapes])
     raise problem
 
 
@@ -148,14 +141,13 @@ class _Translator:
         files: Sequence[File],
         shapes: Mapping[str, Sequence[int]],
         *,
-        early: bool = False,
-        choosing: bool = False,
+        early: bool = True,
     ) -> None:
         self.files = files
         self.shapes = shapes
         self.broadcast_add = _broadcast_add(files)
         told = self.broadcast_add is not None
-        self.builder = MlirBuilder(shapes if early else {}, choosing, told)
+        self.builder = MlirBuilder(shapes if early else {}, told)
         self.functions: dict[str, Function] = {}
         self.calls = 0
 
@@ -181,10 +173,6 @@ class _Translator:
         names = roots[0][0].name or (roots[0][1].name if len(roots) == 1 else _DEFAULT_NAME)
         name = MlirBuilder().name(names) if names else _DEFAULT_NAME
         return self.builder.finish(name, tuple(outputs), self.broadcast_add, self.shapes)
-
-    def open_arguments(self) -> list[str]:
-        """Arguments with sizes that the text leaves open, and indices."""
-        return self.builder.open
 
     def said(self, found: ImportedMlir, open_: Sequence[str]) -> ImportedMlir:
         """Return the import, with a note on the sizes that were chosen."""
