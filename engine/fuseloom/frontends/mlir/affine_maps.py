@@ -73,13 +73,7 @@ def read_dims(cursor: Cursor) -> tuple[str, ...]:
 
 
 def distinct(names: tuple[Token, ...]) -> tuple[str, ...]:
-    """Names of dimensions, each of which stands once.
-
-    Raises
-    ------
-    ParseError
-        A name stands twice, or there are too many.
-    """
+    """Names of dimensions; two that are the same, and too many, are refused."""
     dims = tuple(name.text for name in names)
     if len(dims) > MAX_NESTING:
         raise refuse(

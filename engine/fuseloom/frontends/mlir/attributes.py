@@ -11,14 +11,7 @@ from fuseloom.frontends.mlir.affine_maps import Alias, Aliases, read_map, resolv
 from fuseloom.frontends.mlir.cursor import Cursor, integer, refuse
 from fuseloom.frontends.mlir.encodings import read_encoding
 from fuseloom.frontends.mlir.literals import NUMBERS
-from fuseloom.frontends.mlir.syntax import (
-    FLOATS,
-    INTEGERS,
-    AffineMap,
-    Trait,
-    Type,
-    is_integer,
-)
+from fuseloom.frontends.mlir.syntax import FLOATS, INTEGERS, AffineMap, Trait, Type, is_integer
 from fuseloom.program.limits import MAX_RANK
 from fuseloom.wording import counted
 
@@ -63,13 +56,7 @@ class Reader:
     # Aliases.
 
     def alias(self) -> None:
-        """Define an alias: ``#name = attribute`` or ``!name = type``.
-
-        Raises
-        ------
-        ParseError
-            The name stands for something else already.
-        """
+        """Define an alias: ``#name = attribute`` or ``!name = type``, if it is a new one."""
         cursor = self.cursor
         name = cursor.advance()
         cursor.need("=")

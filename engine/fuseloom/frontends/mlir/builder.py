@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from fuseloom.errors import FuseloomError, ProgramError
-from fuseloom.frontends.mlir.blocks import StoredBlocks
 from fuseloom.frontends.mlir.broadcasts import settled
 from fuseloom.frontends.mlir.collected import (
     Input,
@@ -25,8 +24,8 @@ from fuseloom.frontends.mlir.infinities import infinite_signs, with_infinities
 from fuseloom.frontends.mlir.lookups import Origins
 from fuseloom.frontends.mlir.selected import Selected
 from fuseloom.frontends.mlir.sizes import Reach, SizeProduct, choose
-from fuseloom.frontends.mlir.syntax import is_integer, refuse_meaning
-from fuseloom.frontends.mlir.values import ConstantTensor, DimensionSize, View
+from fuseloom.frontends.mlir.syntax import Argument, is_integer, refuse_meaning
+from fuseloom.frontends.mlir.values import ConstantTensor, DimensionSize, View, stated
 from fuseloom.program.formats import Format, LevelFormat, suggestion
 from fuseloom.program.functions import Op
 from fuseloom.program.limits import MAX_STATEMENTS
@@ -52,7 +51,7 @@ class MlirBuilder:
         Whether the text says how broadcast sums mean their rows: then they stay as they stand.
     reaches : list of (str, Reach)
         The made tensors that read at sums of indices, and what these need; reshapes have none.
-    counts, counted : dict
+    counts : dict
         Sizes and places of the arguments that are indices.
     outside : list of str
         Arguments outside the subset, which no result needs.
@@ -61,15 +60,12 @@ class MlirBuilder:
     """
 
     def __init__(
-        self,
-        shapes: Mapping[str, Sequence[int]] | None = None,
-        stated: bool = False,
+        self, shapes: Mapping[str, Sequence[int]] | None = None, stated: bool = False
     ) -> None:
         self.shapes = shapes or {}
         self.stated = stated
         self.reaches: list[tuple[str | None, Reach | SizeProduct]] = []
-        self.counts: dict[str, DimensionSize] = {}
-        self.counted: dict[str, SourcePlace] = {}
+        self.counts: dict[str, tuple[DimensionSize, SourcePlace]] = {}
         self.outside: list[str] = []
         self.open: list[str] = []
         self.checks: list[tuple[str, Callable[[], None]]] = []
@@ -100,10 +96,6 @@ class MlirBuilder:
             return tensor in self._lacking
         return given.source is None and not given.format.all_dense
 
-    def leave(self, problem: FuseloomError) -> None:
-        """Leave an operation out, and say so."""
-        self.left.append(problem)
-
     def is_taken(self, wanted: str) -> bool:
         """Return whether the name of a value is that of another one."""
         return plain(wanted) in self._taken
@@ -118,26 +110,15 @@ class MlirBuilder:
         return found
 
     def argument(
-        self,
-        name: str,
-        sizes: tuple[DimensionSize, ...],
-        fmt: Format | None,
-        place: SourcePlace,
-        origin: tuple[str, int] | None,
-        where: str | None = None,
-        notes: tuple[str, ...] = (),
-        whole: bool = False,
-        blocks: StoredBlocks | None = None,
+        self, argument: Argument, origin: tuple[str, int] | None = None, notes: tuple[str, ...] = ()
     ) -> View:
-        """The input that an argument of a function is; ``where`` says what it holds.
-
-        ``whole`` says that its elements are integers, ``blocks`` which are stored together.
-        """
-        made = self.name(name)
-        fmt = fmt or Format.dense(len(sizes))
+        """The input that an argument of a function is."""
+        type_, place = argument.type, argument.place
+        made, sizes = self.name(argument.name), stated(type_)
         found = Input(
-            sizes, fmt, place, origin, where=where, notes=notes, whole=whole, blocks=blocks
-        )
+            sizes, type_.format or Format.dense(len(sizes)), place, origin, where=argument.where,
+            notes=notes, whole=type_.is_integer, blocks=type_.blocks,
+        )  # fmt: skip
         self.inputs[made] = found
         if None in [size.value for size in sizes]:
             self.open.append(made)
@@ -252,8 +233,8 @@ class MlirBuilder:
         selected = Selected(self, inputs)
         every = selected.inputs
         self._given(shapes, {**self.inputs, **every})
-        for count, place in self.counted.items():
-            self._counted(shapes, count, place)
+        for count in self.counts:
+            self._counted(shapes, count)
         self._choose(every, [*live, *selected.made])
         for wanted, check in self.checks:
             if wanted in every:
@@ -316,22 +297,17 @@ class MlirBuilder:
     def count(self, name: str, place: SourcePlace) -> DimensionSize:
         """The number that an index among the arguments is: the size of something."""
         size = DimensionSize()
-        self.counts[name] = size
-        self.counted[name] = place
+        self.counts[name] = size, place
         self.open.append(name)
-        self._counted(self.shapes, name, place)
+        self._counted(self.shapes, name)
         return size
 
-    def _counted(self, shapes: Mapping[str, Sequence[int]], name: str, place: SourcePlace) -> None:
+    def _counted(self, shapes: Mapping[str, Sequence[int]], name: str) -> None:
         """Make an index what the shapes say it is."""
-        shape = shapes.get(name)
+        shape, (size, place) = shapes.get(name), self.counts[name]
         if shape is None:
             return
-        if (
-            len(shape) != 1
-            or not shape[0] >= 0
-            or not self.counts[name].equate(DimensionSize(shape[0]))
-        ):
+        if len(shape) != 1 or not shape[0] >= 0 or not size.equate(DimensionSize(shape[0])):
             raise refuse_meaning(
                 f"%{name} is an index, its shape is given as {tuple(shape)}",
                 f"shapes={{{name!r}: (4,)}} says what it is",
@@ -341,7 +317,7 @@ class MlirBuilder:
     def guesses(self) -> dict[str, tuple[int, ...]]:
         """Shapes of all inputs and indices, with chosen sizes where nothing gives them."""
         found = {n: i.sizes for n, i in self.inputs.items() if i.argument is not None}
-        found |= {n: (size,) for n, size in self.counts.items()}
+        found |= {n: (size,) for n, (size, _) in self.counts.items()}
         choose((size for sizes in found.values() for size in sizes), [r for _, r in self.reaches])
         return {n: tuple(size.value or 1 for size in sizes) for n, sizes in found.items()}
 
@@ -360,7 +336,7 @@ class MlirBuilder:
         made = [m.sizes for m in live]
         if all(s.value is not None for sizes in (*found.values(), *made) for s in sizes):
             return
-        found |= {n: (size,) for n, size in self.counts.items()}
+        found |= {n: (size,) for n, (size, _) in self.counts.items()}
         open_ = [
             n
             for n, sizes in found.items()

@@ -12,13 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from fuseloom.frontends.mlir.affine_maps import (
-    DIVISIONS,
-    Aliases,
-    distinct,
-    read_dims,
-    resolve,
-)
+from fuseloom.frontends.mlir.affine_maps import DIVISIONS, Aliases, distinct, read_dims, resolve
 from fuseloom.frontends.mlir.blocks import StoredBlocks, Term, levels_stored
 from fuseloom.frontends.mlir.cursor import Cursor, refuse
 from fuseloom.frontends.mlir.syntax import SparseEncoding

@@ -8,6 +8,7 @@ from math import prod
 from typing import Protocol
 
 from fuseloom.frontends.algebra.expressions import Arg, add
+from fuseloom.frontends.mlir import syntax
 from fuseloom.frontends.mlir.builder import MlirBuilder, unknown
 from fuseloom.frontends.mlir.elements import ElementScope
 from fuseloom.frontends.mlir.moves import (
@@ -25,30 +26,14 @@ from fuseloom.frontends.mlir.semirings import pattern
 from fuseloom.frontends.mlir.structured import structured
 from fuseloom.frontends.mlir.syntax import (
     AffineMap,
-    ArithmeticOperation,
-    CallOperation,
-    Cast,
-    Concat,
-    Dim,
-    Element,
-    Empty,
-    Entries,
-    Foreign,
     Function,
-    Linalg,
-    New,
     Number,
     Operation,
-    Pack,
-    Pad,
-    Reshape,
-    Return,
-    Slice,
     Type,
+    Typed,
     Use,
     refuse_meaning,
-)  # fmt: skip
-from fuseloom.frontends.mlir.syntax import ConstantOperation as ConstantSyntax
+)
 from fuseloom.frontends.mlir.values import (
     Blank,
     ConstantNumber,
@@ -99,7 +84,7 @@ class Body(ElementScope):
     def run(self) -> list[Returned]:
         operations = self.function.operations or ()
         for operation in operations:
-            if isinstance(operation.body, Return):
+            if isinstance(operation.body, syntax.Return):
                 if operation is not operations[-1]:
                     raise refuse_meaning("operations after return", "remove them", operation.place)
                 return [
@@ -119,7 +104,7 @@ class Body(ElementScope):
         ]
         wanted = [name if k == 0 else f"{name}_{k}" for name, k, _ in names]
         made = self._made(operation, wanted or ["t"])
-        if isinstance(operation.body, Foreign):
+        if isinstance(operation.body, syntax.Foreign):
             made = made[: len(names)]
         if len(made) != len(names):
             raise refuse_meaning(
@@ -133,43 +118,43 @@ class Body(ElementScope):
     def _made(self, operation: Operation, names: list[str]) -> Sequence[Value]:
         place = operation.place
         match operation.body:
-            case ConstantSyntax() as body:
+            case syntax.ConstantOperation() as body:
                 return [self._constant(body, names[0], place)]
-            case Empty() as body:
+            case syntax.Empty() as body:
                 return [self._empty(body, place)]
-            case Linalg() as body:
+            case syntax.Linalg() as body:
                 return self.linalg(body, names, place)
-            case Entries() as body:
+            case syntax.Entries() as body:
                 return [self._entries(body, names[0], place)]
-            case Concat() as body:
+            case syntax.Concat() as body:
                 values = [self.view(t) for t in body.operands]
                 return [concat(self.builder, body, values, names[0], place)]
-            case Reshape() as body:
+            case syntax.Reshape() as body:
                 return [self._reshape(body, names[0], place)]
-            case Cast() as body:
+            case syntax.Cast() as body:
                 return [self._cast(body)]
-            case Slice() as body:
+            case syntax.Slice() as body:
                 return [self._slice(body, names[0], place)]
-            case Pad() as body:
+            case syntax.Pad() as body:
                 return [self._pad(body, names[0], place)]
-            case Pack() as body:
+            case syntax.Pack() as body:
                 return [self._pack(body, names[0], place)]
-            case New() as body:
+            case syntax.New() as body:
                 return [self._new(body, names[0], place)]
-            case Element() as body:
+            case syntax.Element() as body:
                 return [self.element(body, names[0], place)]
-            case ArithmeticOperation(scalar=scalar):
+            case syntax.ArithmeticOperation(scalar=scalar):
                 return [self.arithmetic(scalar, names[0], place)]
-            case Foreign(problem=problem):
-                self.builder.leave(problem)
+            case syntax.Foreign(problem=problem):
+                self.builder.left.append(problem)
                 return [Ignored(problem.message, problem)] * len(names)
-            case Dim() as body:
+            case syntax.Dim() as body:
                 return [self._dim(body, place)]
-            case CallOperation() as body:
+            case syntax.CallOperation() as body:
                 return self._call(body, place)
         raise AssertionError(operation.body)
 
-    def _reshape(self, body: Reshape, name: str, place: SourcePlace) -> Value:
+    def _reshape(self, body: syntax.Reshape, name: str, place: SourcePlace) -> Value:
         said = [self._size(x) for x in body.sizes]
         shape = None if body.shape is None else self.value(body.shape)
         if isinstance(shape, ConstantTensor) and shape.rank == 1:
@@ -185,14 +170,11 @@ class Body(ElementScope):
         value = ConstantNumber(given) if isinstance(given, int) else self.value(given)
         if isinstance(value, Extent):
             return value.size
-        known = isinstance(value, ConstantNumber) and 0 <= value.value < 2**40
-        return (
-            DimensionSize(int(value.value))
-            if isinstance(value, ConstantNumber) and known
-            else DimensionSize()
-        )
+        if isinstance(value, ConstantNumber) and 0 <= value.value < 2**40:
+            return DimensionSize(int(value.value))
+        return DimensionSize()
 
-    def _constant(self, body: ConstantSyntax, name: str, place: SourcePlace) -> Value:
+    def _constant(self, body: syntax.ConstantOperation, name: str, place: SourcePlace) -> Value:
         if body.type.shape is None:
             if not isinstance(body.literal, Number):
                 raise refuse_meaning(
@@ -218,7 +200,7 @@ class Body(ElementScope):
             data.array()  # refuse what does not fit, even where nothing reads it
         return data
 
-    def _empty(self, body: Empty, place: SourcePlace) -> Value:
+    def _empty(self, body: syntax.Empty, place: SourcePlace) -> Value:
         if body.type.foreign:
             return Ignored(body.type.foreign)
         sizes = stated(body.type)
@@ -249,7 +231,7 @@ class Body(ElementScope):
         reason = value.reason if isinstance(value, Ignored) else "it is no number"
         return Ignored(f"{body.splat} cannot be read: {reason}")
 
-    def _cast(self, body: Cast) -> Value:
+    def _cast(self, body: syntax.Cast) -> Value:
         value = self.typed(body.operand)
         if isinstance(value, Ignored):
             return value
@@ -266,26 +248,15 @@ class Body(ElementScope):
             return replace(value, holes=False)  # of a sparse tensor what is stored counts
         return value
 
-    def _slice(self, body: Slice, name: str, place: SourcePlace) -> Value:
+    def _slice(self, body: syntax.Slice, name: str, place: SourcePlace) -> Value:
         number = self.value(body.operand.use)
         if isinstance(number, ConstantNumber) and body.into is not None:  # of tensor.insert
-            whole = self.typed(body.into)
-            if isinstance(whole, Blank) and whole.fill is None:
-                whole = replace(whole, fill=0.0)  # nobody may read the other elements
-            if isinstance(whole, Blank):
-                whole = self.builder.constant(filled(whole, name, place))
-            else:
-                whole = self.view(body.into)
+            whole = self._elements(body.into, name, place)
             return insert_number(self.builder, body, number.value, whole, self.number, name, place)
         source = self.typed(body.operand)
         if isinstance(source, Blank) and body.into is None:
             return sliced_blank(body, source, self.number, place)
-        if isinstance(source, Blank) and source.fill is None:
-            source = replace(source, fill=0.0)  # nobody may read these elements
-        if isinstance(source, Blank):
-            view = self.builder.constant(filled(source, name, place))
-        else:
-            view = self.view(body.operand)
+        view = self._elements(body.operand, name, place)
         if body.into is None:
             return extract_slice(self.builder, body, view, self.number, name, place)
         into = self.typed(body.into)
@@ -293,7 +264,15 @@ class Body(ElementScope):
             into = self.view(body.into)
         return insert_slice(self.builder, body, view, into, self.number, name, place)
 
-    def _pad(self, body: Pad, name: str, place: SourcePlace) -> View:
+    def _elements(self, typed: Typed, name: str, place: SourcePlace) -> View:
+        """A tensor that is read; one without elements has zeros, as nobody may read them."""
+        value = self.typed(typed)
+        if not isinstance(value, Blank):
+            return self.view(typed)
+        whole = value if value.fill is not None else replace(value, fill=0.0)
+        return self.builder.constant(filled(whole, name, place))
+
+    def _pad(self, body: syntax.Pad, name: str, place: SourcePlace) -> View:
         value: Value | None = None
         for line in body.lines:
             if body.value.name in line.results and isinstance(line.scalar.literal, Number):
@@ -313,7 +292,7 @@ class Body(ElementScope):
             view = self.view(body.operand)
         return pad(self.builder, body, view, value.value, self.number, name, place)
 
-    def _pack(self, body: Pack, name: str, place: SourcePlace) -> Value:
+    def _pack(self, body: syntax.Pack, name: str, place: SourcePlace) -> Value:
         value = None if body.padding is None else self.value(body.padding)
         if body.padding is not None and not isinstance(value, ConstantNumber):
             raise refuse_meaning(
@@ -328,24 +307,15 @@ class Body(ElementScope):
         view = self.view(body.operand)
         return pack(self.builder, body, view, known, number, self.number, name, place)
 
-    def _new(self, body: New, name: str, place: SourcePlace) -> Value:
+    def _new(self, body: syntax.New, name: str, place: SourcePlace) -> Value:
         """A tensor that somebody else makes: an input."""
         if body.type.foreign:
             return Ignored(body.type.foreign)
         note = "it is given as an input, as a file or buffers are outside the subset"
         notes = (note,) if body.type.note is None else (note, body.type.note)
-        return self.builder.argument(
-            name,
-            stated(body.type),
-            body.type.format,
-            place,
-            None,
-            notes=notes,
-            whole=body.type.is_integer,
-            blocks=body.type.blocks,
-        )
+        return self.builder.argument(syntax.Argument(name, body.type, place), notes=notes)
 
-    def _dim(self, body: Dim, place: SourcePlace) -> Extent:
+    def _dim(self, body: syntax.Dim, place: SourcePlace) -> Extent:
         value, axis = self.value(body.operand), self.value(body.number)
         sizes = value.sizes if isinstance(value, View | ConstantTensor | Blank) else ()
         if isinstance(axis, ConstantNumber) and axis.value in range(len(sizes)):
@@ -354,7 +324,7 @@ class Body(ElementScope):
             return Extent(DimensionSize())
         raise refuse_meaning("this dimension is not known", "tensor.dim %tensor, %constant", place)
 
-    def _entries(self, body: Entries, name: str, place: SourcePlace) -> Value:
+    def _entries(self, body: syntax.Entries, name: str, place: SourcePlace) -> Value:
         """Count the stored elements of a tensor, by a sum of ones."""
         value = self.typed(body.operand)
         if isinstance(value, Ignored):
@@ -370,7 +340,7 @@ class Body(ElementScope):
         operands: list[Value] = [self.view(body.operand), Blank((), None, 0.0)]
         return structured(self.builder, computation, operands, [name], [Type("index")])[0]
 
-    def _call(self, body: CallOperation, place: SourcePlace) -> Sequence[Value]:
+    def _call(self, body: syntax.CallOperation, place: SourcePlace) -> Sequence[Value]:
         function = self.caller.functions.get(body.callee)
         if function is not None and function.problem is not None:
             raise function.problem

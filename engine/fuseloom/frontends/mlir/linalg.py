@@ -56,7 +56,7 @@ class LinalgScope(Scope):
                     f"{typed.use} is outside the subset: {typed.type.foreign}", FOREIGN,
                     typed.type.place,
                 )  # fmt: skip
-                self.builder.leave(problem)
+                self.builder.left.append(problem)
                 return [Ignored(problem.message, problem)] * (len(outs) if body.types else 0)
         for value in outs:
             if isinstance(value, Ignored):
@@ -88,7 +88,7 @@ class LinalgScope(Scope):
             computation, captured = self._generic(body, ins, outs, place)
         if len(names) < len(outs):
             names = [f"{names[0]}_{k}" if k else names[0] for k in range(len(outs))]
-        operands: list[Value] = [*_filled_inputs(ins, body.ins), *outs]
+        operands: list[Value] = [*_filled(ins, body.ins), *outs]
         return structured(self.builder, computation, operands, names, types, captured)
 
     def _fill(
@@ -131,12 +131,7 @@ class LinalgScope(Scope):
         """
         if "reduction" in (body.trait.iterators or ()):
             return list(outs)  # they are what a reduction starts from, or are read as tensors
-        return [
-            filled(value, typed.use.name, typed.use.place)
-            if isinstance(value, Blank) and value.fill is not None and value.rank
-            else value
-            for value, typed in zip(outs, body.outs, strict=True)
-        ]
+        return _filled(outs, body.outs, 1)
 
     def _softmax(
         self, body: Linalg, value: Value, out: Value, name: str, type_: Type, place: SourcePlace
@@ -281,10 +276,11 @@ def _trait(body: Linalg, place: SourcePlace) -> Trait:
     return Trait((*(whole for _ in body.ins), *(less for _ in body.outs)), kinds, place)
 
 
-def _filled_inputs(ins: Sequence[Value], typed: Sequence[Typed]) -> list[Value]:
+def _filled(values: Sequence[Value], typed: Sequence[Typed], rank: int = 0) -> list[Value]:
+    """Values, those of a rank that are filled as the constants they are."""
     return [
         filled(value, t.use.name, t.use.place)
-        if isinstance(value, Blank) and value.fill is not None
+        if isinstance(value, Blank) and value.fill is not None and value.rank >= rank
         else value
-        for value, t in zip(ins, typed, strict=True)
+        for value, t in zip(values, typed, strict=True)
     ]

@@ -78,8 +78,7 @@ def read_linalg(reader: Reader) -> Linalg:
             details.lists[name.text] = read_numbers(cursor)
         elif op == SOFTMAX and cursor.take("dimension"):
             cursor.need("(")
-            number = cursor.kind("int", "a dimension's number")
-            details.lists["dimension"] = (integer(number.text),)
+            details.lists["dimension"] = (read_dimension(cursor),)
             cursor.need(")")
         elif op == _ELEMENTWISE and cursor.take("kind"):
             cursor.need("=")
@@ -110,9 +109,12 @@ def read_linalg(reader: Reader) -> Linalg:
 def read_numbers(cursor: Cursor) -> tuple[int, ...]:
     """Numbers of dimensions: ``[0, 2]``."""
     cursor.need("[")
-    return tuple(
-        integer(cursor.kind("int", "a dimension's number").text) for _ in cursor.listed("]")
-    )
+    return tuple(read_dimension(cursor) for _ in cursor.listed("]"))
+
+
+def read_dimension(cursor: Cursor) -> int:
+    """The number of a dimension."""
+    return integer(cursor.kind("int", "a dimension's number").text)
 
 
 def _kind(cursor: Cursor) -> str:
@@ -141,11 +143,7 @@ def _short(cursor: Cursor) -> Token:
 
 
 def _applied(
-    reader: Reader,
-    op: str,
-    short: Token | None,
-    ins: tuple[Typed, ...],
-    outs: tuple[Typed, ...],
+    reader: Reader, op: str, short: Token | None, ins: tuple[Typed, ...], outs: tuple[Typed, ...]
 ) -> RegionBody:
     """The region of a map or a reduction, with an argument for each input and output."""
     place = reader.cursor.place

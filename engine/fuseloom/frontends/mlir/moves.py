@@ -11,7 +11,7 @@ import numpy as np
 from fuseloom.frontends.algebra.evaluation import Array
 from fuseloom.frontends.mlir.builder import MlirBuilder
 from fuseloom.frontends.mlir.computed_access import moved_to, read_at
-from fuseloom.frontends.mlir.reshapes import spread
+from fuseloom.frontends.mlir.reshapes import real
 from fuseloom.frontends.mlir.syntax import Pad, Slice, Sum, Type, Use, refuse_meaning
 from fuseloom.frontends.mlir.values import (
     Blank,
@@ -39,9 +39,7 @@ def extract_slice(
     dropped = _dropped(counts, body.type, place)
     kept, sizes = _sliced(body, counts, dropped, place)
     index = {p: f"d{q}" for q, p in enumerate(kept)}
-    held = sorted(
-        (p for p in range(view.rank) if view.axes[p] is not None), key=lambda p: view.axes[p] or 0
-    )
+    held = view.held
     positions: list[str | Sum] = []
     for p in held:
         whole = (offsets[p], steps[p]) == (0, 1) and view.sizes[p].value == counts[p]
@@ -83,7 +81,7 @@ def sliced_blank(body: Slice, blank: Blank, numbers: Numbers, place: SourcePlace
 
 def element_at(builder: MlirBuilder, view: View, at: Sequence[int], place: SourcePlace) -> View:
     """One element of a tensor, at a known place."""
-    held = _order(view)
+    held = view.held
     positions = [Sum((), at[p]) for p in held]
     lengths = [view.sizes[p] for p in held]
     access = read_at(builder, view.tensor, positions, lengths, {}, place)
@@ -103,7 +101,7 @@ def insert_slice(
     rank = len(into.sizes)
     offsets, counts, steps = _parts(body, rank, numbers, place)
     dropped = _dropped(counts, body.operand.type, place)
-    view = _real(builder, view, f"{name}_wide", place)
+    view = real(builder, view, f"{name}_wide", place)
     held = _axes(dropped, rank)
     for p, axis in enumerate(held):
         if axis is not None and not view.sizes[axis].equate(DimensionSize(counts[p])):
@@ -132,8 +130,8 @@ def insert_slice(
         around = _outside(builder, f"{name}_around", parts, sizes, into.fill or 0.0, place)
         found = _sum(builder, name, moved, around, sizes, body.type, place)
         return replace(found, holes=view.holes)
-    into = _real(builder, into, f"{name}_whole", place)
-    other = Access(into.tensor, tuple(moved.indices[p] for p in _order(into)))
+    into = real(builder, into, f"{name}_whole", place)
+    other = into.read(moved.indices)
     rest = builder.assign(f"{name}_rest", Op.MUL, [other, outside], moved.indices, sizes, place)
     around = Access(rest.tensor, moved.indices)
     found = _sum(builder, name, moved, around, sizes, body.type, place)
@@ -151,11 +149,11 @@ def insert_number(
 ) -> View:
     """A tensor with one of its elements replaced by a number."""
     offsets, counts, steps = _parts(body, into.rank, numbers, place)
-    into = _real(builder, into, f"{name}_whole", place)
+    into = real(builder, into, f"{name}_whole", place)
     parts = list(zip(offsets, steps, counts, strict=True))
     outside = _outside(builder, f"{name}_outside", parts, into.sizes, 1.0, place)
     there = _outside(builder, f"{name}_there", parts, into.sizes, value, place, inside=True)
-    other = Access(into.tensor, tuple(there.indices[p] for p in _order(into)))
+    other = into.read(there.indices)
     rest = builder.assign(
         f"{name}_rest", Op.MUL, [other, outside], there.indices, into.sizes, place
     )
@@ -183,7 +181,7 @@ def pad(
             "one per dimension",
             place,
         )
-    view = _real(builder, view, f"{name}_wide", place)
+    view = real(builder, view, f"{name}_wide", place)
     parts: list[tuple[int, int, int]] = []
     for p in range(rank):
         size = view.sizes[p].value
@@ -201,7 +199,7 @@ def pad(
             )
         parts.append((low[p], 1, size))
     targets = [None if low[p] == high[p] == 0 else (low[p], 1, sizes[p]) for p in range(rank)]
-    held = _order(view)
+    held = view.held
     inner = name if value == 0.0 else f"{name}_inner"
     moved, _ = moved_to(
         builder, view.tensor, targets, [view.sizes[p] for p in held], view.axes, inner, place
@@ -248,17 +246,6 @@ def _outside(
     literal = DeferredConstant(compute, place, signs, bare=bool(signs))
     data = constant_tensor(name, literal, sizes, place, Format.compressed(rank))
     return Access(builder.constant(data).tensor, tuple(f"d{n}" for n in range(rank)))
-
-
-def _order(view: View) -> list[int]:
-    """Dimensions of the text in the order of the tensor's."""
-    held = [p for p, axis in enumerate(view.axes) if axis is not None]
-    return sorted(held, key=lambda p: view.axes[p] or 0)
-
-
-def _real(builder: MlirBuilder, view: View, name: str, place: SourcePlace) -> View:
-    """A tensor with all its dimensions: one that is broadcast is repeated."""
-    return spread(builder, view, name, place) if None in view.axes else view
 
 
 def _axes(dropped: Sequence[int], rank: int) -> list[int | None]:

@@ -166,13 +166,7 @@ class Operands:
         return tuple(found)
 
     def index_of(self, number: int) -> str:
-        """The index along a dimension.
-
-        Raises
-        ------
-        ProgramError
-            The operation has fewer dimensions.
-        """
+        """The index along a dimension, if the operation has as many."""
         names = list(self.lengths)
         if not 0 <= number < len(names):
             raise self.refuse(
@@ -186,13 +180,7 @@ class Operands:
         return tuple(self.lengths[x] for x in indices)
 
     def output(self, number: int, name: str, type_: Type) -> StructuredOutput:
-        """The result that starts from an operand.
-
-        Raises
-        ------
-        ProgramError
-            Two of its dimensions are the same one of the operation.
-        """
+        """The result that starts from an operand; its dimensions are different ones."""
         dims: list[str | None] = []
         for x in self.results_of(number):
             assert not isinstance(x, Sum)
@@ -216,13 +204,7 @@ class Operands:
         return self.builder.may_lack(self.values[number])
 
     def view(self, number: int) -> View:
-        """An operand that is read, as a tensor of the program.
-
-        Raises
-        ------
-        ProgramError
-            The operand has no elements.
-        """
+        """An operand as a tensor of the program; one without elements is refused."""
         value = self.values[number]
         match value:
             case View():

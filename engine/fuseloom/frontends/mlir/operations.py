@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from fuseloom.frontends.mlir import syntax
 from fuseloom.frontends.mlir.attributes import Reader
 from fuseloom.frontends.mlir.cursor import Cursor, generic_form, integer, refuse
-from fuseloom.frontends.mlir.linalg_reader import LINALG, read_linalg, read_numbers
+from fuseloom.frontends.mlir.linalg_reader import LINALG, read_dimension, read_linalg, read_numbers
 from fuseloom.frontends.mlir.scalars import (
     SPARSE,
     read_group,
@@ -22,33 +23,11 @@ from fuseloom.frontends.mlir.scalars import (
     read_uses,
     typed,
 )
-from fuseloom.frontends.mlir.syntax import (
-    ArithmeticOperation,
-    Body,
-    CallOperation,
-    Cast,
-    Concat,
-    ConstantOperation,
-    Dim,
-    Element,
-    Empty,
-    Entries,
-    Foreign,
-    New,
-    Operation,
-    Pack,
-    Pad,
-    Reshape,
-    Return,
-    Slice,
-    Type,
-    Typed,
-    Use,
-)  # fmt: skip
+from fuseloom.frontends.mlir.syntax import Type, Typed, Use
 from fuseloom.program.formats import suggestion
 
 
-def read_operation(reader: Reader) -> Operation:
+def read_operation(reader: Reader) -> syntax.Operation:
     """An operation; one outside the subset says so, which counts where its results are needed.
 
     Raises
@@ -66,7 +45,7 @@ def read_operation(reader: Reader) -> Operation:
     body = None if read is None else read(reader)
     if body is None:
         cursor.skip_operation()
-        body = Foreign(
+        body = syntax.Foreign(
             generic_form(name.place)
             if name.kind == "string"
             else refuse(
@@ -74,7 +53,7 @@ def read_operation(reader: Reader) -> Operation:
             )
         )
     cursor.skip_location()
-    return Operation(results, body, name.place)
+    return syntax.Operation(results, body, name.place)
 
 
 def _reading(op: str) -> _Reading | None:
@@ -123,23 +102,19 @@ def _places(cursor: Cursor) -> tuple[int | Use, ...]:
     )
 
 
-def _axis(cursor: Cursor) -> int:
-    return integer(cursor.kind("int", "a dimension's number").text)
-
-
 # Operations -----------------------------------------------------------------------------------
 
 
-def _constant(reader: Reader) -> ConstantOperation:
+def _constant(reader: Reader) -> syntax.ConstantOperation:
     reader.cursor.skip_dictionary()
-    return ConstantOperation(*read_typed_literal(reader))
+    return syntax.ConstantOperation(*read_typed_literal(reader))
 
 
-def _arithmetic(reader: Reader) -> ArithmeticOperation:
-    return ArithmeticOperation(read_scalar(reader, reader.cursor.last))
+def _arithmetic(reader: Reader) -> syntax.ArithmeticOperation:
+    return syntax.ArithmeticOperation(read_scalar(reader, reader.cursor.last))
 
 
-def _empty(reader: Reader) -> Empty:
+def _empty(reader: Reader) -> syntax.Empty:
     cursor = reader.cursor
     if cursor.sees("["):  # of linalg.init_tensor
         sizes = tuple(x for x in _places(cursor) if isinstance(x, Use))
@@ -158,31 +133,31 @@ def _empty(reader: Reader) -> Empty:
             cursor.skip_group()
         else:
             break
-    return Empty(sizes, _type(reader), copy=copied)
+    return syntax.Empty(sizes, _type(reader), copy=copied)
 
 
-def _splat(reader: Reader) -> Empty:
+def _splat(reader: Reader) -> syntax.Empty:
     use = read_use(reader.cursor)
     sizes = read_group(reader.cursor, "[", "]") if reader.cursor.sees("[") else ()
-    return Empty(sizes, _type(reader), splat=use)
+    return syntax.Empty(sizes, _type(reader), splat=use)
 
 
-def _from_elements(reader: Reader) -> Empty | None:
+def _from_elements(reader: Reader) -> syntax.Empty | None:
     uses = read_operands(reader.cursor)
     type_ = _type(reader)
-    return Empty((), type_, splat=uses[0]) if len(uses) == 1 else None
+    return syntax.Empty((), type_, splat=uses[0]) if len(uses) == 1 else None
 
 
-def _new(reader: Reader) -> New:
+def _new(reader: Reader) -> syntax.New:
     cursor = reader.cursor
     while not cursor.take("to"):
         if cursor.token.kind == "end" or cursor.sees("}"):
             raise cursor.unexpected("'to' and a type")
         cursor.advance()
-    return New(reader.type())
+    return syntax.New(reader.type())
 
 
-def _cast(reader: Reader) -> Cast:
+def _cast(reader: Reader) -> syntax.Cast:
     cursor = reader.cursor
     if cursor.token.kind == "word":
         cursor.advance()  # how reorder_coo sorts
@@ -190,15 +165,15 @@ def _cast(reader: Reader) -> Cast:
     use = read_use(cursor)
     cursor.take("hasInserts")
     source = _type(reader)
-    return Cast(Typed(use, source), reader.type() if cursor.take("to") else source)
+    return syntax.Cast(Typed(use, source), reader.type() if cursor.take("to") else source)
 
 
-def _extract(reader: Reader) -> Element:
+def _extract(reader: Reader) -> syntax.Element:
     use = read_use(reader.cursor)
-    return Element(use, read_group(reader.cursor, "[", "]"), _type(reader))
+    return syntax.Element(use, read_group(reader.cursor, "[", "]"), _type(reader))
 
 
-def _insert(reader: Reader) -> Slice:
+def _insert(reader: Reader) -> syntax.Slice:
     """A slice of one element."""
     cursor = reader.cursor
     use = read_use(cursor)
@@ -208,10 +183,10 @@ def _insert(reader: Reader) -> Slice:
     type_ = _type(reader)
     ones = (1,) * len(at)
     element = Typed(use, Type(type_.element, None, place=type_.place))
-    return Slice(element, Typed(whole, type_), at, ones, ones, type_)
+    return syntax.Slice(element, Typed(whole, type_), at, ones, ones, type_)
 
 
-def _slice(reader: Reader) -> Slice:
+def _slice(reader: Reader) -> syntax.Slice:
     cursor = reader.cursor
     inserts = cursor.last.text == "tensor.insert_slice"
     whole = use = read_use(cursor)
@@ -220,10 +195,10 @@ def _slice(reader: Reader) -> Slice:
         whole = read_use(cursor)
     places = _places(cursor), _places(cursor), _places(cursor)
     operand, type_ = _change(reader, use, "into" if inserts else "to")
-    return Slice(operand, Typed(whole, type_) if inserts else None, *places, type_)
+    return syntax.Slice(operand, Typed(whole, type_) if inserts else None, *places, type_)
 
 
-def _pad(reader: Reader) -> Pad:
+def _pad(reader: Reader) -> syntax.Pad:
     cursor = reader.cursor
     use = read_use(cursor)
     cursor.take("nofold")
@@ -235,10 +210,10 @@ def _pad(reader: Reader) -> Pad:
     if len(region.yields) != 1:
         raise refuse("a pad yields one number", "tensor.yield %zero : f32", region.place)
     operand, type_ = _change(reader, use, "to")
-    return Pad(operand, low, high, region.lines, region.yields[0], type_)
+    return syntax.Pad(operand, low, high, region.lines, region.yields[0], type_)
 
 
-def _pack(reader: Reader) -> Pack:
+def _pack(reader: Reader) -> syntax.Pack:
     cursor = reader.cursor
     unpacks = cursor.last.text.endswith("unpack")
     use = read_use(cursor)
@@ -257,13 +232,13 @@ def _pack(reader: Reader) -> Pack:
             found[word] = _places(cursor)
     into = read_use(cursor)
     operand, type_ = _change(reader, use, "->")
-    return Pack(
+    return syntax.Pack(
         operand, found.get("inner_dims_pos", ()), found.get("inner_tiles", ()),
         found.get("outer_dims_perm", ()), padding, type_, unpacks, into,
     )  # fmt: skip
 
 
-def _concatenate(reader: Reader) -> Concat:
+def _concatenate(reader: Reader) -> syntax.Concat:
     """``sparse_tensor.concatenate %a, %b {dimension = 0 : index} : T, T to T``."""
     cursor = reader.cursor
     uses = read_operands(cursor)
@@ -273,40 +248,40 @@ def _concatenate(reader: Reader) -> Concat:
         key = cursor.advance()
         cursor.need("=")
         if key.text == "dimension":
-            axis = _axis(cursor)
+            axis = read_dimension(cursor)
         cursor.skip_value()
     if axis is None:
         raise refuse("no dimension to concatenate along", "{dimension = 0 : index}", place)
     _colon(cursor, "':' and the types")
     operands = typed(uses, read_types(reader), place)
     cursor.need("to")
-    return Concat(axis, operands, reader.type())
+    return syntax.Concat(axis, operands, reader.type())
 
 
-def _concat(reader: Reader) -> Concat:
+def _concat(reader: Reader) -> syntax.Concat:
     """``tensor.concat dim(0) %a, %b : (T, T) -> T``."""
     cursor = reader.cursor
     cursor.need("dim")
     cursor.need("(")
-    axis = _axis(cursor)
+    axis = read_dimension(cursor)
     cursor.need(")")
     uses = read_uses(cursor)
     operands = typed(uses, _signature(reader, "operation"), uses[0].place)
     cursor.need("->")
-    return Concat(axis, operands, reader.type())
+    return syntax.Concat(axis, operands, reader.type())
 
 
-def _grouped_reshape(reader: Reader) -> Reshape:
+def _grouped_reshape(reader: Reader) -> syntax.Reshape:
     cursor = reader.cursor
     use = read_use(cursor)
     cursor.need("[")
     groups = tuple(read_numbers(cursor) for _ in cursor.listed("]"))
     sizes = _places(cursor) if cursor.take("output_shape") else ()
     operand, type_ = _change(reader, use, "into")
-    return Reshape(operand, groups, type_, sizes)
+    return syntax.Reshape(operand, groups, type_, sizes)
 
 
-def _reshape(reader: Reader) -> Reshape:
+def _reshape(reader: Reader) -> syntax.Reshape:
     cursor = reader.cursor
     use = read_use(cursor)
     shape = read_group(cursor, "(", ")")
@@ -314,37 +289,39 @@ def _reshape(reader: Reader) -> Reshape:
     if not types:
         raise cursor.unexpected("the types of the operands")
     cursor.need("->")
-    return Reshape(Typed(use, types[0]), None, reader.type(), shape=shape[0] if shape else None)
+    return syntax.Reshape(
+        Typed(use, types[0]), None, reader.type(), shape=shape[0] if shape else None
+    )
 
 
-def _dim(reader: Reader) -> Dim:
+def _dim(reader: Reader) -> syntax.Dim:
     operand = read_use(reader.cursor)
     reader.cursor.need(",")
     number = read_use(reader.cursor)
     _type(reader)
-    return Dim(operand, number)
+    return syntax.Dim(operand, number)
 
 
-def _entries(reader: Reader) -> Entries:
+def _entries(reader: Reader) -> syntax.Entries:
     operand = read_use(reader.cursor)
-    return Entries(Typed(operand, _type(reader)))
+    return syntax.Entries(Typed(operand, _type(reader)))
 
 
-def _call(reader: Reader) -> CallOperation:
+def _call(reader: Reader) -> syntax.CallOperation:
     cursor = reader.cursor
     callee = cursor.kind("symbol", "the function's name").text[1:].strip('"')
     operands = read_group(cursor, "(", ")")
     _signature(reader, "function")
     cursor.need("->")
-    return CallOperation(callee, operands, reader.result_types())
+    return syntax.CallOperation(callee, operands, reader.result_types())
 
 
-def _return(reader: Reader) -> Return:
+def _return(reader: Reader) -> syntax.Return:
     reader.cursor.skip_dictionary()
-    return Return(read_typed(reader) if reader.cursor.token.kind == "ssa" else ())
+    return syntax.Return(read_typed(reader) if reader.cursor.token.kind == "ssa" else ())
 
 
-_Reading: TypeAlias = Callable[[Reader], Body | None]
+_Reading: TypeAlias = Callable[[Reader], syntax.Body | None]
 _READINGS: dict[str, _Reading] = {
     "arith.constant": _constant,
     **dict.fromkeys(("tensor.empty", "bufferization.alloc_tensor", "linalg.init_tensor"), _empty),

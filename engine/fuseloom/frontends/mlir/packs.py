@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from fuseloom.frontends.mlir.builder import MlirBuilder
 from fuseloom.frontends.mlir.moves import Numbers, extract_slice, pad
-from fuseloom.frontends.mlir.reshapes import reshape, spread
+from fuseloom.frontends.mlir.reshapes import real, reshape
 from fuseloom.frontends.mlir.syntax import (
     Pack,
     Pad,
@@ -21,7 +21,6 @@ from fuseloom.frontends.mlir.syntax import (
 from fuseloom.frontends.mlir.values import DimensionSize, View, stated
 from fuseloom.program.functions import Op
 from fuseloom.program.syntax import SourcePlace
-from fuseloom.program.types import Access
 
 
 def pack(
@@ -104,8 +103,7 @@ def pack(
             "the type has the numbers of tiles, then the tiles",
             place,
         )
-    if None in view.axes:
-        view = spread(builder, view, f"{name}_wide", place)
+    view = real(builder, view, f"{name}_wide", place)
     element, use = plain.element, Use(view.tensor, 0, place)
     split_type = Type(element, tuple(split), place=place)
     whole_type = Type(element, tuple(whole), place=place)
@@ -143,8 +141,7 @@ def _turned(
 ) -> View:
     """A tensor whose dimension ``n`` is ``order[n]`` of a view's, stored so."""
     indices = tuple(f"d{n}" for n in range(view.rank))
-    at = {axis: p for p, axis in enumerate(view.axes)}
-    read = Access(view.tensor, tuple(indices[at[axis]] for axis in range(view.rank)))
+    read = view.read(indices)
     out = tuple(indices[p] for p in order)
     if read.indices == out:
         return View(view.tensor, tuple(range(view.rank)), tuple(view.sizes[p] for p in order))

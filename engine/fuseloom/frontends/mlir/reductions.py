@@ -55,8 +55,13 @@ def reduced(statements: Statements, tree: Node, output: StructuredOutput) -> Vie
     tree, modulo = _peeled(tree)
     op, inner, least = _accumulated(operands, tree, output.number)
     part = output
+    if modulo and op is Op.MUL:
+        raise operands.refuse(
+            f"a product of all elements of {output.type.element}",
+            "it is taken modulo 2^bits, and programs have no such products: extend the "
+            "elements to i32, and see that the product is at most 2^24",
+        )
     if modulo:
-        _check_modulo(operands, op, output)
         whole = replace(output.type, format=None)
         part = replace(output, name=f"{output.name}_whole", type=whole)
     target = part.name
@@ -133,15 +138,6 @@ def _number_at(operands: Operands, number: int) -> float | None:
         case Blank(fill=fill) | ConstantNumber(value=fill) | ConstantTensor(splat=fill):
             return fill
     return math.nan
-
-
-def _check_modulo(operands: Operands, op: Op, output: StructuredOutput) -> None:
-    if op is Op.MUL:
-        raise operands.refuse(
-            f"a product of all elements of {output.type.element}",
-            "it is taken modulo 2^bits, and programs have no such products: extend the "
-            "elements to i32, and see that the product is at most 2^24",
-        )
 
 
 def _product(statements: Statements, inner: Node, gone: list[str], target: str) -> Access:

@@ -46,10 +46,7 @@ def concat(
                 )
         parts.append(view.sizes[axis].value)
     _check_sum(sizes[axis], parts, axis, place)
-    values = [
-        spread(builder, view, f"{name}_part", place) if None in view.axes else view
-        for view in values
-    ]
+    values = [real(builder, view, f"{name}_part", place) for view in values]
     if len(values) == 1:
         return View(values[0].tensor, values[0].axes, sizes, values[0].holes)
     indices = tuple(f"d{d}" for d in range(rank))
@@ -63,7 +60,7 @@ def concat(
         result = builder.assign(
             name if last else f"{name}_{k}",
             Op.CONCAT,
-            [_access(result, indices), _access(view, indices)],
+            [result.read(indices), view.read(indices)],
             indices,
             tuple(along if d == axis else size for d, size in enumerate(sizes)),
             place,
@@ -78,14 +75,17 @@ def spread(
 ) -> View:
     """A tensor with the dimensions that it lacks: a product with ones, which repeats it."""
     out = tuple(f"d{n}" for n in range(view.rank))
-    at = {axis: p for p, axis in enumerate(view.axes) if axis is not None}
-    read = Access(view.tensor, tuple(out[at[axis]] for axis in range(len(at))))
     gone = [p for p, axis in enumerate(view.axes) if axis is None]
     sizes = tuple(view.sizes[p] for p in gone)
     ones = builder.constant(constant_tensor("ones", 1.0, sizes, place))
-    other = Access(ones.tensor, tuple(out[p] for p in gone))
-    made = builder.assign(name, Op.MUL, [read, other], out, view.sizes, place, format=format)
+    operands = [view.read(out), Access(ones.tensor, tuple(out[p] for p in gone))]
+    made = builder.assign(name, Op.MUL, operands, out, view.sizes, place, format=format)
     return replace(made, holes=view.holes)
+
+
+def real(builder: MlirBuilder, view: View, name: str, place: SourcePlace) -> View:
+    """A tensor with all its dimensions: one that is broadcast is repeated."""
+    return spread(builder, view, name, place) if None in view.axes else view
 
 
 def _int(value: int | None) -> int:
@@ -105,12 +105,6 @@ def _check_sum(
             "the sizes add up",
             place,
         )
-
-
-def _access(view: View, indices: tuple[str, ...]) -> Access:
-    """A view whose dimensions all exist, read at the indices of the text's dimensions."""
-    at = {axis: p for p, axis in enumerate(view.axes)}
-    return Access(view.tensor, tuple(indices[at[axis]] for axis in range(len(indices))))
 
 
 def reshape(
@@ -194,8 +188,7 @@ def reshaped_blank(
 def turned(builder: MlirBuilder, view: View, name: str, place: SourcePlace) -> View:
     """A tensor stored in the order of the text's dimensions, without those that it lacks."""
     held = [p for p, axis in enumerate(view.axes) if axis is not None]
-    at = {view.axes[p]: f"d{p}" for p in held}
-    read = Access(view.tensor, tuple(at[axis] for axis in range(len(held))))
+    read = view.read([f"d{p}" for p in range(view.rank)])
     out = tuple(f"d{p}" for p in held)
     sizes = tuple(view.sizes[p] for p in held)
     made = builder.assign(name, Op.SUM, [read], out, sizes, place)

@@ -98,13 +98,7 @@ def read_types(reader: Reader) -> list[Type]:
 
 
 def typed(uses: Sequence[Use], types: Sequence[Type], place: SourcePlace) -> tuple[Typed, ...]:
-    """Values with the types that a text lists behind them.
-
-    Raises
-    ------
-    ParseError
-        There are more of one than of the other.
-    """
+    """Values with the types that a text lists behind them, one for each."""
     if len(uses) != len(types):
         raise refuse(
             f"{counted(len(uses), 'value')} but {counted(len(types), 'type')}",
@@ -157,13 +151,7 @@ def read_region(
     depth: int = 0,
     arguments: tuple[Argument, ...] = (),
 ) -> RegionBody:
-    """A region ``{ ^bb0(...): ... }`` up to the operation that yields.
-
-    Raises
-    ------
-    ParseError
-        The text is no region, or one inside too many others.
-    """
+    """A region ``{ ^bb0(...): ... }`` up to the operation that yields."""
     cursor = reader.cursor
     if depth > MAX_REGIONS:
         raise refuse(

@@ -75,11 +75,7 @@ class Scope:
         if isinstance(value, Blank) and value.fill is not None:
             return self.builder.constant(filled(value, typed.use.name, typed.use.place))
         if isinstance(value, Ignored):
-            if value.problem is not None:
-                raise value.problem
-            raise refuse_meaning(
-                f"{typed.use} cannot be read: {value.reason}", value.hint, typed.use.place
-            )
+            raise value.error(f"{typed.use} cannot be read", typed.use.place)
         if not isinstance(value, View):
             raise refuse_meaning(
                 f"{typed.use} cannot be read: it has no elements", "leave it out", typed.use.place

@@ -104,8 +104,7 @@ class Statements:
         zeros = [p for p, x in enumerate(results) if x is None and view.axes[p] is not None]
         if zeros:
             view = _squeezed(self.builder, view, zeros, self.place)
-        at = {axis: p for p, axis in enumerate(view.axes) if axis is not None}
-        held = [at[axis] for axis in range(len(at))]
+        held = view.held
         lengths = [view.sizes[p] for p in held]
         positions = [
             self._position(results[p])
@@ -174,13 +173,7 @@ class Statements:
     def assign(
         self, node: Node, target: str, indices: tuple[str, ...], format: Format | None
     ) -> Access:
-        """Statements for a tree, the last one over these indices; what they lack is summed.
-
-        Raises
-        ------
-        ProgramError
-            No statement computes the tree.
-        """
+        """Statements for a tree, the last one over these indices; what they lack is summed."""
         operands: list[Access]
         constant: float | None = None
         match node:
@@ -330,9 +323,8 @@ class Statements:
 
 def _filled_up(builder: MlirBuilder, view: View, place: SourcePlace) -> View:
     """A tensor with all the zeros that the text has as its elements."""
-    at = {axis: p for p, axis in enumerate(view.axes) if axis is not None}
-    sizes = tuple(view.sizes[at[axis]] for axis in range(len(at)))
-    indices = tuple(f"d{n}" for n in range(len(at)))
+    sizes = tuple(view.sizes[p] for p in view.held)
+    indices = tuple(f"d{n}" for n in range(len(sizes)))
     zeros = builder.constant(constant_tensor("zeros", 0.0, sizes, place))
     operands = [Access(view.tensor, indices), Access(zeros.tensor, indices)]
     made = builder.assign(f"{view.tensor}_full", Op.ADD, operands, indices, sizes, place)

@@ -6,15 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fuseloom.errors import ProgramError
-from fuseloom.frontends.algebra.expressions import (
-    CAST,
-    Arg,
-    Node,
-    Num,
-    Raw,
-    arguments,
-    is_known,
-)
+from fuseloom.frontends.algebra.expressions import CAST, Arg, Node, Num, Raw, arguments, is_known
 from fuseloom.frontends.mlir.builder import MlirBuilder
 from fuseloom.frontends.mlir.exactness import absent_is_zero
 from fuseloom.frontends.mlir.moves import insert_slice

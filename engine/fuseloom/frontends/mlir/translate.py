@@ -13,13 +13,7 @@ from fuseloom.frontends.mlir.imported import ImportedMlir
 from fuseloom.frontends.mlir.pieces import chosen, parse_pieces
 from fuseloom.frontends.mlir.reshapes import spread
 from fuseloom.frontends.mlir.scopes import FOREIGN, filled
-from fuseloom.frontends.mlir.syntax import (
-    CallOperation,
-    File,
-    Function,
-    Type,
-    refuse_meaning,
-)
+from fuseloom.frontends.mlir.syntax import CallOperation, File, Function, Type, refuse_meaning
 from fuseloom.frontends.mlir.values import (
     Blank,
     ConstantNumber,
@@ -28,11 +22,10 @@ from fuseloom.frontends.mlir.values import (
     Ignored,
     Value,
     View,
-    stated,
 )
 from fuseloom.program.functions import Op
 from fuseloom.program.limits import MAX_NESTING, MAX_STATEMENTS
-from fuseloom.program.types import Access, BroadcastAdd
+from fuseloom.program.types import BroadcastAdd
 
 SETTING = "fuseloom.broadcast_add"
 """Attribute of a module: how broadcast sums mean their rows (``docs/language.md``)."""
@@ -137,11 +130,7 @@ def _translated(
 
 class _Translator:
     def __init__(
-        self,
-        files: Sequence[File],
-        shapes: Mapping[str, Sequence[int]],
-        *,
-        early: bool = True,
+        self, files: Sequence[File], shapes: Mapping[str, Sequence[int]], *, early: bool = True
     ) -> None:
         self.files = files
         self.shapes = shapes
@@ -242,19 +231,8 @@ class _Translator:
                 self.builder.outside.append(argument.name)
                 arguments.append(Ignored(message, problem))
                 continue
-            arguments.append(
-                self.builder.argument(
-                    argument.name,
-                    stated(type_),
-                    type_.format,
-                    argument.place,
-                    (function.name, n),
-                    argument.where,
-                    _notes(type_),
-                    type_.is_integer,
-                    type_.blocks,
-                )
-            )
+            notes = _notes(type_)
+            arguments.append(self.builder.argument(argument, (function.name, n), notes))
         returned = self.call(function, arguments, ())
         numbers = [found for found in returned if isinstance(found.value, Extent | ConstantNumber)]
         tensors = [found for found in returned if found not in numbers] or returned
@@ -276,11 +254,7 @@ class _Translator:
                 return value.tensor
             return self._copied(value, returned)
         if isinstance(value, Ignored):
-            if value.problem is not None:
-                raise value.problem
-            raise refuse_meaning(
-                f"this value cannot be returned: {value.reason}", value.hint, place
-            )
+            raise value.error("this value cannot be returned", place)
         what = {ConstantNumber: "a number", Blank: "a tensor without elements"}.get(
             type(value), "a size"
         )
@@ -290,8 +264,6 @@ class _Translator:
         """A statement for what is returned, but is no result of one: an input, a broadcast."""
         builder, place = self.builder, returned.place
         out = tuple(f"d{n}" for n in range(view.rank))
-        at = {axis: p for p, axis in enumerate(view.axes) if axis is not None}
-        read = Access(view.tensor, tuple(out[at[axis]] for axis in range(len(at))))
         gone = [p for p, axis in enumerate(view.axes) if axis is None]
         name = returned.name
         if builder.is_taken(name):
@@ -302,7 +274,7 @@ class _Translator:
             kept = tuple(x for n, x in enumerate(out) if n not in gone)
             sizes = tuple(s for n, s in enumerate(view.sizes) if n not in gone)
             fmt = None if gone else fmt
-            made = builder.assign(name, Op.SUM, [read], kept, sizes, place, format=fmt)
+            made = builder.assign(name, Op.SUM, [view.read(out)], kept, sizes, place, format=fmt)
             return made.tensor
         return spread(builder, view, name, place, fmt).tensor
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeAlias
@@ -28,6 +28,7 @@ from fuseloom.frontends.mlir.syntax import (
 from fuseloom.program.formats import Format
 from fuseloom.program.limits import MAX_DIMENSION, MAX_REFERENCE_ELEMENTS
 from fuseloom.program.syntax import SourcePlace
+from fuseloom.program.types import Access
 from fuseloom.wording import counted
 
 Array: TypeAlias = npt.NDArray[np.float64]
@@ -96,6 +97,16 @@ class View:
     @property
     def rank(self) -> int:
         return len(self.axes)
+
+    @property
+    def held(self) -> list[int]:
+        """Dimensions of the text in the order of the tensor's."""
+        at = {axis: p for p, axis in enumerate(self.axes) if axis is not None}
+        return [at[axis] for axis in range(len(at))]
+
+    def read(self, indices: Sequence[str]) -> Access:
+        """A use of the tensor where the dimensions of the text have these indices."""
+        return Access(self.tensor, tuple(indices[p] for p in self.held))
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,6 +232,10 @@ class Ignored:
     @property
     def hint(self) -> str:
         return (self.problem.hint if self.problem is not None else None) or "leave it out"
+
+    def error(self, what: str, place: SourcePlace) -> FuseloomError:
+        """The error where it is needed; ``what`` says which need cannot be met."""
+        return self.problem or refuse_meaning(f"{what}: {self.reason}", self.hint, place)
 
 
 Value: TypeAlias = View | ConstantTensor | ConstantNumber | Blank | Extent | Ignored
