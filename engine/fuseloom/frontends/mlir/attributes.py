@@ -28,10 +28,10 @@ _NEW = object()
 
 @dataclass
 class Details:
-    """What the dictionaries of an operation say beside its maps and iterators.
+    """Attributes in the dictionaries of an operation beside its maps and iterators.
 
-    ``lists`` are their lists of numbers, ``function`` is the operation that they name, and
-    ``unsigned`` says whether they cast integers without a sign.
+    ``lists`` are lists of numbers, ``function`` is the operation that they name, and ``unsigned``
+    says whether they cast integers without a sign.
     """
 
     lists: dict[str, tuple[int, ...]] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class Reader:
     Attributes
     ----------
     aliases, types : dict
-        What ``#name`` and ``!name`` stand for; an error for what cannot be read.
+        Meanings of ``#name`` and of ``!name``; an error for one that cannot be read.
     """
 
     def __init__(self, cursor: Cursor) -> None:
@@ -107,7 +107,7 @@ class Reader:
     def trait(self, details: Details) -> Trait:
         """A dictionary with ``indexing_maps`` and ``iterator_types``, in any order.
 
-        What it says beside them is added to the details.
+        Other attributes of operations are added to the details.
         """
         cursor = self.cursor
         place = cursor.place

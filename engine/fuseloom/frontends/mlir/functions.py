@@ -10,7 +10,8 @@ from typing import Protocol
 from fuseloom.frontends.algebra.expressions import Arg, add
 from fuseloom.frontends.mlir import syntax
 from fuseloom.frontends.mlir.builder import MlirBuilder, unknown
-from fuseloom.frontends.mlir.elements import ElementScope
+from fuseloom.frontends.mlir.elements import arithmetic, element
+from fuseloom.frontends.mlir.linalg import linalg
 from fuseloom.frontends.mlir.moves import (
     extract_slice,
     insert_number,
@@ -21,7 +22,7 @@ from fuseloom.frontends.mlir.moves import (
 from fuseloom.frontends.mlir.named import Computation
 from fuseloom.frontends.mlir.packs import pack
 from fuseloom.frontends.mlir.reshapes import concat, reshape, reshaped_blank
-from fuseloom.frontends.mlir.scopes import filled
+from fuseloom.frontends.mlir.scopes import Scope, filled
 from fuseloom.frontends.mlir.semirings import pattern
 from fuseloom.frontends.mlir.structured import structured
 from fuseloom.frontends.mlir.syntax import (
@@ -72,7 +73,7 @@ class Returned:
     name: str
 
 
-class Body(ElementScope):
+class Body(Scope):
     """One function under one set of arguments."""
 
     def __init__(self, caller: Caller, function: Function, stack: tuple[str, ...]) -> None:
@@ -123,7 +124,7 @@ class Body(ElementScope):
             case syntax.Empty() as body:
                 return [self._empty(body, place)]
             case syntax.Linalg() as body:
-                return self.linalg(body, names, place)
+                return linalg(self, body, names, place)
             case syntax.Entries() as body:
                 return [self._entries(body, names[0], place)]
             case syntax.Concat() as body:
@@ -142,9 +143,9 @@ class Body(ElementScope):
             case syntax.New() as body:
                 return [self._new(body, names[0], place)]
             case syntax.Element() as body:
-                return [self.element(body, names[0], place)]
+                return [element(self, body, names[0], place)]
             case syntax.ArithmeticOperation(scalar=scalar):
-                return [self.arithmetic(scalar, names[0], place)]
+                return [arithmetic(self, scalar, names[0], place)]
             case syntax.Foreign(problem=problem):
                 self.builder.left.append(problem)
                 return [Ignored(problem.message, problem)] * len(names)

@@ -76,7 +76,7 @@ class Operands:
     values : sequence of Value
         One per map of the computation.
     captured : sequence of Captured
-        What the region reads of the function around it; the first one has the number -1.
+        Tensors of the function around it that the region reads; the first has the number -1.
 
     Attributes
     ----------

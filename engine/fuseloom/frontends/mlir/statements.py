@@ -52,7 +52,7 @@ class Statements:
     ----------
     operands : Operands
     names : sequence of str
-        What the results would like to be called.
+        Wishes for the names of the results.
 
     Attributes
     ----------

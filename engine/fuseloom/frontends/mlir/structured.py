@@ -37,7 +37,7 @@ def structured(
     names, types : sequence
         Per result.
     captured : sequence of Captured
-        What the region reads of the function around it.
+        Tensors of the function around it that the region reads.
 
     Raises
     ------
