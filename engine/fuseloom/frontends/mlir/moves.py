@@ -119,8 +119,10 @@ def insert_slice(
         for p in range(rank)
     ]
     blank = isinstance(into, Blank) and not into.fill
+    lengths = [view.sizes[p] for p in view.held]
+    own = [None if axis is None else view.axes[axis] for axis in held]
     moved, sizes = moved_to(
-        builder, view.tensor, targets, view.sizes, held, name if blank else f"{name}_part", place
+        builder, view.tensor, targets, lengths, own, name if blank else f"{name}_part", place
     )
     if blank or all(target is None for target in targets):
         holes = isinstance(into, Blank) and into.fill is not None and body.type.format is None

@@ -151,7 +151,7 @@ def _placed(statements: Statements, tree: Node, number: int, name: str, type_: T
 
 
 def _moved(statements: Statements, tree: Arg, output: StructuredOutput, cast: bool) -> Value | None:
-    """A bare yield that needs no statement: of a constant, a broadcast, a change of type."""
+    """A bare yield that needs no statement: of a constant, a broadcast, a transposition, a cast."""
     operands, type_ = statements.operands, output.type
     value = operands.values[tree.number] if tree.number >= 0 else None
     source = operands.results_of(tree.number) if tree.number >= 0 else ()
@@ -174,9 +174,12 @@ def _moved(statements: Statements, tree: Arg, output: StructuredOutput, cast: bo
     broadcast = any(x not in access.indices for x in output.indices)
     if not set(access.indices) <= set(output.indices):
         return None
-    if not broadcast and not (cast and access.indices == output.indices):
+    same = cast and access.indices == output.indices
+    view = output.view(access)
+    dense = type_.format is None and not operands.builder.may_lack(view)
+    if not broadcast and not same and not (dense and access.indices != output.indices):
         return None
-    return output.view(access)
+    return view
 
 
 def _term(x: Result) -> tuple[str | None, int, int]:
