@@ -120,3 +120,9 @@ def test_an_alias_that_nothing_uses_refuses_nothing() -> None:
     assert from_mlir(unused + good).program == from_mlir(good).program
     with pytest.raises(FuseloomError, match="no dimension k"):
         from_mlir(unused + good.replace("xf32, #e>", "xf32, #bad>"))
+
+
+def test_a_text_that_ends_in_an_encoding_is_refused() -> None:
+    text = "func.func @f(%A: tensor<4xf32, #sparse_tensor.encoding<{map = {l} (d0) -> ("
+    with pytest.raises(FuseloomError, match="the end of the text is no level of an encoding"):
+        from_mlir(text)
