@@ -35,6 +35,11 @@ ELSEWHERE = (
         "tests/exploration/test_search.py",
         "what a search gives back",
     ),
+    Elsewhere(
+        "fuseloom/dataflow/samml/level_lowering.py",
+        "tests/dataflow/samml/test_lowering.py",
+        "levels, in whole graphs",
+    ),
     Elsewhere("fuseloom/contraction/paths.py", "tests/contraction/test_networks.py", "by text"),
     Elsewhere(
         "fuseloom/dataflow/table/join_trees.py",
