@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
-from fuseloom.wording import counted
 from fuseloom_workbench.service.journal import note
 from fuseloom_workbench.service.parking import new_session_token
 from fuseloom_workbench.service.priority import LOOK, Watch
 from fuseloom_workbench.service.queued_runs import QueuedRun
 from fuseloom_workbench.service.spool import TextSpool
 from fuseloom_workbench.service.supervisor import Supervisor
-from fuseloom_workbench.service.workers import Ended, Worker
+from fuseloom_workbench.service.workers import Ended, WasGone, Worker
 
 PATIENCE = 3.0
 """Seconds that a request has before a newer one ends it, if it is to blame for them."""
@@ -34,17 +32,11 @@ AT_ONCE = 0.1
 Deliver = Callable[[dict[str, Any]], None]
 
 
-class _WasGone(Exception):  # noqa: N818 (nobody is told)
-    """The session worker was dead already when it was asked."""
-
-
-@dataclass
-class Ask:
+class Ask(NamedTuple):
     """A request in line."""
 
     message: dict[str, Any]
     topic: str = "fusion"
-    made: float = field(default_factory=time.monotonic)
 
 
 class Client:
@@ -67,6 +59,7 @@ class Client:
         self.seen = True  # whether a browser is connected
         self.busy = False
         self._deliver = deliver
+        self._others = partial(supervisor.others, self)
         self._line: list[Ask] = []
         self._changed = asyncio.Event()
         self._session_worker: Worker | None = None
@@ -103,12 +96,16 @@ class Client:
         """Put a request in line."""
         if self._closed:
             return
-        self._line.append(Ask(message, topic))
+        self._put(message, topic)
         asks = [one for one in self._line if "ask" in one.message]
         if len(asks) > self.supervisor.budgets.pending:
             self._line.remove(asks[0])
-            self._refuse(asks[0], "given up: too many newer requests came")
+            text = "given up: too many newer requests came"
+            self._deliver({"refused": [asks[0].topic, text]})
         self.used = time.monotonic()
+
+    def _put(self, message: dict[str, Any], topic: str = "fusion") -> None:
+        self._line.append(Ask(message, topic))
         self._changed.set()
 
     async def _work(self) -> None:
@@ -130,20 +127,16 @@ class Client:
                 self._end_worker("fault")
                 self._give_up(ask, "the server failed at this; the design is as before")
             else:
-                took = time.monotonic() - started
                 if "ask" in ask.message:
-                    note(
-                        "request", page=self.number, what=ask.message["ask"], seconds=round(took, 3)
-                    )
+                    took = time.monotonic() - started
+                    what = ask.message["ask"]
+                    note("request", page=self.number, what=what, seconds=round(took, 3))
         self._end_worker("the page was closed")
 
     def _say_working(self, working: bool) -> None:
         if working != self.busy:
             self.busy = working
             self._deliver({"working": working})
-
-    def _refuse(self, ask: Ask, text: str) -> None:
-        self._deliver({"refused": [ask.topic, text]})
 
     def _give_up(self, ask: Ask, text: str) -> None:
         if self._closed:
@@ -152,20 +145,18 @@ class Client:
         match ask.message:
             case {"watch": True}:  # nobody has asked for that
                 return
-            case {
-                "queued_run": QueuedRun() as queued_run
-            }:  # Run is asked for where the run is shown
-                queued_run.fail(text)
+            case {"queued_run": QueuedRun() as queued_run}:
+                queued_run.fail(text)  # Run is asked for where the run is shown
             case _:
-                self._refuse(ask, text)
+                self._deliver({"refused": [ask.topic, text]})
 
     async def _carry_out(self, ask: Ask) -> None:
         try:
             await self._carry_out_once(ask)
-        except _WasGone:  # it had died before; another one can do it
+        except WasGone:  # it had died before; another one can do it
             try:
                 await self._carry_out_once(ask)
-            except _WasGone:
+            except WasGone:
                 raise Ended(self._why("it ended at once, twice")) from None
 
     async def _carry_out_once(self, ask: Ask) -> None:
@@ -195,14 +186,8 @@ class Client:
         """Give the page a session worker that looks for kept runs, if there is one to spare."""
         if not self.supervisor.keeps_runs or self._closed or self.busy or self._line:
             return
-        has_worker = sum(c.has_worker for c in self.supervisor.clients)
-        if (
-            self.supervisor.ready
-            and not self.has_worker
-            and has_worker < self.supervisor.budgets.workers
-        ):
-            self._line.append(Ask({"watch": True}))
-            self._changed.set()
+        if self.supervisor.ready and not self.has_worker and self.supervisor.has_room:
+            self._put({"watch": True})
 
     # Going on -----------------------------------------------------------------------------
 
@@ -218,24 +203,17 @@ class Client:
             self.ask({"ask": "restore", "args": [saved]}, "fusion")
             return
         self._resumed = True
-        self._line.append(Ask({"resume": session_token, "saved": saved}))
-        self._changed.set()
+        self._put({"resume": session_token, "saved": saved})
 
     async def _resume(self, session_token: str, saved: dict[str, Any]) -> None:
-        before = next(
-            (
-                c
-                for c in self.supervisor.clients
-                if c.session_token == session_token and c is not self
-            ),
-            None,
-        )
+        others = [c for c in self.supervisor.clients if c is not self]
+        before = next((c for c in others if c.session_token == session_token), None)
         parked = self.supervisor.parking.get(session_token)
         if before is not None and before.saved is not None:
             self._take_over(before.saved, before.kept)
         elif parked is not None:
             self._take_over(parked.saved, parked.kept)
-        elif self.saved is None and saved == self._first():
+        elif self.saved is None and saved == self.supervisor.first_saved:
             return  # nothing was changed, and nothing run
         else:
             session_worker = await self._ready_worker()
@@ -245,17 +223,11 @@ class Client:
         self._end_worker("another session goes on here")
         await self._ready_worker()  # one that is opened shows what it has
 
-    def _first(self) -> Any:
-        """The state with which every page begins, as a browser keeps it."""
-        first = self.supervisor.first
-        return None if first is None else json.loads(first["saved"])
-
     def _take_over(self, saved: str, kept: TextSpool) -> None:
         self.kept.close()
         self.saved, self.kept = saved, TextSpool(kept.most, kept)
 
-    # The session worker
-    # -----------------------------------------------------------------------------
+    # The session worker -------------------------------------------------------------------
 
     async def _ready_worker(self) -> Worker:
         """The page's session worker; a new one is brought to where the page is."""
@@ -266,7 +238,7 @@ class Client:
         limit = self.supervisor.budgets.wall_time
         try:
             async with asyncio.timeout(limit):
-                await self._room()
+                await self.supervisor.room_for(self, self._deliver)
                 session_worker = self._session_worker = await self.supervisor.fork(self._hear)
         except TimeoutError:
             why = (
@@ -285,31 +257,10 @@ class Client:
             )
         return session_worker
 
-    async def _room(self) -> None:
-        """Wait until one more session worker is allowed; pages that are idle give theirs back."""
-        told = False
-        while True:
-            has_worker = [c for c in self.supervisor.clients if c is not self and c.has_worker]
-            if len(has_worker) < self.supervisor.budgets.workers:
-                return
-            idle = [c for c in has_worker if not c.busy]
-            if idle:
-                min(idle, key=lambda c: c.used).release()
-                continue
-            if not told:
-                told = True
-                limit = self.supervisor.budgets.workers
-                text = f"this server works for {counted(limit, 'page')} at once; yours waits"
-                self._deliver({"waiting": text})
-            await asyncio.sleep(0.1)
-
     @property
     def has_worker(self) -> bool:
-        return (
-            self._session_worker is not None
-            and not self._session_worker.ended.done()
-            and not self._session_worker.why
-        )
+        worker = self._session_worker
+        return worker is not None and not worker.ended.done() and not worker.why
 
     def release(self) -> None:
         """Give the session worker back; the next request gets a new one."""
@@ -378,7 +329,7 @@ class Client:
                 self._session_worker = None
                 gone = not lived or time.monotonic() - started < AT_ONCE
                 if gone and session_worker.ended.result() != "cpu":
-                    raise _WasGone
+                    raise WasGone
                 raise Ended(self._why(session_worker.ended.result()))
             if self._closed:
                 session_worker.kill()
@@ -394,9 +345,6 @@ class Client:
         found = answer.result()
         self.saved = found["saved"]
         self._deliver({"parts": {**found["parts"], "saved": self.saved}, **(news or {})})
-
-    def _others(self) -> bool:
-        return self.supervisor.others(self)
 
     def _why(self, text: str) -> str:
         if text == "cpu":
@@ -451,9 +399,8 @@ class Client:
             self.supervisor, self._hear_run, self.number, self._others
         )
         wishes = {"run": explain, "search": search, "events": events, "settings": settings}
-        self._line.append(Ask({**wishes, "queued_run": queued_run}))
         self.used = time.monotonic()
-        self._changed.set()
+        self._put({**wishes, "queued_run": queued_run})
 
     async def _begin_run(
         self, session_worker: Worker, queued_run: QueuedRun, wishes: dict[str, Any]

@@ -10,6 +10,7 @@ import asyncio
 import atexit
 import contextlib
 import contextvars
+import json
 import os
 import socket
 import threading
@@ -18,6 +19,7 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 
+from fuseloom.wording import counted
 from fuseloom_workbench.service.budgets import KEEP_RUNS, Budgets
 from fuseloom_workbench.service.journal import note
 from fuseloom_workbench.service.parking import Parking
@@ -113,6 +115,37 @@ class Supervisor:
     def _start(self) -> None:
         if not self._stopped:
             self._fork_server = ForkServerHandle(self)
+
+    @property
+    def first_saved(self) -> Any:
+        """The state with which every page begins, as a browser keeps it."""
+        return json.loads(self.first["saved"]) if self.first else None
+
+    @property
+    def has_room(self) -> bool:
+        """True if one more session worker is allowed."""
+        return sum(c.has_worker for c in self.clients) < self.budgets.workers
+
+    async def room_for(self, client: Any, deliver: Callable[[dict[str, Any]], None]) -> None:
+        """Wait until one more session worker is allowed; pages that are idle give theirs back.
+
+        A page that has to wait is told so, once.
+        """
+        waits = False
+        while True:
+            has_worker = [c for c in self.clients if c is not client and c.has_worker]
+            if len(has_worker) < self.budgets.workers:
+                return
+            idle = [c for c in has_worker if not c.busy]
+            if idle:
+                min(idle, key=lambda c: c.used).release()
+                continue
+            if not waits:
+                waits = True
+                pages = counted(self.budgets.workers, "page")
+                text = f"this server works for {pages} at once; yours waits"
+                deliver({"waiting": text})
+            await asyncio.sleep(0.1)
 
     def others(self, client: Any) -> bool:
         """Return whether other pages than this one are open and were used just now."""

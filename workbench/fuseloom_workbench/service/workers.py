@@ -60,6 +60,10 @@ class Ended(Exception):  # noqa: N818 (it is told, not raised at a user)
     """A worker process has ended; the text says how."""
 
 
+class WasGone(Exception):  # noqa: N818 (nobody is told)
+    """A worker process was dead already when it was asked."""
+
+
 @dataclass(eq=False)
 class Worker:
     """A process of the fork server, seen from here."""
