@@ -97,9 +97,7 @@ def _log(s: SimulationState, what: Int, first: Int, t: Int, n: Int, d: Int) -> N
     f = s.ctl
     o = f[control.LOG] + control.LOG_WORDS * f[control.NEXT_RECORD]
     if f[control.LOGGED] >= f[control.LIMIT]:
-        f[control.DROPPED] = max(
-            f[control.DROPPED], f[o + 2] + (f[o + 3] - 1) * f[o + control.WATCHED]
-        )
+        f[control.DROPPED] = max(f[control.DROPPED], f[o + 2] + (f[o + 3] - 1) * f[o + 4])
     f[control.NEXT_RECORD] = (
         f[control.NEXT_RECORD] + 1 if f[control.NEXT_RECORD] + 1 < f[control.LIMIT] else 0
     )
@@ -107,7 +105,7 @@ def _log(s: SimulationState, what: Int, first: Int, t: Int, n: Int, d: Int) -> N
     f[o + 1] = first
     f[o + 2] = t
     f[o + 3] = n
-    f[o + control.WATCHED] = d
+    f[o + 4] = d
     f[control.LOGGED] += 1
 
 
