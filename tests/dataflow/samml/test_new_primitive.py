@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[3]
 FAMILY = "shaping"
 
 ENTRY = """\
-    Primitive(
+    _entry(
         "twofold",
         title="twofold shifter",
         short="Shift2",
@@ -29,19 +29,12 @@ ENTRY = """\
         inputs=(Port("crd", (CRD,)),),
         outputs=(Port("crd", (CRD,)),),
         params=("offset", "dim"),
-        same_kind=False,
         nesting=Nesting.MAKES,
-        role=Role.OTHER,
-        empties=Empties.POSSIBLE,
         traversal=Traversal.HANDS_ON,
         streaming=Streaming(NO_PEEKS, Takes.FIRST, Paced.BOTH),
-        arithmetic=Arithmetic.NONE,
-        memory=NO_MEMORY,
         kernels=Kernels.one("twofold"),
-        observer=False,
         estimated=True,
         flops=lambda taken, made: 3 * taken[0],
-        bytes=no_bytes,
     ),
 )
 """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from fuseloom.dataflow.samml.primitive import (
     ANY,
     CRD,
@@ -29,6 +31,23 @@ from fuseloom.dataflow.samml.traits import (
     Traversal,
 )
 
+_entry = partial(
+    Primitive,
+    family=Family.DROP,
+    params=(),
+    same_kind=False,
+    role=Role.OTHER,
+    empties=Empties.POSSIBLE,
+    traversal=Traversal.CONSUMES,
+    arithmetic=Arithmetic.NONE,
+    memory=NO_MEMORY,
+    observer=False,
+    estimated=True,
+    flops=no_flops,
+    bytes=no_bytes,
+)
+"""An entry of this family, which says what is otherwise with it."""
+
 
 def _took_inner(look: PeekedHeads) -> Mask:
     """It looks before it takes an inner token, or takes what it looks at."""
@@ -41,103 +60,57 @@ def _took_the_other(look: PeekedHeads) -> Mask:
 
 
 ENTRIES = (
-    Primitive(
+    _entry(
         "crddrop",
         title="coordinate dropper",
         short="Drop",
-        family=Family.DROP,
         doc="Drops outer coordinates whose inner fiber is empty.",
         inputs=(Port("inner", (CRD,), 1), Port("outer", (CRD,))),
         outputs=(Port("inner", (CRD,), 1), Port("outer", (CRD,))),
-        params=(),
-        same_kind=False,
         nesting=Nesting.MAKES,
-        role=Role.OTHER,
-        empties=Empties.POSSIBLE,
-        traversal=Traversal.CONSUMES,
         streaming=Streaming(Peeks.at(1, waited=_took_inner), Takes.AS_NEEDED, Paced.UNKNOWN),
-        arithmetic=Arithmetic.NONE,
-        memory=NO_MEMORY,
         kernels=Kernels.one("crddrop"),
-        observer=False,
-        estimated=True,
-        flops=no_flops,
-        bytes=no_bytes,
     ),
-    Primitive(
+    _entry(
         "valdrop",
         title="value dropper",
         short="VDrop",
-        family=Family.DROP,
         doc="Drops empty values together with their coordinates.",
         inputs=(Port("val", (VAL,)), Port("crd", (CRD,))),
         outputs=(Port("val", (VAL,)), Port("crd", (CRD,))),
-        params=(),
-        same_kind=False,
         nesting=Nesting.MAKES,
-        role=Role.OTHER,
-        empties=Empties.POSSIBLE,
-        traversal=Traversal.CONSUMES,
         streaming=Streaming(NO_PEEKS, Takes.IN_ORDER, Paced.BOTH),
-        arithmetic=Arithmetic.NONE,
-        memory=NO_MEMORY,
         kernels=Kernels.one("valdrop"),
-        observer=False,
-        estimated=True,
-        flops=no_flops,
-        bytes=no_bytes,
     ),
-    Primitive(
+    _entry(
         "zerodrop",
         title="zero dropper",
         short="ZDrop",
-        family=Family.DROP,
         doc="Drops zeros together with their coordinates.",
         inputs=(Port("val", (VAL,)), Port("crd", (CRD,))),
         outputs=(Port("val", (VAL,)), Port("crd", (CRD,))),
-        params=(),
-        same_kind=False,
         nesting=Nesting.OPAQUE,
-        role=Role.OTHER,
-        empties=Empties.POSSIBLE,
-        traversal=Traversal.CONSUMES,
         streaming=Streaming(NO_PEEKS, Takes.IN_ORDER, Paced.PUTS),
-        arithmetic=Arithmetic.NONE,
-        memory=NO_MEMORY,
         kernels=Kernels.one("zerodrop"),
-        observer=False,
         estimated=False,
-        flops=no_flops,
-        bytes=no_bytes,
     ),
-    Primitive(
+    _entry(
         "stopdrop",
         title="stop dropper",
         short="SDrop",
-        family=Family.DROP,
         doc="Drops a stop if nothing came since the last one.",
         inputs=(Port("in", ANY),),
         outputs=(Port("out", ANY),),
-        params=(),
         same_kind=True,
         nesting=Nesting.OPAQUE,
-        role=Role.OTHER,
-        empties=Empties.POSSIBLE,
-        traversal=Traversal.CONSUMES,
         streaming=Streaming(NO_PEEKS, Takes.FIRST, Paced.BOTH),
-        arithmetic=Arithmetic.NONE,
-        memory=NO_MEMORY,
         kernels=Kernels.one("stopdrop"),
-        observer=False,
         estimated=False,
-        flops=no_flops,
-        bytes=no_bytes,
     ),
-    Primitive(
+    _entry(
         "fiber_align",
         title="fiber aligner",
         short="Align",
-        family=Family.DROP,
         doc="Gives a stream one subtree per coordinate of a joined level: drops the subtrees of "
         "coordinates that the join dropped, inserts empty ones where it added some.",
         inputs=(Port("before", (CRD,)), Port("after", (CRD,)), Port("in", ANY, "levels")),
@@ -145,16 +118,8 @@ ENTRIES = (
         params=("levels",),
         same_kind=True,
         nesting=Nesting.ALIGNS,
-        role=Role.OTHER,
         empties=Empties.TAKEN,
-        traversal=Traversal.CONSUMES,
         streaming=Streaming(Peeks.at(0, 1, waited=_took_the_other), Takes.AS_NEEDED, Paced.UNKNOWN),
-        arithmetic=Arithmetic.NONE,
-        memory=NO_MEMORY,
         kernels=Kernels.one("fiber_align"),
-        observer=False,
-        estimated=True,
-        flops=no_flops,
-        bytes=no_bytes,
     ),
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from fuseloom.dataflow.samml.primitive import (
     CARRIED,
     CRD,
@@ -25,37 +27,41 @@ from fuseloom.dataflow.samml.traits import (
     Traversal,
 )
 
+_entry = partial(
+    Primitive,
+    family=Family.JOIN,
+    same_kind=False,
+    nesting=Nesting.MAKES,
+    traversal=Traversal.CONSUMES,
+    streaming=Streaming(Peeks.everywhere(), Takes.AS_NEEDED, Paced.BOTH),
+    arithmetic=Arithmetic.NONE,
+    memory=NO_MEMORY,
+    observer=False,
+    estimated=True,
+    flops=no_flops,
+    bytes=no_bytes,
+)
+"""An entry of this family, which says what is otherwise with it."""
+
 ENTRIES = (
-    Primitive(
+    _entry(
         "intersect",
         title="intersecter",
         short="∩",
-        family=Family.JOIN,
         doc="Keeps the coordinates all operands have, each operand's payload with them.",
         inputs=(),
         outputs=(Port("crd", (CRD,)),),
         repeated_inputs=(Port("crd", (CRD,)), Port("payload", CARRIED)),
         repeated_outputs=(Port("payload", CARRIED),),
         params=(),
-        same_kind=False,
-        nesting=Nesting.MAKES,
         role=Role.INTERSECTER,
         empties=Empties.TAKEN,
-        traversal=Traversal.CONSUMES,
-        streaming=Streaming(Peeks.everywhere(), Takes.AS_NEEDED, Paced.BOTH),
-        arithmetic=Arithmetic.NONE,
-        memory=NO_MEMORY,
         kernels=Kernels.one("intersect"),
-        observer=False,
-        estimated=True,
-        flops=no_flops,
-        bytes=no_bytes,
     ),
-    Primitive(
+    _entry(
         "union",
         title="unioner",
         short="∪",
-        family=Family.JOIN,
         doc="Keeps the coordinates any operand has; an operand that lacks one gives the empty "
         "token. With gate=g > 0 a fiber is empty when those of the first g operands all are.",
         inputs=(),
@@ -63,18 +69,8 @@ ENTRIES = (
         repeated_inputs=(Port("crd", (CRD,)), Port("payload", CARRIED)),
         repeated_outputs=(Port("payload", CARRIED),),
         params=("gate",),
-        same_kind=False,
-        nesting=Nesting.MAKES,
         role=Role.UNIONER,
         empties=Empties.POSSIBLE,
-        traversal=Traversal.CONSUMES,
-        streaming=Streaming(Peeks.everywhere(), Takes.AS_NEEDED, Paced.BOTH),
-        arithmetic=Arithmetic.NONE,
-        memory=NO_MEMORY,
         kernels=Kernels.one("union"),
-        observer=False,
-        estimated=True,
-        flops=no_flops,
-        bytes=no_bytes,
     ),
 )

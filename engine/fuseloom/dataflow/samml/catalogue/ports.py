@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from fuseloom.dataflow.samml.primitive import (
     ANY,
     CRD,
@@ -27,12 +29,25 @@ from fuseloom.dataflow.samml.traits import (
     Traversal,
 )
 
+_entry = partial(
+    Primitive,
+    family=Family.MEMORY,
+    nesting=Nesting.PASSES,
+    role=Role.OTHER,
+    empties=Empties.POSSIBLE,
+    arithmetic=Arithmetic.NONE,
+    observer=False,
+    estimated=False,
+    flops=no_flops,
+    bytes=no_bytes,
+)
+"""An entry of this family, which says what is otherwise with it."""
+
 ENTRIES = (
-    Primitive(
+    _entry(
         "mem_read",
         title="read port",
         short="Mem",
-        family=Family.MEMORY,
         doc="Passes references on, and coordinates beside them, when the memory has read what they "
         "refer to: size bytes at base + stride * reference.",
         inputs=(),
@@ -41,41 +56,24 @@ ENTRIES = (
         repeated_outputs=(Port("out", (CRD, REF)),),
         params=("base", "stride", "size"),
         same_kind=False,
-        nesting=Nesting.PASSES,
-        role=Role.OTHER,
-        empties=Empties.POSSIBLE,
         traversal=Traversal.HANDS_ON,
         streaming=Streaming(NO_PEEKS, Takes.IN_ORDER, Paced.TAKES),
-        arithmetic=Arithmetic.NONE,
         memory=MemoryTraits(reads=(), writes=(), stalled=None, port=MemoryPort.READ),
         kernels=Kernels.one("mem_read"),
-        observer=False,
-        estimated=False,
-        flops=no_flops,
-        bytes=no_bytes,
     ),
-    Primitive(
+    _entry(
         "mem_write",
         title="write port",
         short="Mem",
-        family=Family.MEMORY,
         doc="Passes tokens on and writes them to memory, size bytes each, one after another from "
         "base on. With segments, the address of the segments, it writes those too.",
         inputs=(Port("in", ANY),),
         outputs=(Port("out", ANY),),
         params=("base", "size"),
         same_kind=True,
-        nesting=Nesting.PASSES,
-        role=Role.OTHER,
-        empties=Empties.POSSIBLE,
         traversal=Traversal.CONSUMES,
         streaming=Streaming(NO_PEEKS, Takes.FIRST, Paced.BOTH),
-        arithmetic=Arithmetic.NONE,
         memory=MemoryTraits(reads=(), writes=(), stalled=None, port=MemoryPort.WRITE),
         kernels=Kernels.one("mem_write"),
-        observer=False,
-        estimated=False,
-        flops=no_flops,
-        bytes=no_bytes,
     ),
 )

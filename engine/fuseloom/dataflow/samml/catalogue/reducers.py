@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from fuseloom.dataflow.samml.graph import Node
 from fuseloom.dataflow.samml.primitive import CRD, VAL, Family, Nesting, Port, Primitive, no_bytes
 from fuseloom.dataflow.samml.traits import (
@@ -22,6 +24,22 @@ from fuseloom.dataflow.samml.traits import (
     acts,
 )
 from fuseloom.dataflow.table.cells import MAX_ACCUMULATOR_ORDER
+
+_entry = partial(
+    Primitive,
+    family=Family.REDUCE,
+    same_kind=False,
+    nesting=Nesting.MAKES,
+    role=Role.OTHER,
+    empties=Empties.POSSIBLE,
+    traversal=Traversal.CONSUMES,
+    arithmetic=Arithmetic.NONE,
+    memory=NO_MEMORY,
+    observer=False,
+    estimated=True,
+    bytes=no_bytes,
+)
+"""An entry of this family, which says what is otherwise with it."""
 
 
 def _acted_or_turned(look: PeekedHeads) -> Mask:
@@ -44,83 +62,51 @@ def _accumulator(order: int) -> Primitive:
     outputs = tuple(Port(f"crd{order - 1 - k}", (CRD,), k) for k in range(order))
     as_the_reference = Streaming(Peeks(_all_if_strict, acts), Takes.AS_NEEDED, Paced.UNKNOWN)
     ours = Streaming(NO_PEEKS, Takes.FIRST, Paced.UNKNOWN)
-    return Primitive(
+    return _entry(
         f"spacc{order}",
         title=f"sparse accumulator, order {order}",
         short=f"Acc{order}",
-        family=Family.REDUCE,
         doc=f"Per fiber of the outermost coordinates, folds values with equal {order} inner "
         "coordinates (add or max) and emits them in coordinate order.",
         inputs=(*inputs, Port("val", (VAL,), order)),
         outputs=(*outputs, Port("val", (VAL,), order - 1)),
         params=(),
-        same_kind=False,
-        nesting=Nesting.MAKES,
-        role=Role.OTHER,
-        empties=Empties.POSSIBLE,
-        traversal=Traversal.CONSUMES,
         streaming=as_the_reference if order == 2 else ours,  # the reference has no higher one
-        arithmetic=Arithmetic.NONE,
-        memory=NO_MEMORY,
         kernels=Kernels.one("spacc"),
-        observer=False,
-        estimated=True,
         flops=lambda taken, made: taken[-1],
-        bytes=no_bytes,
     )
 
 
 ENTRIES = (
-    Primitive(
+    _entry(
         "reduce",
         title="reducer",
         short="Red",
-        family=Family.REDUCE,
         doc="Folds each innermost fiber to one value (add or max). With a guide, the coordinates "
         "of the level outside, it tells an empty fiber from no fiber.",
         inputs=(Port("val", (VAL,), 1),),
         outputs=(Port("val", (VAL,)),),
         optional_inputs=(Port("guide", (CRD,)),),
         params=("fn",),
-        same_kind=False,
-        nesting=Nesting.MAKES,
-        role=Role.OTHER,
-        empties=Empties.POSSIBLE,
-        traversal=Traversal.CONSUMES,
         streaming=Streaming(NO_PEEKS, Takes.FIRST, Paced.UNKNOWN),
         arithmetic=Arithmetic.FOLD,
-        memory=NO_MEMORY,
         kernels=Kernels(plain="reduce", tiles="tile_reduce", guided="guided_reduce", table=None),
-        observer=False,
-        estimated=True,
         flops=lambda taken, made: taken[0],
-        bytes=no_bytes,
     ),
-    Primitive(
+    _entry(
         "spacc1",
         title="sparse accumulator, order 1",
         short="Acc1",
-        family=Family.REDUCE,
         doc="Per fiber of the outer coordinates, folds values with equal inner coordinate (add or "
         "max) and emits them in coordinate order.",
         inputs=(Port("outer", (CRD,)), Port("inner", (CRD,), 1), Port("val", (VAL,), 1)),
         outputs=(Port("crd", (CRD,)), Port("val", (VAL,))),
         params=("fn", "dim"),
-        same_kind=False,
-        nesting=Nesting.MAKES,
-        role=Role.OTHER,
-        empties=Empties.POSSIBLE,
-        traversal=Traversal.CONSUMES,
         streaming=Streaming(
             Peeks.everywhere(waited=_acted_or_turned), Takes.AS_NEEDED, Paced.UNKNOWN
         ),
-        arithmetic=Arithmetic.NONE,
-        memory=NO_MEMORY,
         kernels=Kernels(plain="spacc1", tiles="spacc", guided=None, table="dim"),
-        observer=False,
-        estimated=True,
         flops=lambda taken, made: taken[2],
-        bytes=no_bytes,
     ),
     *(_accumulator(order) for order in range(2, MAX_ACCUMULATOR_ORDER + 1)),
 )

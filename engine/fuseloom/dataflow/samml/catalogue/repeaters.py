@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from fuseloom.dataflow.samml.primitive import (
     ANY,
     CRD,
@@ -28,75 +30,60 @@ from fuseloom.dataflow.samml.traits import (
     Traversal,
 )
 
+_entry = partial(
+    Primitive,
+    family=Family.REPEAT,
+    params=(),
+    same_kind=True,
+    nesting=Nesting.MAKES,
+    empties=Empties.POSSIBLE,
+    traversal=Traversal.CONSUMES,
+    arithmetic=Arithmetic.NONE,
+    memory=NO_MEMORY,
+    observer=False,
+    estimated=True,
+    flops=no_flops,
+    bytes=no_bytes,
+)
+"""An entry of this family, which says what is otherwise with it."""
+
 ENTRIES = (
-    Primitive(
+    _entry(
         "repsig",
         title="repeat signal",
         short="RSig",
-        family=Family.REPEAT,
         doc="Turns a stream into repeat (value), stop and done signals.",
         inputs=(Port("in", ANY),),
         outputs=(Port("sig", (SIG,)),),
-        params=(),
         same_kind=False,
-        nesting=Nesting.MAKES,
         role=Role.SIGNAL,
-        empties=Empties.POSSIBLE,
-        traversal=Traversal.CONSUMES,
         streaming=Streaming(NO_PEEKS, Takes.FIRST, Paced.BOTH),
-        arithmetic=Arithmetic.NONE,
-        memory=NO_MEMORY,
         kernels=Kernels.one("repsig"),
-        observer=False,
-        estimated=True,
-        flops=no_flops,
-        bytes=no_bytes,
     ),
-    Primitive(
+    _entry(
         "repeat",
         title="repeater",
         short="Rep",
-        family=Family.REPEAT,
         doc="Repeats each token once per element of the fiber that the signal describes.",
         inputs=(Port("in", PAYLOAD), Port("sig", (SIG,), 1)),
         outputs=(Port("out", PAYLOAD, 1),),
-        params=(),
-        same_kind=True,
-        nesting=Nesting.MAKES,
         role=Role.REPEATER,
         empties=Empties.TAKEN,
-        traversal=Traversal.CONSUMES,
         streaming=Streaming(Peeks.at(0), Takes.FIRST, Paced.PUTS),
-        arithmetic=Arithmetic.NONE,
-        memory=NO_MEMORY,
         kernels=Kernels.one("repeat"),
-        observer=False,
-        estimated=True,
-        flops=no_flops,
-        bytes=no_bytes,
     ),
-    Primitive(
+    _entry(
         "replay",
         title="replayer",
         short="Rpl",
-        family=Family.REPEAT,
         doc="Keeps one subtree of that many levels on chip and puts it once per coordinate of the "
         "driver's fiber.",
         inputs=(Port("in", ANY, "levels"), Port("driver", (CRD,), 1)),
         outputs=(Port("out", ANY, "levels", deeper=1),),
         params=("levels",),
-        same_kind=True,
         nesting=Nesting.OPAQUE,
         role=Role.OTHER,
-        empties=Empties.POSSIBLE,
-        traversal=Traversal.CONSUMES,
         streaming=Streaming(NO_PEEKS, Takes.FIRST, Paced.PUTS),
-        arithmetic=Arithmetic.NONE,
-        memory=NO_MEMORY,
         kernels=Kernels.one("replay"),
-        observer=False,
-        estimated=True,
-        flops=no_flops,
-        bytes=no_bytes,
     ),
 )

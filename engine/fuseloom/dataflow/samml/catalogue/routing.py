@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from fuseloom.dataflow.samml.graph import Node
 from fuseloom.dataflow.samml.primitive import (
     ANY,
@@ -31,6 +33,22 @@ from fuseloom.dataflow.samml.traits import (
     Traversal,
 )
 
+_entry = partial(
+    Primitive,
+    family=Family.ROUTE,
+    params=(),
+    same_kind=True,
+    role=Role.OTHER,
+    traversal=Traversal.CONSUMES,
+    arithmetic=Arithmetic.NONE,
+    memory=NO_MEMORY,
+    observer=False,
+    estimated=True,
+    flops=no_flops,
+    bytes=no_bytes,
+)
+"""An entry of this family, which says what is otherwise with it."""
+
 
 def _guide_of_subtrees(node: Node, oddities: Oddities) -> tuple[int, ...]:
     """It looks at the guide behind a subtree; lanes of single elements have none."""
@@ -43,59 +61,37 @@ def _put_alone(look: PeekedHeads) -> Mask:
 
 
 ENTRIES = (
-    Primitive(
+    _entry(
         "fork",
         title="fork",
         short="Fork",
-        family=Family.ROUTE,
         doc="Deals a stream's leaves to several lanes in turn.",
         inputs=(Port("in", ANY),),
         outputs=(),
         repeated_outputs=(Port("lane", ANY),),
-        params=(),
-        same_kind=True,
         nesting=Nesting.DEALS,
-        role=Role.OTHER,
         empties=Empties.TAKEN,
-        traversal=Traversal.CONSUMES,
         streaming=Streaming(NO_PEEKS, Takes.FIRST, Paced.BOTH),
-        arithmetic=Arithmetic.NONE,
-        memory=NO_MEMORY,
         kernels=Kernels.one("fork"),
-        observer=False,
-        estimated=True,
-        flops=no_flops,
-        bytes=no_bytes,
     ),
-    Primitive(
+    _entry(
         "join",
         title="join",
         short="Join",
-        family=Family.ROUTE,
         doc="Collects a fiber from each lane in turn, one level below the forked one.",
         inputs=(),
         outputs=(Port("out", ANY),),
         repeated_inputs=(Port("lane", ANY),),
-        params=(),
-        same_kind=True,
         nesting=Nesting.OPAQUE,
-        role=Role.OTHER,
         empties=Empties.POSSIBLE,
-        traversal=Traversal.CONSUMES,
         streaming=Streaming(NO_PEEKS, Takes.FIRST, Paced.BOTH),
-        arithmetic=Arithmetic.NONE,
-        memory=NO_MEMORY,
         kernels=Kernels.one("join"),
-        observer=False,
         estimated=False,
-        flops=no_flops,
-        bytes=no_bytes,
     ),
-    Primitive(
+    _entry(
         "ordered_join",
         title="ordered join",
         short="Join",
-        family=Family.ROUTE,
         doc="Collects from each lane in turn what one coordinate of the forked level opened; the "
         "guide, that level's unforked coordinates, says where fibers end.",
         inputs=(Port("guide", (CRD,)),),
@@ -104,42 +100,25 @@ ENTRIES = (
         params=("levels",),
         same_kind=False,
         nesting=Nesting.COLLECTS,
-        role=Role.OTHER,
         empties=Empties.TAKEN,
-        traversal=Traversal.CONSUMES,
         streaming=Streaming(
             Peeks(_guide_of_subtrees, waited=_put_alone), Takes.AS_NEEDED, Paced.PUTS
         ),
-        arithmetic=Arithmetic.NONE,
-        memory=NO_MEMORY,
         kernels=Kernels.one("ordered_join"),
-        observer=False,
-        estimated=True,
-        flops=no_flops,
-        bytes=no_bytes,
     ),
-    Primitive(
+    _entry(
         "broadcast",
         title="broadcast",
         short="•",
-        family=Family.ROUTE,
         doc="Copies one stream to several readers.",
         inputs=(Port("in", (*ANY, SIG)),),
         outputs=(),
         repeated_outputs=(Port("out", (*ANY, SIG)),),
-        params=(),
-        same_kind=True,
         nesting=Nesting.PASSES,
         role=Role.COPY,
         empties=Empties.POSSIBLE,
         traversal=Traversal.HANDS_ON,
         streaming=Streaming(NO_PEEKS, Takes.FIRST, Paced.AS_GIVEN),
-        arithmetic=Arithmetic.NONE,
-        memory=NO_MEMORY,
         kernels=Kernels.one("broadcast"),
-        observer=False,
-        estimated=True,
-        flops=no_flops,
-        bytes=no_bytes,
     ),
 )

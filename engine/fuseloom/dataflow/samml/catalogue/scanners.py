@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from fuseloom.dataflow.samml.primitive import (
     CRD,
     REF,
@@ -32,6 +34,23 @@ from fuseloom.dataflow.samml.traits import (
     Traversal,
 )
 
+_entry = partial(
+    Primitive,
+    family=Family.SCAN,
+    same_kind=False,
+    nesting=Nesting.MAKES,
+    role=Role.OTHER,
+    empties=Empties.NONE,
+    traversal=Traversal.CONSUMES,
+    arithmetic=Arithmetic.NONE,
+    memory=NO_MEMORY,
+    observer=False,
+    estimated=True,
+    flops=no_flops,
+    bytes=no_bytes,
+)
+"""An entry of this family, which says what is otherwise with it."""
+
 
 def _put_an_end(look: PeekedHeads) -> Mask:
     """It put one token, the stop: a put takes a cycle, so after one it did not wait."""
@@ -39,23 +58,17 @@ def _put_an_end(look: PeekedHeads) -> Mask:
 
 
 ENTRIES = (
-    Primitive(
+    _entry(
         "scan",
         title="compressed level scanner",
         short="LS",
-        family=Family.SCAN,
         doc="For each reference emits the stored coordinates of that fiber and their positions. "
         "Optional singleton=true: the level has no segments to read.",
         inputs=(Port("ref", (REF,)),),
         outputs=(Port("crd", (CRD,), 1), Port("ref", (REF,), 1)),
         params=("tensor", "level"),
-        same_kind=False,
-        nesting=Nesting.MAKES,
-        role=Role.OTHER,
-        empties=Empties.NONE,
         traversal=Traversal.STORED_FIBER,
         streaming=Streaming(Peeks.everywhere(waited=_put_an_end), Takes.FIRST, Paced.PUTS),
-        arithmetic=Arithmetic.NONE,
         memory=MemoryTraits(
             reads=(
                 ArrayRead(Stored.SEGMENTS, 2, behind=False),
@@ -66,72 +79,43 @@ ENTRIES = (
             port=None,
         ),
         kernels=Kernels.one("scan"),
-        observer=False,
-        estimated=True,
-        flops=no_flops,
         bytes=lambda taken, made, fibers: WORD * made + 2 * WORD * taken[0],
     ),
-    Primitive(
+    _entry(
         "dense_scan",
         title="dense level scanner",
         short="LS",
-        family=Family.SCAN,
         doc="For each reference r emits 0..dim-1 and the positions r*dim + coordinate.",
         inputs=(Port("ref", (REF,)),),
         outputs=(Port("crd", (CRD,), 1), Port("ref", (REF,), 1)),
         params=("dim",),
-        same_kind=False,
-        nesting=Nesting.MAKES,
         role=Role.DENSE_LEVEL,
-        empties=Empties.NONE,
         traversal=Traversal.DENSE_FIBER,
         streaming=Streaming(Peeks.everywhere(waited=_put_an_end), Takes.FIRST, Paced.PUTS),
-        arithmetic=Arithmetic.NONE,
-        memory=NO_MEMORY,
         kernels=Kernels.one("dense_scan"),
-        observer=False,
-        estimated=True,
-        flops=no_flops,
-        bytes=no_bytes,
     ),
-    Primitive(
+    _entry(
         "locate",
         title="locator",
         short="Loc",
-        family=Family.SCAN,
         doc="Looks a coordinate up in a dense level: parent reference * dim + coordinate.",
         inputs=(Port("crd", (CRD,)), Port("ref", (REF,))),
         outputs=(Port("ref", (REF,)),),
         params=("dim",),
-        same_kind=False,
-        nesting=Nesting.MAKES,
         role=Role.LOCATOR,
         empties=Empties.TAKEN,
-        traversal=Traversal.CONSUMES,
         streaming=Streaming(NO_PEEKS, Takes.IN_ORDER, Paced.BOTH),
-        arithmetic=Arithmetic.NONE,
-        memory=NO_MEMORY,
         kernels=Kernels.one("locate"),
-        observer=False,
-        estimated=True,
-        flops=no_flops,
-        bytes=no_bytes,
     ),
-    Primitive(
+    _entry(
         "search",
         title="level searcher",
         short="Srch",
-        family=Family.SCAN,
         doc="Looks coordinates up in a compressed level: for each reference, of the fiber of "
         "coordinates given for it, those that are stored there, and their positions.",
         inputs=(Port("ref", (REF,)), Port("crd", (CRD,), 1)),
         outputs=(Port("crd", (CRD,), 1), Port("ref", (REF,), 1)),
         params=("tensor", "level"),
-        same_kind=False,
-        nesting=Nesting.MAKES,
-        role=Role.OTHER,
-        empties=Empties.NONE,
-        traversal=Traversal.CONSUMES,
         streaming=Streaming(NO_PEEKS, Takes.FIRST, Paced.BOTH),
         arithmetic=Arithmetic.SEARCH,
         memory=MemoryTraits(
@@ -144,33 +128,21 @@ ENTRIES = (
             port=None,
         ),
         kernels=Kernels.one("search"),
-        observer=False,
-        estimated=True,
-        flops=no_flops,
         bytes=lambda taken, made, fibers: WORD * made + 2 * WORD * taken[0],
     ),
-    Primitive(
+    _entry(
         "sam_locate",
         title="iterate-locate",
         short="Loc",
-        family=Family.SCAN,
         doc="Passes the coordinate on as the reference into a dense level: right only where the "
         "parent reference is 0.",
         inputs=(Port("ref", (REF,)), Port("crd", (CRD,))),
         outputs=(Port("located", (REF,)), Port("ref", (REF,)), Port("crd", (CRD,))),
         params=(),
-        same_kind=False,
         nesting=Nesting.PASSES,
-        role=Role.OTHER,
         empties=Empties.POSSIBLE,
-        traversal=Traversal.CONSUMES,
         streaming=Streaming(NO_PEEKS, Takes.IN_ORDER, Paced.BOTH),
-        arithmetic=Arithmetic.NONE,
-        memory=NO_MEMORY,
         kernels=Kernels.one("sam_locate"),
-        observer=False,
         estimated=False,
-        flops=no_flops,
-        bytes=no_bytes,
     ),
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from fuseloom.dataflow.samml.primitive import (
     CRD,
     REF,
@@ -26,8 +28,23 @@ from fuseloom.dataflow.samml.traits import (
     Traversal,
 )
 
+_entry = partial(
+    Primitive,
+    same_kind=False,
+    role=Role.OTHER,
+    empties=Empties.POSSIBLE,
+    traversal=Traversal.CONSUMES,
+    arithmetic=Arithmetic.NONE,
+    memory=NO_MEMORY,
+    observer=False,
+    estimated=False,
+    flops=no_flops,
+    bytes=no_bytes,
+)
+"""An entry of this family, which says what is otherwise with it."""
+
 ENTRIES = (
-    Primitive(
+    _entry(
         "shift",
         title="coordinate shifter",
         short="Shift",
@@ -36,21 +53,12 @@ ENTRIES = (
         inputs=(Port("crd", (CRD,)),),
         outputs=(Port("crd", (CRD,)),),
         params=("offset", "dim"),
-        same_kind=False,
         nesting=Nesting.MAKES,
-        role=Role.OTHER,
-        empties=Empties.POSSIBLE,
-        traversal=Traversal.CONSUMES,
         streaming=Streaming(NO_PEEKS, Takes.FIRST, Paced.BOTH),
-        arithmetic=Arithmetic.NONE,
-        memory=NO_MEMORY,
         kernels=Kernels.one("shift"),
-        observer=False,
         estimated=True,
-        flops=no_flops,
-        bytes=no_bytes,
     ),
-    Primitive(
+    _entry(
         "crdmask",
         title="coordinate mask",
         short="Mask",
@@ -59,21 +67,11 @@ ENTRIES = (
         inputs=(Port("inner", (CRD,), 1), Port("outer", (CRD,)), Port("ref", (REF,), 1)),
         outputs=(Port("inner", (CRD,), 1), Port("outer", (CRD,)), Port("ref", (REF,), 1)),
         params=(),
-        same_kind=False,
         nesting=Nesting.OPAQUE,
-        role=Role.OTHER,
-        empties=Empties.POSSIBLE,
-        traversal=Traversal.CONSUMES,
         streaming=Streaming(Peeks.at(1), Takes.AS_NEEDED, Paced.UNKNOWN),
-        arithmetic=Arithmetic.NONE,
-        memory=NO_MEMORY,
         kernels=Kernels.one("crdmask"),
-        observer=False,
-        estimated=False,
-        flops=no_flops,
-        bytes=no_bytes,
     ),
-    Primitive(
+    _entry(
         "crdhold",
         title="coordinate hold",
         short="Hold",
@@ -82,21 +80,11 @@ ENTRIES = (
         inputs=(Port("inner", (CRD,), 1), Port("outer", (CRD,))),
         outputs=(Port("inner", (CRD,), 1), Port("outer", (CRD,), 1)),
         params=(),
-        same_kind=False,
         nesting=Nesting.MAKES,
-        role=Role.OTHER,
-        empties=Empties.POSSIBLE,
-        traversal=Traversal.CONSUMES,
         streaming=Streaming(Peeks.at(1), Takes.AS_NEEDED, Paced.PUTS),
-        arithmetic=Arithmetic.NONE,
-        memory=NO_MEMORY,
         kernels=Kernels.one("crdhold"),
-        observer=False,
-        estimated=False,
-        flops=no_flops,
-        bytes=no_bytes,
     ),
-    Primitive(
+    _entry(
         "flatten",
         title="flattener",
         short="Flat",
@@ -105,18 +93,8 @@ ENTRIES = (
         inputs=(Port("inner", (CRD,), 1), Port("outer", (CRD,))),
         outputs=(Port("crd", (CRD,)),),
         params=("factor",),
-        same_kind=False,
         nesting=Nesting.OPAQUE,
-        role=Role.OTHER,
-        empties=Empties.POSSIBLE,
-        traversal=Traversal.CONSUMES,
         streaming=Streaming(Peeks.at(1), Takes.AS_NEEDED, Paced.PUTS),
-        arithmetic=Arithmetic.NONE,
-        memory=NO_MEMORY,
         kernels=Kernels.one("flatten"),
-        observer=False,
-        estimated=False,
-        flops=no_flops,
-        bytes=no_bytes,
     ),
 )

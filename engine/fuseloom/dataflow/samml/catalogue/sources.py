@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from fuseloom.dataflow.samml.primitive import (
     ANY,
     REF,
@@ -26,54 +28,51 @@ from fuseloom.dataflow.samml.traits import (
     Traversal,
 )
 
+_entry = partial(
+    Primitive,
+    family=Family.SOURCE,
+    params=(),
+    same_kind=False,
+    nesting=Nesting.MAKES,
+    role=Role.OTHER,
+    empties=Empties.POSSIBLE,
+    traversal=Traversal.CONSUMES,
+    arithmetic=Arithmetic.NONE,
+    memory=NO_MEMORY,
+    observer=False,
+    estimated=False,
+    flops=no_flops,
+    bytes=no_bytes,
+)
+"""An entry of this family, which says what is otherwise with it."""
+
 ENTRIES = (
-    Primitive(
+    _entry(
         "root",
         title="root",
         short="root",
-        family=Family.SOURCE,
         doc="Emits the one reference 0 with which every traversal starts.",
         inputs=(),
         outputs=(Port("ref", (REF,)),),
-        params=(),
-        same_kind=False,
-        nesting=Nesting.MAKES,
-        role=Role.OTHER,
         empties=Empties.NONE,
         traversal=Traversal.STARTS,
         streaming=Streaming(NO_PEEKS, Takes.AS_NEEDED, Paced.PUTS),
-        arithmetic=Arithmetic.NONE,
-        memory=NO_MEMORY,
         kernels=Kernels.one("root"),
-        observer=False,
         estimated=True,
-        flops=no_flops,
-        bytes=no_bytes,
     ),
-    Primitive(
+    _entry(
         "source",
         title="source",
         short="src",
-        family=Family.SOURCE,
         doc="Emits given tokens, each no earlier than its given time.",
         inputs=(),
         outputs=(Port("out", (*ANY, SIG)),),
         params=("kind",),
-        same_kind=False,
         nesting=Nesting.OPAQUE,
-        role=Role.OTHER,
-        empties=Empties.POSSIBLE,
-        traversal=Traversal.CONSUMES,
         streaming=Streaming(NO_PEEKS, Takes.AS_NEEDED, Paced.UNKNOWN),
-        arithmetic=Arithmetic.NONE,
-        memory=NO_MEMORY,
         kernels=Kernels.one("source"),
-        observer=False,
-        estimated=False,
-        flops=no_flops,
-        bytes=no_bytes,
     ),
-    Primitive(
+    _entry(
         "sink",
         title="sink",
         short="sink",
@@ -81,19 +80,8 @@ ENTRIES = (
         doc="Takes one token a cycle and forgets it.",
         inputs=(Port("in", (*ANY, SIG)),),
         outputs=(),
-        params=(),
-        same_kind=False,
-        nesting=Nesting.MAKES,
-        role=Role.OTHER,
-        empties=Empties.POSSIBLE,
-        traversal=Traversal.CONSUMES,
         streaming=Streaming(NO_PEEKS, Takes.FIRST, Paced.UNKNOWN),
-        arithmetic=Arithmetic.NONE,
-        memory=NO_MEMORY,
         kernels=Kernels.one("sink"),
         observer=True,
-        estimated=False,
-        flops=no_flops,
-        bytes=no_bytes,
     ),
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from fuseloom.dataflow.samml.primitive import (
     REF,
     VAL,
@@ -29,8 +31,23 @@ from fuseloom.dataflow.samml.traits import (
     Traversal,
 )
 
+_entry = partial(
+    Primitive,
+    same_kind=False,
+    nesting=Nesting.MAKES,
+    role=Role.OTHER,
+    empties=Empties.POSSIBLE,
+    traversal=Traversal.CONSUMES,
+    streaming=Streaming(NO_PEEKS, Takes.FIRST, Paced.BOTH),
+    memory=NO_MEMORY,
+    observer=False,
+    estimated=True,
+    bytes=no_bytes,
+)
+"""An entry of this family, which says what is otherwise with it."""
+
 ENTRIES = (
-    Primitive(
+    _entry(
         "array",
         title="value load",
         short="Val",
@@ -39,12 +56,6 @@ ENTRIES = (
         inputs=(Port("ref", (REF,)),),
         outputs=(Port("val", (VAL,)),),
         params=("tensor",),
-        same_kind=False,
-        nesting=Nesting.MAKES,
-        role=Role.OTHER,
-        empties=Empties.POSSIBLE,
-        traversal=Traversal.CONSUMES,
-        streaming=Streaming(NO_PEEKS, Takes.FIRST, Paced.BOTH),
         arithmetic=Arithmetic.LOAD,
         memory=MemoryTraits(
             reads=(ArrayRead(Stored.VALUES, 1, behind=False),),
@@ -53,12 +64,10 @@ ENTRIES = (
             port=None,
         ),
         kernels=Kernels(plain="array", tiles="tile_array", guided=None, table=None),
-        observer=False,
-        estimated=True,
         flops=no_flops,
         bytes=lambda taken, made, fibers: WORD * taken[0],
     ),
-    Primitive(
+    _entry(
         "binary",
         title="binary ALU",
         short="ALU",
@@ -68,21 +77,12 @@ ENTRIES = (
         inputs=(Port("a", (VAL,)), Port("b", (VAL,))),
         outputs=(Port("val", (VAL,)),),
         params=("fn",),
-        same_kind=False,
-        nesting=Nesting.MAKES,
-        role=Role.OTHER,
-        empties=Empties.POSSIBLE,
-        traversal=Traversal.CONSUMES,
         streaming=Streaming(NO_PEEKS, Takes.IN_ORDER, Paced.BOTH),
         arithmetic=Arithmetic.BINARY,
-        memory=NO_MEMORY,
         kernels=Kernels(plain="binary", tiles="tile_binary", guided=None, table=None),
-        observer=False,
-        estimated=True,
         flops=lambda taken, made: made,
-        bytes=no_bytes,
     ),
-    Primitive(
+    _entry(
         "unary",
         title="unary ALU",
         short="ALU",
@@ -91,21 +91,11 @@ ENTRIES = (
         inputs=(Port("val", (VAL,)),),
         outputs=(Port("val", (VAL,)),),
         params=("fn", "scalar"),
-        same_kind=False,
-        nesting=Nesting.MAKES,
-        role=Role.OTHER,
-        empties=Empties.POSSIBLE,
-        traversal=Traversal.CONSUMES,
-        streaming=Streaming(NO_PEEKS, Takes.FIRST, Paced.BOTH),
         arithmetic=Arithmetic.UNARY,
-        memory=NO_MEMORY,
         kernels=Kernels(plain="unary", tiles="tile_unary", guided=None, table=None),
-        observer=False,
-        estimated=True,
         flops=lambda taken, made: made,
-        bytes=no_bytes,
     ),
-    Primitive(
+    _entry(
         "tilefold",
         title="tile folder",
         short="Fold",
@@ -114,18 +104,8 @@ ENTRIES = (
         inputs=(Port("val", (VAL,)),),
         outputs=(Port("val", (VAL,)),),
         params=("fn", "tile", "block"),
-        same_kind=False,
-        nesting=Nesting.MAKES,
-        role=Role.OTHER,
-        empties=Empties.POSSIBLE,
-        traversal=Traversal.CONSUMES,
-        streaming=Streaming(NO_PEEKS, Takes.FIRST, Paced.BOTH),
         arithmetic=Arithmetic.TILE_FOLD,
-        memory=NO_MEMORY,
         kernels=Kernels(plain=None, tiles="tile_unary", guided=None, table=None),
-        observer=False,
-        estimated=True,
         flops=lambda taken, made: taken[0],
-        bytes=no_bytes,
     ),
 )

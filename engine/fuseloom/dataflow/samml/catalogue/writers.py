@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from fuseloom.dataflow.samml.primitive import (
     CRD,
     VAL,
@@ -26,23 +28,31 @@ from fuseloom.dataflow.samml.traits import (
     Traversal,
 )
 
+_entry = partial(
+    Primitive,
+    family=Family.WRITE,
+    same_kind=False,
+    nesting=Nesting.MAKES,
+    role=Role.OTHER,
+    empties=Empties.POSSIBLE,
+    traversal=Traversal.CONSUMES,
+    streaming=Streaming(NO_PEEKS, Takes.FIRST, Paced.UNKNOWN),
+    arithmetic=Arithmetic.NONE,
+    observer=False,
+    estimated=True,
+    flops=no_flops,
+)
+"""An entry of this family, which says what is otherwise with it."""
+
 ENTRIES = (
-    Primitive(
+    _entry(
         "crdwrite",
         title="level writer",
         short="LW",
-        family=Family.WRITE,
         doc="Writes one level: coordinates and segments.",
         inputs=(Port("crd", (CRD,)),),
         outputs=(),
         params=("tensor", "level"),
-        same_kind=False,
-        nesting=Nesting.MAKES,
-        role=Role.OTHER,
-        empties=Empties.POSSIBLE,
-        traversal=Traversal.CONSUMES,
-        streaming=Streaming(NO_PEEKS, Takes.FIRST, Paced.UNKNOWN),
-        arithmetic=Arithmetic.NONE,
         memory=MemoryTraits(
             reads=(),
             writes=(Stored.COORDINATES, Stored.SEGMENTS),
@@ -50,34 +60,20 @@ ENTRIES = (
             port=None,
         ),
         kernels=Kernels.one("crdwrite"),
-        observer=False,
-        estimated=True,
-        flops=no_flops,
         bytes=lambda taken, made, fibers: WORD * taken[0] + WORD * (fibers + 1),
     ),
-    Primitive(
+    _entry(
         "valwrite",
         title="values writer",
         short="VW",
-        family=Family.WRITE,
         doc="Writes the value array.",
         inputs=(Port("val", (VAL,)),),
         outputs=(),
         params=("tensor",),
-        same_kind=False,
-        nesting=Nesting.MAKES,
-        role=Role.OTHER,
-        empties=Empties.POSSIBLE,
-        traversal=Traversal.CONSUMES,
-        streaming=Streaming(NO_PEEKS, Takes.FIRST, Paced.UNKNOWN),
-        arithmetic=Arithmetic.NONE,
         memory=MemoryTraits(
             reads=(), writes=(Stored.VALUES,), stalled="stalling_valwrite", port=None
         ),
         kernels=Kernels(plain="valwrite", tiles="tile_valwrite", guided=None, table=None),
-        observer=False,
-        estimated=True,
-        flops=no_flops,
         bytes=lambda taken, made, fibers: WORD * taken[0],
     ),
 )
