@@ -240,15 +240,17 @@ def test_a_new_primitive_needs_those_places_only(copy: Path) -> None:
 
 @pytest.mark.parametrize("left_out", required_fields())
 def test_an_entry_without_a_trait_cannot_be_imported(left_out: str, tmp_path: Path) -> None:
+    """Neither the entry nor its family says what it is."""
     path = tmp_path / f"{FAMILY}.py"
-    entry, gone = re.subn(rf"^        {left_out}=.*\n", "", ENTRY, flags=re.MULTILINE)
-    assert gone == 1
+    entry, own = re.subn(rf"^        {left_out}=.*\n", "", ENTRY, flags=re.MULTILINE)
     text = (ROOT / places()[0]).read_text(encoding="utf-8")
+    text, common = re.subn(rf"^    {left_out}=.*\n", "", text, flags=re.MULTILINE)
+    assert own + common >= 1
     path.write_text(with_entry(text, entry), encoding="utf-8")
     spec = importlib.util.spec_from_file_location("shaping_without", path)
     assert spec is not None
     assert spec.loader is not None
-    with pytest.raises(GraphError, match=rf"'twofold' says nothing of {left_out}\b"):
+    with pytest.raises(GraphError, match=rf"says nothing of {left_out}\b"):
         spec.loader.exec_module(importlib.util.module_from_spec(spec))
 
 
