@@ -47,6 +47,11 @@ ELSEWHERE = (
         "the trees of joins, by what they join",
     ),
     Elsewhere(
+        "fuseloom/frontends/torch/traced.py",
+        "tests/frontends/torch/test_importer.py",
+        "a protocol, no behaviour",
+    ),
+    Elsewhere(
         "fuseloom/frontends/torch/pooling.py",
         "tests/frontends/torch/test_windows.py",
         "windows that are reduced",

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fuseloom.frontends.torch import views
-from fuseloom.frontends.torch.masks import HUGE, under_mask
+from fuseloom.frontends.torch.masks import HUGE, apply_mask, masked, under_mask
 from fuseloom.frontends.torch.products import product
 from fuseloom.frontends.torch.reductions import softmax_of
+from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Value
-
-if TYPE_CHECKING:
-    from fuseloom.frontends.torch.importer import Importer
 
 
 def attention(
-    m: Importer,
+    m: Traced,
     query: Any,
     key: Any,
     value: Any,
@@ -42,13 +40,13 @@ def attention(
     if is_causal:
         kept = m.torch.ones(logits.shape[-2:]).tril()
         keep = b.feed(f"{b.node.name}_causal", kept.shape, lambda env: kept, keep=True)
-        logits = m.apply_mask(logits, keep)
+        logits = apply_mask(m, logits, keep)
     if attn_mask is not None:
         logits = _masked(m, logits, attn_mask)
     return product(m, softmax_of(m, logits, logits.rank - 1), v)
 
 
-def _for_all_heads(m: Importer, value: Value, heads: int) -> Value:
+def _for_all_heads(m: Traced, value: Value, heads: int) -> Value:
     """Each head of keys or values for several heads of queries."""
     dim = value.rank - 3
     each = heads // value.shape[dim]
@@ -57,13 +55,13 @@ def _for_all_heads(m: Importer, value: Value, heads: int) -> Value:
     )
 
 
-def _masked(m: Importer, logits: Value, mask: Any) -> Value:
+def _masked(m: Traced, logits: Value, mask: Any) -> Value:
     """Return the masked logits: a known mask removes elements, and adds to the others."""
     held = m.held(mask)
     if held is None:
         return m.builder.add(logits, m.value(mask), "biased")
     if held.dtype == m.torch.bool:
-        return m.masked(logits, mask, False, f"{mask.name}_keep")
+        return masked(m, logits, mask, False, f"{mask.name}_keep")
     if bool((held == -math.inf).any()):
         bound = -math.inf
     elif bool((held <= -HUGE).any()) and not bool((held <= -HUGE).all(-1).any()):

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fuseloom.errors import DataError
 from fuseloom.frontends.torch.indexing import held_index
 from fuseloom.frontends.torch.pooling import greatest
+from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Value
 from fuseloom.wording import counted
-
-if TYPE_CHECKING:
-    from fuseloom.frontends.torch.importer import Importer
 
 SUM, MEAN, MAX = 0, 1, 2
 """The numbers in PyTorch for the reductions of a bag's rows."""
 
 
 def embedding_bag(
-    m: Importer,
+    m: Traced,
     weight: Any,
     indices: Any,
     offsets: Any,
@@ -74,7 +72,7 @@ def embedding_bag(
     return b.contract([(made, "bk"), (table, "ko")], "bo", "rows"), None, None, None
 
 
-def _greatest(m: Importer, table: Value, chosen: Callable[[Any], Any], bags: int) -> Value:
+def _greatest(m: Traced, table: Value, chosen: Callable[[Any], Any], bags: int) -> Value:
     """The maximum of each bag, whose rows stand beside each other like those of a window."""
     bag, _, _ = chosen(m.env)
     most = int(m.torch.bincount(bag, minlength=bags).max()) if bag.numel() else 0
@@ -100,7 +98,7 @@ def _greatest(m: Importer, table: Value, chosen: Callable[[Any], Any], bags: int
 
 
 def inner_bag(
-    m: Importer, weight: Any, indices: Any, offsets: Any, padding_idx: int = -1, **given: Any
+    m: Traced, weight: Any, indices: Any, offsets: Any, padding_idx: int = -1, **given: Any
 ) -> tuple[Any, ...]:
     """Return the results of the inner ``embedding_bag``: here -1 is no row, not the last."""
     padding = None if padding_idx < 0 else padding_idx

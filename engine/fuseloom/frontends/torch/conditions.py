@@ -9,19 +9,17 @@ import math
 import operator
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fuseloom.frontends.algebra.conditions import combined, compared, not_
 from fuseloom.frontends.algebra.expressions import Node, Num
 from fuseloom.frontends.torch.elementwise import compute, handler_of
 from fuseloom.frontends.torch.nodes import op_name, shape_of
+from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Value
 
-if TYPE_CHECKING:
-    from fuseloom.frontends.torch.importer import Importer
 
-
-def beyond(m: Importer, node: Any) -> bool | None:
+def beyond(m: Traced, node: Any) -> bool | None:
     """Return the constant result of comparing finite values with an infinite number; else None."""
     told = op_name(node)
     x, other = (*node.args, None)[:2]
@@ -48,14 +46,14 @@ COMPARISONS: dict[str, Callable[[float, float], bool]] = {
 def settled(handler: Callable[..., Value]) -> Callable[..., Value]:
     """A comparison, which infinite numbers settle for all values."""
 
-    def either_way(m: Importer, x: Any, other: Any) -> Value:
+    def either_way(m: Traced, x: Any, other: Any) -> Value:
         told = beyond(m, m.builder.node)
         return handler(m, x, other) if told is None else everywhere(m, told)
 
     return either_way
 
 
-def everywhere(m: Importer, holds: bool) -> Value:
+def everywhere(m: Traced, holds: bool) -> Value:
     """A condition that holds everywhere, or nowhere."""
     b = m.builder
     return b.aligned([b.constant(float(holds))], shape_of(b.node))[0]
@@ -68,7 +66,7 @@ def comparison(predicate: str) -> Callable[..., Value]:
     return settled(handler_of(of))
 
 
-def _bits(m: Importer, x: Any) -> Value:
+def _bits(m: Traced, x: Any) -> Value:
     """A condition, or whether numbers differ from 0."""
     value = m.value(x)
     if isinstance(x, bool | int | float) or x.meta["val"].dtype == m.torch.bool:
@@ -84,23 +82,23 @@ def holds(x: Node) -> Node:
 def both(name: str) -> Callable[..., Value]:
     """Two conditions as one."""
 
-    def handler(m: Importer, x: Any, other: Any) -> Value:
+    def handler(m: Traced, x: Any, other: Any) -> Value:
         return compute(m.builder, partial(combined, name), _bits(m, x), _bits(m, other))
 
     return handler
 
 
-def is_finite(m: Importer, x: Any) -> Value:
+def is_finite(m: Traced, x: Any) -> Value:
     m.builder.unmasked(m.value(x), "isfinite")
     return everywhere(m, True)
 
 
-def finite(m: Importer, x: Any, nan: Any = 0, posinf: Any = None, neginf: Any = None) -> Value:
+def finite(m: Traced, x: Any, nan: Any = 0, posinf: Any = None, neginf: Any = None) -> Value:
     """Return the value itself: computed and given values are already numbers."""
     return m.builder.unmasked(m.value(x), "nan_to_num")
 
 
-def fails(m: Importer, x: Any) -> Value:
+def fails(m: Traced, x: Any) -> Value:
     return compute(m.builder, not_, _bits(m, x))
 
 

@@ -5,21 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fuseloom.frontends.algebra.powers import power
 from fuseloom.frontends.torch import views
 from fuseloom.frontends.torch.builder import broadcast_shape
 from fuseloom.frontends.torch.elementwise import compute
 from fuseloom.frontends.torch.reductions import dims_of, kept
+from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Value
 from fuseloom.program import Op
 
-if TYPE_CHECKING:
-    from fuseloom.frontends.torch.importer import Importer
 
-
-def norm_of(m: Importer, value: Value, dims: Sequence[int], order: float) -> Value:
+def norm_of(m: Traced, value: Value, dims: Sequence[int], order: float) -> Value:
     """The norm of a positive order, or 0, over some dimensions, which stay with size 1."""
     b = m.builder
     if order < 0:
@@ -37,7 +35,7 @@ def norm_of(m: Importer, value: Value, dims: Sequence[int], order: float) -> Val
 
 
 def vector_norm(
-    m: Importer, x: Any, ord: float = 2, dim: Any = None, keepdim: bool = False, dtype: Any = None
+    m: Traced, x: Any, ord: float = 2, dim: Any = None, keepdim: bool = False, dtype: Any = None
 ) -> Value:
     value = m.builder.unmasked(m.value(x), "a norm")
     dims = dims_of(value, dim)
@@ -45,13 +43,13 @@ def vector_norm(
 
 
 def norm(
-    m: Importer, x: Any, p: Any = 2, dim: Any = None, keepdim: bool = False, dtype: Any = None
+    m: Traced, x: Any, p: Any = 2, dim: Any = None, keepdim: bool = False, dtype: Any = None
 ) -> Value:
     return vector_norm(m, x, 2 if p is None else p, dim, keepdim)
 
 
 def matrix_norm(
-    m: Importer,
+    m: Traced,
     x: Any,
     ord: Any = "fro",
     dim: Sequence[int] = (-2, -1),
@@ -76,7 +74,7 @@ def matrix_norm(
 
 
 def any_norm(
-    m: Importer, x: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, dtype: Any = None
+    m: Traced, x: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, dtype: Any = None
 ) -> Value:
     """``linalg.norm``: of vectors, or of matrices where two dimensions are meant."""
     rank = m.value(x).rank
@@ -90,7 +88,7 @@ def _without(value: Value, dim: int) -> Value:
     return kept(value, [dim], keepdim=False)
 
 
-def cosine_similarity(m: Importer, x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Value:
+def cosine_similarity(m: Traced, x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Value:
     """``x y / (max(|x|, eps) max(|y|, eps))``"""
     b = m.builder
     first, second = (b.unmasked(m.value(x), "a similarity") for x in (x1, x2))
@@ -107,7 +105,7 @@ def cosine_similarity(m: Importer, x1: Any, x2: Any, dim: int = 1, eps: float = 
     return _without(b.div(total, below), dim)
 
 
-def cdist(m: Importer, x1: Any, x2: Any, p: float = 2, compute_mode: int | None = None) -> Value:
+def cdist(m: Traced, x1: Any, x2: Any, p: float = 2, compute_mode: int | None = None) -> Value:
     """The distance of each row of one matrix from each row of another."""
     b = m.builder
     first, second = (b.unmasked(m.value(x), "a distance") for x in (x1, x2))
@@ -124,7 +122,7 @@ def cdist(m: Importer, x1: Any, x2: Any, p: float = 2, compute_mode: int | None 
 
 
 def pairwise_distance(
-    m: Importer, x1: Any, x2: Any, p: float = 2, eps: float = 1e-6, keepdim: bool = False
+    m: Traced, x1: Any, x2: Any, p: float = 2, eps: float = 1e-6, keepdim: bool = False
 ) -> Value:
     """``|x1 - x2 + eps|`` of each row."""
     b = m.builder
@@ -134,7 +132,7 @@ def pairwise_distance(
     return kept(norm_of(m, difference, [last], float(p)), [last], keepdim)
 
 
-def pdist(m: Importer, x: Any, p: float = 2) -> Value:
+def pdist(m: Traced, x: Any, p: float = 2) -> Value:
     """The distance of each row from each later one."""
     b, value = m.builder, m.builder.unmasked(m.value(x), "a distance")
     pairs = list(combinations(range(value.shape[0]), 2))

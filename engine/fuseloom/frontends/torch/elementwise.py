@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial, reduce, wraps
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from fuseloom.frontends.algebra.conditions import SELECT, is_condition, lowered, selected
 from fuseloom.frontends.algebra.evaluation import keeps_zero
@@ -23,11 +23,9 @@ from fuseloom.frontends.algebra.expressions import (
 )
 from fuseloom.frontends.torch.builder import TorchBuilder
 from fuseloom.frontends.torch.nodes import shape_of
+from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Support, Value
 from fuseloom.program import Op
-
-if TYPE_CHECKING:
-    from fuseloom.frontends.torch.importer import Importer
 
 _PARTS = {Op.ADD: "sum", Op.SUB: "difference"}
 
@@ -156,7 +154,7 @@ def handler_of(function: Callable[..., Node]) -> Callable[..., Value]:
     parameters = signature.parameters.values()
     trees = {p.name for p in parameters if str(p.annotation).startswith("Node")}
 
-    def handler(m: Importer, *args: Any, **named: Any) -> Value:
+    def handler(m: Traced, *args: Any, **named: Any) -> Value:
         given = signature.bind(*args, **named)
         given.apply_defaults()
         chosen = {n: x for n, x in given.arguments.items() if n in trees and x is not None}
@@ -179,7 +177,7 @@ def handler_of(function: Callable[..., Node]) -> Callable[..., Value]:
     return cast(Callable[..., Value], made)
 
 
-def wide(m: Importer, value: Value) -> Value:
+def wide(m: Traced, value: Value) -> Value:
     """A result of the shape that PyTorch gives it; numbers of larger tensors have been left out."""
     shape = shape_of(m.builder.node)
     return value if value.shape == shape else m.builder.aligned([value], shape)[0]

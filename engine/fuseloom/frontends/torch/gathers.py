@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fuseloom.errors import DataError
 from fuseloom.frontends.torch import views
@@ -13,16 +13,13 @@ from fuseloom.frontends.torch.builder import LETTERS
 from fuseloom.frontends.torch.indexing import held_index, index_apart
 from fuseloom.frontends.torch.ranking import computed, gather_by, read_by
 from fuseloom.frontends.torch.selections import fixed, selection, selections_of
+from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Indices, Value
-
-if TYPE_CHECKING:
-    from fuseloom.frontends.torch.importer import Importer
-
 
 # Indices ------------------------------------------------------------------------------------------
 
 
-def vector(m: Importer, index: Any, dim: int) -> Indices | None:
+def vector(m: Traced, index: Any, dim: int) -> Indices | None:
     """An index as a vector along a dimension; None if it differs along another one."""
     torch, name = m.torch, index.name
 
@@ -50,7 +47,7 @@ def vector(m: Importer, index: Any, dim: int) -> Indices | None:
     return entries
 
 
-def chosen(m: Importer, indices: Indices, size: int, index: Any, part: str) -> Value:
+def chosen(m: Traced, indices: Indices, size: int, index: Any, part: str) -> Value:
     """The selection of a vector of entries."""
     label = f"{m.builder.node.name}_{part}"
     return selection(m.builder, m.env, indices, size, label, m.origins.get(index.name, ()))
@@ -59,7 +56,7 @@ def chosen(m: Importer, indices: Indices, size: int, index: Any, part: str) -> V
 # Gathering ----------------------------------------------------------------------------------------
 
 
-def gathered(m: Importer, value: Value, dim: int, indices: Indices, index: Any) -> Value:
+def gathered(m: Traced, value: Value, dim: int, indices: Indices, index: Any) -> Value:
     """Entry ``n`` along ``dim`` is the one that the index has at ``n``."""
     b = m.builder
     b.unmasked(value, "a part")
@@ -74,7 +71,7 @@ def gathered(m: Importer, value: Value, dim: int, indices: Indices, index: Any) 
     return replace(result, support=value.support)
 
 
-def index_select(m: Importer, x: Any, dim: int, index: Any) -> Value:
+def index_select(m: Traced, x: Any, dim: int, index: Any) -> Value:
     value = m.value(x)
     if computed(m, index):
         return read_by(m, value, [(m.builder.axis(dim, value.rank), index)])
@@ -83,7 +80,7 @@ def index_select(m: Importer, x: Any, dim: int, index: Any) -> Value:
     return gathered(m, value, m.builder.axis(dim, value.rank), indices, index)
 
 
-def gather(m: Importer, x: Any, dim: int, index: Any, sparse_grad: bool = False) -> Value:
+def gather(m: Traced, x: Any, dim: int, index: Any, sparse_grad: bool = False) -> Value:
     """``out[i,j] = x[index[i,j], j]`` along dimension 0."""
     b, value = m.builder, m.value(x)
     if computed(m, index):
@@ -110,7 +107,7 @@ def gather(m: Importer, x: Any, dim: int, index: Any, sparse_grad: bool = False)
     return replace(result, support=value.support)
 
 
-def index(m: Importer, x: Any, indices: Sequence[Any]) -> Value:
+def index(m: Traced, x: Any, indices: Sequence[Any]) -> Value:
     """``x[:, index]``, with one index of any shape or several that broadcast, side by side."""
     b, value = m.builder, m.value(x)
     given = [(d, i) for d, i in enumerate(indices) if i is not None]
@@ -155,7 +152,7 @@ def _broadcast(name: str, shape: tuple[int, ...]) -> Indices:
 
 
 def repeat_interleave(
-    m: Importer, x: Any, repeats: Any, dim: int | None = None, output_size: int | None = None
+    m: Traced, x: Any, repeats: Any, dim: int | None = None, output_size: int | None = None
 ) -> Value:
     """Each entry along a dimension as often as known numbers say."""
     b, value = m.builder, m.value(x)
@@ -173,7 +170,7 @@ def repeat_interleave(
     return gathered(m, value, dim, entries, b.node if isinstance(repeats, int) else repeats)
 
 
-def repeat(m: Importer, x: Any, repeats: Sequence[int]) -> Value:
+def repeat(m: Traced, x: Any, repeats: Sequence[int]) -> Value:
     """Copies side by side: a selection, along each dimension that has more than one."""
     value = m.value(x)
     more = len(repeats) - value.rank
@@ -194,7 +191,7 @@ def repeat(m: Importer, x: Any, repeats: Sequence[int]) -> Value:
 
 
 def as_strided(
-    m: Importer, x: Any, size: Sequence[int], stride: Sequence[int], storage_offset: Any = None
+    m: Traced, x: Any, size: Sequence[int], stride: Sequence[int], storage_offset: Any = None
 ) -> Value:
     """Elements at places that strides say, of a tensor whose elements lie in order."""
     b, value, torch = m.builder, m.value(x), m.torch

@@ -29,8 +29,8 @@ from fuseloom.frontends.torch.nodes import (
     where_from,
 )
 from fuseloom.frontends.torch.uninitialised import Holes
-from fuseloom.frontends.torch.values import Feed, Support, Value
-from fuseloom.program import Format, Op, Program
+from fuseloom.frontends.torch.values import Feed, Value
+from fuseloom.program import Format, Program
 
 Handler: TypeAlias = Callable[..., Any]
 
@@ -384,35 +384,3 @@ class Importer(IntegerBounds):
             if held.numel() and bool((held == held.reshape(-1)[0]).all()):
                 return float(held.reshape(-1)[0])
         return None
-
-    def masked(self, value: Value, node: Any, removes: bool, label: str) -> Value:
-        """Fill with minus infinity where a known mask removes (or does not keep)."""
-        keep = self.derived(
-            node, label, (lambda m: m == 0) if removes else (lambda m: m != 0), keep=True
-        )
-        return self.apply_mask(value, keep)
-
-    def apply_mask(self, value: Value, keep: Value) -> Value:
-        """The value where ``keep``, a 0/1 tensor, has elements; minus infinity elsewhere."""
-        self.builder.masks = True
-        if value.support is Support.ZERO:
-            value = self.builder.filled(value)
-        result = self.builder.pointwise("masked", Op.MUL, [value, keep], Support.MASKED)
-        mask = keep
-        if value.mask is not None:
-            mask = self.builder.pointwise("keep", Op.MUL, [value.mask, keep], Support.ZERO)
-        elif value.support is Support.MASKED:
-            return result
-        return replace(result, mask=mask.expanded(result.shape))
-
-    def covers(self, value: Value, dim: int) -> bool:
-        """Return whether the mask keeps something along ``dim`` everywhere, as data then must."""
-        mask = value.mask
-        axis = None if mask is None else mask.axes[dim]
-        if mask is None or axis is None or mask.tensor not in self.builder.feeds:
-            return False
-        held = self.builder.feeds[mask.tensor].fetch(self.env)
-        if not bool(self.torch.as_tensor(held).bool().any(axis).all()):
-            return False
-        self.builder.covers.add((mask.tensor, axis))
-        return True

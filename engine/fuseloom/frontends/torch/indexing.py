@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fuseloom.frontends.torch.builder import LETTERS
 from fuseloom.frontends.torch.selections import selections_of
+from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Value
 
-if TYPE_CHECKING:
-    from fuseloom.frontends.torch.importer import Importer
 
-
-def held_index(m: Importer, index: Any) -> Any:
+def held_index(m: Traced, index: Any) -> Any:
     """The entries of an index, which must be known."""
     held = m.held(index)
     if held is None:
@@ -23,7 +21,7 @@ def held_index(m: Importer, index: Any) -> Any:
 
 
 def index_apart(
-    m: Importer, value: Value, given: Sequence[tuple[int, Any]], helds: Sequence[Any]
+    m: Traced, value: Value, given: Sequence[tuple[int, Any]], helds: Sequence[Any]
 ) -> Value:
     """``x[rows, :, columns]`` with known indices, whose places then come first, as in PyTorch."""
     b = m.builder

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fuseloom.frontends.algebra import functions
 from fuseloom.frontends.algebra.expressions import Node, Num
 from fuseloom.frontends.torch.elementwise import compute, on_stored
 from fuseloom.frontends.torch.reductions import log_softmax_of
+from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Value
 from fuseloom.program import Op
-
-if TYPE_CHECKING:
-    from fuseloom.frontends.torch.importer import Importer
 
 NONE, MEAN, SUM = 0, 1, 2
 """The numbers in PyTorch for the reductions of a loss."""
 
 
-def reduced(m: Importer, terms: Value, reduction: int) -> Value:
+def reduced(m: Traced, terms: Value, reduction: int) -> Value:
     """The terms themselves, their mean, or their sum."""
     b = m.builder
     if reduction == NONE:
@@ -34,7 +32,7 @@ def reduced(m: Importer, terms: Value, reduction: int) -> Value:
 
 
 def nll_loss(
-    m: Importer,
+    m: Traced,
     x: Any,
     target: Any,
     weight: Any = None,
@@ -44,12 +42,12 @@ def nll_loss(
     return _of_classes(m, m.value(x), target, weight, reduction, ignore_index, 0.0)
 
 
-def nll_loss_forward(m: Importer, *given: Any, **named: Any) -> Any:
+def nll_loss_forward(m: Traced, *given: Any, **named: Any) -> Any:
     return nll_loss(m, *given, **named), None
 
 
 def cross_entropy(
-    m: Importer,
+    m: Traced,
     x: Any,
     target: Any,
     weight: Any = None,
@@ -65,7 +63,7 @@ def cross_entropy(
 
 
 def _of_classes(
-    m: Importer,
+    m: Traced,
     logarithms: Value,
     target: Any,
     weight: Any,
@@ -108,12 +106,12 @@ def _of_classes(
     return b.contract([(made, names), (b.stored_dims(logarithms), names)], out, "loss")
 
 
-def _origins(m: Importer, *nodes: Any) -> tuple[str, ...]:
+def _origins(m: Traced, *nodes: Any) -> tuple[str, ...]:
     return tuple(x for n in nodes if n is not None for x in m.origins.get(n.name, ()))
 
 
 def _of_shares(
-    m: Importer, logarithms: Value, target: Any, weight: Any, reduction: int, smoothing: float
+    m: Traced, logarithms: Value, target: Any, weight: Any, reduction: int, smoothing: float
 ) -> Value:
     """Targets that are shares of the classes."""
     b, shares = m.builder, m.value(target)
@@ -140,7 +138,7 @@ def _of_shares(
 # Yes or no ----------------------------------------------------------------------------------------
 
 
-def binary(m: Importer, x: Any, target: Any, weight: Any = None, reduction: int = MEAN) -> Value:
+def binary(m: Traced, x: Any, target: Any, weight: Any = None, reduction: int = MEAN) -> Value:
     """``-(t log x + (1 - t) log(1 - x))``, logarithms at least -100."""
 
     def terms(v: Node, t: Node) -> Node:
@@ -153,7 +151,7 @@ def binary(m: Importer, x: Any, target: Any, weight: Any = None, reduction: int 
 
 
 def binary_with_logits(
-    m: Importer,
+    m: Traced,
     x: Any,
     target: Any,
     weight: Any = None,
@@ -172,7 +170,7 @@ def binary_with_logits(
     return _weighted(m, compute(m.builder, terms, *given), weight, reduction)
 
 
-def _weighted(m: Importer, terms: Value, weight: Any, reduction: int) -> Value:
+def _weighted(m: Traced, terms: Value, weight: Any, reduction: int) -> Value:
     if weight is not None:
         terms = m.builder.mul(terms, m.value(weight), "weighted")
     return reduced(m, terms, reduction)
@@ -181,7 +179,7 @@ def _weighted(m: Importer, terms: Value, weight: Any, reduction: int) -> Value:
 # Numbers ------------------------------------------------------------------------------------------
 
 
-def huber(m: Importer, x: Any, target: Any, reduction: int = MEAN, delta: float = 1.0) -> Value:
+def huber(m: Traced, x: Any, target: Any, reduction: int = MEAN, delta: float = 1.0) -> Value:
     """With ``c = min(|x - t|, d)``: ``c (|x - t| - c / 2)``."""
 
     def terms(gap: Node) -> Node:
@@ -193,7 +191,7 @@ def huber(m: Importer, x: Any, target: Any, reduction: int = MEAN, delta: float 
     return reduced(m, compute(m.builder, terms, gap), reduction)
 
 
-def smooth_l1(m: Importer, x: Any, target: Any, reduction: int = MEAN, beta: float = 1.0) -> Value:
+def smooth_l1(m: Traced, x: Any, target: Any, reduction: int = MEAN, beta: float = 1.0) -> Value:
     b = m.builder
     if beta == 0:
         gap = b.add(m.value(x), m.value(target), "gap", Op.SUB)
@@ -206,7 +204,7 @@ TINY = 1.2e-38
 
 
 def divergence(
-    m: Importer, x: Any, target: Any, reduction: int = MEAN, log_target: bool = False
+    m: Traced, x: Any, target: Any, reduction: int = MEAN, log_target: bool = False
 ) -> Value:
     """``t (log t - x)``, or ``exp(t) (t - x)``."""
     b, value, wanted = m.builder, m.value(x), m.value(target)

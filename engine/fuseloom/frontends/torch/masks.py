@@ -9,17 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fuseloom.errors import DataError
 from fuseloom.frontends.torch.conditions import beyond
 from fuseloom.frontends.torch.elementwise import choose, wide
 from fuseloom.frontends.torch.nodes import arguments, op_name, shape_of
+from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Support, Value
 from fuseloom.frontends.torch.views import IDENTITIES
-
-if TYPE_CHECKING:
-    from fuseloom.frontends.torch.importer import Importer
+from fuseloom.program import Op
 
 HUGE = 1e4
 """A fill below minus this, right before a softmax, removes an element: its exp rounds to 0."""
@@ -30,7 +29,7 @@ VAST = 1e30
 _SOFTMAX = frozenset({"softmax", "_softmax", "log_softmax", "_log_softmax"})
 
 
-def additive_mask(m: Importer, x: Any, other: Any) -> Value | None:
+def additive_mask(m: Traced, x: Any, other: Any) -> Value | None:
     """``logits + mask`` with a known mask of 0 and minus infinity (or hugely negative)."""
     for logits, mask in ((x, other), (other, x)):
         bound = mask_bound(m, mask)
@@ -39,7 +38,7 @@ def additive_mask(m: Importer, x: Any, other: Any) -> Value | None:
     return None
 
 
-def mask_bound(m: Importer, mask: Any) -> float | None:
+def mask_bound(m: Traced, mask: Any) -> float | None:
     """Up to which number a known summand removes logits; None if it removes none."""
     held = m.held(mask)
     if held is None or not held.is_floating_point() or held.layout != m.torch.strided:
@@ -50,7 +49,7 @@ def mask_bound(m: Importer, mask: Any) -> float | None:
     return -HUGE if bool(removed.any()) and _only_softmaxes(m, removed) else None
 
 
-def under_mask(m: Importer, logits: Value, mask: Any, bound: float) -> Value:
+def under_mask(m: Traced, logits: Value, mask: Any, bound: float) -> Value:
     """Without what a known mask of numbers removes, and with what else it holds added.
 
     A program for a mask that only removes takes no other mask that adds something.
@@ -72,10 +71,10 @@ def under_mask(m: Importer, logits: Value, mask: Any, bound: float) -> Value:
 
     if adds:
         logits = m.builder.add(logits, m.derived(mask, f"{mask.name}_added", added), "biased")
-    return m.apply_mask(logits, m.derived(mask, f"{mask.name}_keep", kept, keep=True))
+    return apply_mask(m, logits, m.derived(mask, f"{mask.name}_keep", kept, keep=True))
 
 
-def _only_softmaxes(m: Importer, removed: Any) -> bool:
+def _only_softmaxes(m: Traced, removed: Any) -> bool:
     """Return whether hugely negative logits may count as removed.
 
     The traced node must go to softmaxes only (through what changes nothing), and each of their
@@ -97,22 +96,22 @@ def _only_softmaxes(m: Importer, removed: Any) -> bool:
     return found
 
 
-def masked_fill(m: Importer, x: Any, mask: Any, value: Any) -> Value:
+def masked_fill(m: Traced, x: Any, mask: Any, value: Any) -> Value:
     """Minus infinity: masked logits.  A finite number c: ``x keep + c (1 - keep)``."""
     return _choose(m, mask, value, x)
 
 
-def where(m: Importer, condition: Any, x: Any, other: Any) -> Value:
+def where(m: Traced, condition: Any, x: Any, other: Any) -> Value:
     return _choose(m, condition, x, other)
 
 
-def fill_rows(m: Importer, x: Any, mask: Any, value: Any) -> Value:
+def fill_rows(m: Traced, x: Any, mask: Any, value: Any) -> Value:
     """``x[mask] = value`` with a mask of the leading dimensions."""
     rank = len(m.builder.node.meta["val"].shape)
     return _choose(m, mask, value, x, rank - mask.meta["val"].dim())
 
 
-def _choose(m: Importer, condition: Any, yes: Any, no: Any, rest: int = 0) -> Value:
+def _choose(m: Traced, condition: Any, yes: Any, no: Any, rest: int = 0) -> Value:
     """``yes`` where the condition holds, ``no`` elsewhere.
 
     ``rest`` is how many more dimensions they have, behind those of the condition.
@@ -130,7 +129,7 @@ def _choose(m: Importer, condition: Any, yes: Any, no: Any, rest: int = 0) -> Va
             continue
         removed = (held != 0) if removes else (held == 0)
         if number == -math.inf or (number <= -HUGE and _only_softmaxes(m, removed)):
-            return wide(m, m.masked(m.value(other), condition, removes, _label(condition)))
+            return wide(m, masked(m, m.value(other), condition, removes, _label(condition)))
     parts = []
     apart = held.numel() > 1 and any(_may_be_undefined(given) for given in (yes, no))
     for given, holds in ((yes, True), (no, False)):
@@ -161,7 +160,7 @@ def _holding(holds: bool, rest: int) -> Callable[[Any], Any]:
     return lambda t: ((t != 0) == holds).reshape([*t.shape, *[1] * rest])
 
 
-def _told(m: Importer, condition: Any) -> bool | None:
+def _told(m: Traced, condition: Any) -> bool | None:
     """Return the constant result of a condition on finite values; None if it depends on them."""
     if (number := m.number(condition)) is not None:
         return bool(number)
@@ -214,7 +213,7 @@ def vast(number: float) -> float:
     return number if math.isfinite(number) else math.copysign(VAST, number)
 
 
-def _computed_choice(m: Importer, condition: Value, yes: Any, no: Any) -> Value:
+def _computed_choice(m: Traced, condition: Value, yes: Any, no: Any) -> Value:
     """A choice by a condition that is computed.
 
     Infinity, which is chosen so that a softmax or an order leaves something out, is a large number.
@@ -234,7 +233,7 @@ def _label(condition: Any) -> str:
 def triangle(lower: bool) -> Callable[..., Value]:
     """``tril`` or ``triu`` of a computed matrix: times a triangle of ones."""
 
-    def handler(m: Importer, x: Any, diagonal: int = 0) -> Value:
+    def handler(m: Traced, x: Any, diagonal: int = 0) -> Value:
         value = m.value(x)
         rows, columns = value.shape[-2:]
         ones = m.torch.ones(rows, columns)
@@ -245,6 +244,41 @@ def triangle(lower: bool) -> Callable[..., Value]:
         return m.builder.mul(value, part)
 
     return handler
+
+
+def masked(m: Traced, value: Value, node: Any, removes: bool, label: str) -> Value:
+    """Fill with minus infinity where a known mask removes (or does not keep)."""
+    keep = m.derived(
+        node, label, (lambda mask: mask == 0) if removes else (lambda mask: mask != 0), keep=True
+    )
+    return apply_mask(m, value, keep)
+
+
+def apply_mask(m: Traced, value: Value, keep: Value) -> Value:
+    """The value where ``keep``, a 0/1 tensor, has elements; minus infinity elsewhere."""
+    m.builder.masks = True
+    if value.support is Support.ZERO:
+        value = m.builder.filled(value)
+    result = m.builder.pointwise("masked", Op.MUL, [value, keep], Support.MASKED)
+    mask = keep
+    if value.mask is not None:
+        mask = m.builder.pointwise("keep", Op.MUL, [value.mask, keep], Support.ZERO)
+    elif value.support is Support.MASKED:
+        return result
+    return replace(result, mask=mask.expanded(result.shape))
+
+
+def covers(m: Traced, value: Value, dim: int) -> bool:
+    """Return whether the mask keeps something along ``dim`` everywhere, as data then must."""
+    mask = value.mask
+    axis = None if mask is None else mask.axes[dim]
+    if mask is None or axis is None or mask.tensor not in m.builder.feeds:
+        return False
+    held = m.builder.feeds[mask.tensor].fetch(m.env)
+    if not bool(m.torch.as_tensor(held).bool().any(axis).all()):
+        return False
+    m.builder.covers.add((mask.tensor, axis))
+    return True
 
 
 HANDLERS: dict[str, Callable[..., Any]] = {

@@ -9,17 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fuseloom.frontends.torch import views
 from fuseloom.frontends.torch.builder import LETTERS
+from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Support, Value
 
-if TYPE_CHECKING:
-    from fuseloom.frontends.torch.importer import Importer
 
-
-def along(m: Importer, value: Value, dim: int, matrix: Any, part: str) -> Value:
+def along(m: Traced, value: Value, dim: int, matrix: Any, part: str) -> Value:
     """The matrix, outputs x inputs, times the value along a dimension."""
     b = m.builder
     value = b.stored_dims(b.unmasked(value, "a part"), [dim])
@@ -31,7 +29,7 @@ def along(m: Importer, value: Value, dim: int, matrix: Any, part: str) -> Value:
     return replace(result, support=Support.FULL) if whole else result
 
 
-def chosen(m: Importer, value: Value, dim: int, indices: Sequence[int], part: str) -> Value:
+def chosen(m: Traced, value: Value, dim: int, indices: Sequence[int], part: str) -> Value:
     """Element ``n`` along a dimension is element ``indices[n]``."""
     if list(indices) == list(range(value.shape[dim])):
         return value
@@ -39,9 +37,7 @@ def chosen(m: Importer, value: Value, dim: int, indices: Sequence[int], part: st
     return views.selected(m.builder, value, dim, lambda env: held, len(held), part)
 
 
-def pad(
-    m: Importer, x: Any, pad: Sequence[int], mode: str = "constant", value: Any = None
-) -> Value:
+def pad(m: Traced, x: Any, pad: Sequence[int], mode: str = "constant", value: Any = None) -> Value:
     """Zeros, a number, or elements of the tensor around it."""
     b, made = m.builder, m.builder.unmasked(m.value(x), "padding")
     number = 0.0 if value is None else float(value)
@@ -73,20 +69,20 @@ def pad(
 
 
 def padded_by(mode: str) -> Callable[..., Value]:
-    def handler(m: Importer, x: Any, padding: Sequence[int]) -> Value:
+    def handler(m: Traced, x: Any, padding: Sequence[int]) -> Value:
         return pad(m, x, padding, mode)
 
     return handler
 
 
-def flip(m: Importer, x: Any, dims: Sequence[int]) -> Value:
+def flip(m: Traced, x: Any, dims: Sequence[int]) -> Value:
     value = m.value(x)
     for dim in (m.builder.axis(d, value.rank) for d in dims):
         value = chosen(m, value, dim, range(value.shape[dim])[::-1], "turned")
     return value
 
 
-def roll(m: Importer, x: Any, shifts: Any, dims: Any = ()) -> Value:
+def roll(m: Traced, x: Any, shifts: Any, dims: Any = ()) -> Value:
     value = m.value(x)
     shifts = [shifts] if isinstance(shifts, int) else list(shifts)
     dims = [dims] if isinstance(dims, int) else list(dims)
@@ -100,7 +96,7 @@ def roll(m: Importer, x: Any, shifts: Any, dims: Any = ()) -> Value:
     return value if value.shape == shape else views.moved(m.builder, value, shape)
 
 
-def upsampled(m: Importer, input: Any = None, x: Any = None, **_: Any) -> Value:
+def upsampled(m: Traced, input: Any = None, x: Any = None, **_: Any) -> Value:
     """Interpolation, which is linear along each dimension.
 
     PyTorch itself gives the matrix of a dimension: what it makes of the unit vectors along it.
@@ -138,7 +134,7 @@ def _along_one(given: dict[str, Any], n: int, size: int, count: int) -> dict[str
     return made
 
 
-def cumulative(m: Importer, x: Any, dim: int, dtype: Any = None) -> Value:
+def cumulative(m: Traced, x: Any, dim: int, dtype: Any = None) -> Value:
     """A running sum: the product with a triangle of ones."""
     value = m.value(x)
     if value.rank == 0:
@@ -147,7 +143,7 @@ def cumulative(m: Importer, x: Any, dim: int, dtype: Any = None) -> Value:
     return along(m, value, dim, m.torch.ones(value.shape[dim], value.shape[dim]).tril(), "running")
 
 
-def running_product(m: Importer, x: Any, dim: int, dtype: Any = None) -> Value:
+def running_product(m: Traced, x: Any, dim: int, dtype: Any = None) -> Value:
     """A product of each element with those before it, in steps of twice as many."""
     b, value = m.builder, m.builder.unmasked(m.value(x), "a running product")
     if value.rank == 0:
@@ -170,7 +166,7 @@ def _held(tensor: Any) -> Callable[[Any], Any]:
 
 
 def diff(
-    m: Importer, x: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None
+    m: Traced, x: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None
 ) -> Value:
     """Each element less the one before it: a product with 1 and -1 beside each other."""
     value = m.value(x)
@@ -182,14 +178,14 @@ def diff(
     return along(m, value, dim, m.torch.eye(value.shape[dim]).diff(n, 0), "steps")
 
 
-def diagonal(m: Importer, x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Value:
+def diagonal(m: Traced, x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Value:
     """Elements at equal places of two dimensions, as the last one."""
     value = m.value(x)
     first, second = (m.builder.axis(d, value.rank) for d in (dim1, dim2))
     return diagonal_of(m, value, first, second, offset)
 
 
-def diagonal_of(m: Importer, value: Value, first: int, second: int, offset: int = 0) -> Value:
+def diagonal_of(m: Traced, value: Value, first: int, second: int, offset: int = 0) -> Value:
     """The product with a tensor that has one element per place of the diagonal, summed."""
     b = m.builder
     rows, columns = value.shape[first], value.shape[second]
@@ -207,7 +203,7 @@ def diagonal_of(m: Importer, value: Value, first: int, second: int, offset: int 
     return replace(result, support=value.support)
 
 
-def trace(m: Importer, x: Any) -> Value:
+def trace(m: Traced, x: Any) -> Value:
     line = diagonal(m, x)
     return m.builder.contract([(line, "o")], "", "total")
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fuseloom.frontends.torch.elementwise import on_stored
 from fuseloom.frontends.torch.moves import along
 from fuseloom.frontends.torch.reductions import mean_of
+from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Value
 from fuseloom.program import Op
 
-if TYPE_CHECKING:
-    from fuseloom.frontends.torch.importer import Importer
 
-
-def _normalised(m: Importer, centred: Value, spread: Value, eps: float) -> Value:
+def _normalised(m: Traced, centred: Value, spread: Value, eps: float) -> Value:
     """``centred / sqrt(spread + eps)``; where nothing is stored, all is 0 and stays so."""
     b = m.builder
     scale = on_stored(b, spread, lambda v: b.apply(Op.RSQRT, b.shift(v, eps)))
@@ -27,7 +25,7 @@ Average = Callable[[Value, str], Value]
 """A mean of a value, broadcast to its shape, with what to name it."""
 
 
-def _standard(m: Importer, value: Value, average: Average, eps: float) -> Value:
+def _standard(m: Traced, value: Value, average: Average, eps: float) -> Value:
     """Less its average, over the root of the average of the squares of that."""
     b = m.builder
     centred = b.add(value, average(value, "means"), "centred", Op.SUB)
@@ -35,12 +33,12 @@ def _standard(m: Importer, value: Value, average: Average, eps: float) -> Value:
     return _normalised(m, centred, spread, eps)
 
 
-def _over_dims(m: Importer, value: Value, dims: Sequence[int], eps: float) -> Value:
+def _over_dims(m: Traced, value: Value, dims: Sequence[int], eps: float) -> Value:
     value = m.builder.stored_dims(value, dims)
     return _standard(m, value, lambda given, _: mean_of(m, given, dims), eps)
 
 
-def _affine(m: Importer, value: Value, weight: Value | None, bias: Value | None) -> Value:
+def _affine(m: Traced, value: Value, weight: Value | None, bias: Value | None) -> Value:
     if weight is not None:
         value = m.builder.mul(value, weight, "weighted")
     if bias is not None:
@@ -48,12 +46,12 @@ def _affine(m: Importer, value: Value, weight: Value | None, bias: Value | None)
     return value
 
 
-def _given(m: Importer, *nodes: Any) -> list[Value | None]:
+def _given(m: Traced, *nodes: Any) -> list[Value | None]:
     return [None if node is None else m.value(node) for node in nodes]
 
 
 def layer_norm(
-    m: Importer,
+    m: Traced,
     input: Any,
     normalized_shape: Sequence[int],
     weight: Any = None,
@@ -67,7 +65,7 @@ def layer_norm(
 
 
 def rms_norm(
-    m: Importer,
+    m: Traced,
     input: Any,
     normalized_shape: Sequence[int],
     weight: Any = None,
@@ -80,7 +78,7 @@ def rms_norm(
     return _affine(m, _normalised(m, value, spread, eps), *_given(m, weight, None))
 
 
-def per_channel(m: Importer, node: Any, value: Value) -> Value | None:
+def per_channel(m: Traced, node: Any, value: Value) -> Value | None:
     """A vector of one number per channel, dimension 1, broadcast to the shape of the value."""
     if node is None:
         return None
@@ -90,7 +88,7 @@ def per_channel(m: Importer, node: Any, value: Value) -> Value | None:
 
 
 def batch_norm(
-    m: Importer,
+    m: Traced,
     input: Any,
     weight: Any,
     bias: Any,
@@ -135,7 +133,7 @@ def batch_norm(
 
 
 def batch_norm_only(
-    m: Importer,
+    m: Traced,
     input: Any,
     weight: Any,
     bias: Any,
@@ -150,13 +148,13 @@ def batch_norm_only(
 
 
 def native_layer_norm(
-    m: Importer, input: Any, normalized_shape: Sequence[int], weight: Any, bias: Any, eps: float
+    m: Traced, input: Any, normalized_shape: Sequence[int], weight: Any, bias: Any, eps: float
 ) -> Any:
     return layer_norm(m, input, normalized_shape, weight, bias, eps), None, None
 
 
 def _over(
-    m: Importer, value: Value, dims: Sequence[int], eps: float, weight: Any, bias: Any
+    m: Traced, value: Value, dims: Sequence[int], eps: float, weight: Any, bias: Any
 ) -> Value:
     """Normalised by the mean and variance over some dimensions, then scaled per channel."""
     normal = _over_dims(m, value, dims, eps)
@@ -164,7 +162,7 @@ def _over(
 
 
 def group_norm(
-    m: Importer,
+    m: Traced,
     input: Any,
     num_groups: int,
     weight: Any = None,
@@ -193,13 +191,13 @@ def group_norm(
 
 
 def native_group_norm(
-    m: Importer, input: Any, weight: Any, bias: Any, group: int, eps: float, **_: Any
+    m: Traced, input: Any, weight: Any, bias: Any, group: int, eps: float, **_: Any
 ) -> Any:
     return group_norm(m, input, group, weight, bias, eps), None, None
 
 
 def instance_norm(
-    m: Importer,
+    m: Traced,
     input: Any,
     weight: Any,
     bias: Any,

@@ -5,24 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fuseloom.frontends.algebra import functions
 from fuseloom.frontends.algebra.expressions import Node, div, largest, made, mul, smallest
 from fuseloom.frontends.algebra.powers import power
 from fuseloom.frontends.torch.elementwise import compute, handler_of
 from fuseloom.frontends.torch.masks import additive_mask
+from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Value
 from fuseloom.frontends.torch.views import moved, pieces
 from fuseloom.program import Op
 from fuseloom.program.functions import FUNCTIONS
 from fuseloom.wording import counted
 
-if TYPE_CHECKING:
-    from fuseloom.frontends.torch.importer import Importer
 
-
-def add(m: Importer, x: Any, other: Any, alpha: float = 1) -> Value:
+def add(m: Traced, x: Any, other: Any, alpha: float = 1) -> Value:
     if alpha == 1 and m.number(x) is None and m.number(other) is None:
         masked = additive_mask(m, x, other)
         if masked is not None:
@@ -33,7 +31,7 @@ def add(m: Importer, x: Any, other: Any, alpha: float = 1) -> Value:
 _sum = handler_of(functions.addition)
 
 
-def quotient(m: Importer, x: Any, other: Any, rounding_mode: str | None = None) -> Value:
+def quotient(m: Traced, x: Any, other: Any, rounding_mode: str | None = None) -> Value:
     if m.number(other) == 0:
         return m.builder.div(m.value(x), m.value(other))
     return _QUOTIENTS[rounding_mode](m, x, other)
@@ -54,7 +52,7 @@ _QUOTIENTS: dict[str | None, Callable[..., Value]] = {
 }  # fmt: skip
 
 
-def addcdiv(m: Importer, x: Any, one: Any, other: Any, value: float = 1.0) -> Value:
+def addcdiv(m: Traced, x: Any, one: Any, other: Any, value: float = 1.0) -> Value:
     """``x + v a / b``; what is divided by the number 0 is infinite, as in :func:`quotient`."""
     if m.number(other) == 0:
         share = m.builder.scale(quotient(m, one, other), value)
@@ -94,12 +92,12 @@ def at_most(x: Node, max: Node) -> Node:
     return functions.clamp(x, None, max)
 
 
-def glu(m: Importer, x: Any, dim: int = -1) -> Value:
+def glu(m: Traced, x: Any, dim: int = -1) -> Value:
     """The first half times the sigmoid of the second."""
     return compute(m.builder, functions.glu, *pieces(m.builder, "chunk", m.value(x), (2, dim)))
 
 
-def prelu(m: Importer, x: Any, weight: Any) -> Value:
+def prelu(m: Traced, x: Any, weight: Any) -> Value:
     """A slope below 0 per channel, dimension 1, or one for all."""
     b, v, slope = m.builder, m.value(x), m.value(weight)
     shape = [slope.shape[0] if d == 1 and slope.rank else 1 for d in range(v.rank)]
@@ -111,7 +109,7 @@ def prelu(m: Importer, x: Any, weight: Any) -> Value:
 
 
 def rrelu(
-    m: Importer, x: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False
+    m: Traced, x: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False
 ) -> Value:
     """The slope that the drawn ones have on average."""
     if training:
@@ -126,7 +124,7 @@ MOST_FACTORS = 64
 
 
 def prod(
-    m: Importer, x: Any, dim: int | None = None, keepdim: bool = False, dtype: Any = None
+    m: Traced, x: Any, dim: int | None = None, keepdim: bool = False, dtype: Any = None
 ) -> Value:
     """The elements along a dimension, one factor after the other."""
     b, value = m.builder, m.builder.unmasked(m.value(x), "a product")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fuseloom.frontends.torch.moves import along
 from fuseloom.frontends.torch.nodes import shape_of
+from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Fetch, Support, Value
 from fuseloom.frontends.torch.windows import (
     Reach,
@@ -20,22 +21,19 @@ from fuseloom.frontends.torch.windows import (
 )
 from fuseloom.program import Op
 
-if TYPE_CHECKING:
-    from fuseloom.frontends.torch.importer import Importer
-
 MOST_VISITS = 2.5
 """Elements of windows of all dimensions at once, per element of those in turn, up to which they
 take fewer cycles unfused (maxima over 2 to 9 places in each of two dimensions)."""
 
 
-def greatest(m: Importer, value: Value, dim: int, held: Any, fetch: Fetch | None = None) -> Value:
+def greatest(m: Traced, value: Value, dim: int, held: Any, fetch: Fetch | None = None) -> Value:
     """Along a dimension the maximum of each window."""
     _check_covered(m, held)
     windows = spread(m, m.builder.filled(value), dim, held, fetch)
     return _reduced(m, windows, [dim + 1])
 
 
-def _greatest_together(m: Importer, value: Value, held: Mapping[int, Any]) -> Value:
+def _greatest_together(m: Traced, value: Value, held: Mapping[int, Any]) -> Value:
     """Along several dimensions the maximum of each window, of all of them at once if that pays."""
     if _visits(value, held) > MOST_VISITS * _visits_in_turn(value, held):
         for dim, windows in held.items():
@@ -62,12 +60,12 @@ def _visits_in_turn(value: Value, held: Mapping[int, Any]) -> float:
     return visits
 
 
-def _check_covered(m: Importer, held: Any) -> None:
+def _check_covered(m: Traced, held: Any) -> None:
     if not bool(held.any(-1).any(-1).all()):
         raise m.builder.refuse("a maximum over a window that lies in the padding alone", "pad less")
 
 
-def _reduced(m: Importer, windows: Value, inside: Sequence[int]) -> Value:
+def _reduced(m: Traced, windows: Value, inside: Sequence[int]) -> Value:
     """The maximum over the positions inside windows."""
     masked = replace(windows, support=Support.MASKED)
     result = m.builder.reduce(Op.MAX, masked, inside, "top")
@@ -79,7 +77,7 @@ def max_pool(count: int, pair: bool = False) -> Callable[..., Any]:
     """``max_pool1d`` to ``max_pool3d``; ``pair``: with indices, which are not there."""
 
     def handler(
-        m: Importer,
+        m: Traced,
         x: Any,
         kernel_size: Any,
         stride: Any = None,
@@ -102,7 +100,7 @@ def max_pool(count: int, pair: bool = False) -> Callable[..., Any]:
 
 
 def adaptive_max_pool(count: int) -> Callable[..., Any]:
-    def handler(m: Importer, x: Any, output_size: Any) -> Any:
+    def handler(m: Traced, x: Any, output_size: Any) -> Any:
         value = m.builder.unmasked(m.value(x), "a window")
         wanted, held = shape_of(m.builder.node), {}
         for dim in range(value.rank - count, value.rank):
@@ -124,7 +122,7 @@ def average_pool(count: int) -> Callable[..., Any]:
     """``avg_pool1d`` to ``avg_pool3d``: a product with the shares of each window, per dimension."""
 
     def handler(
-        m: Importer,
+        m: Traced,
         x: Any,
         kernel_size: Any,
         stride: Any = None,
@@ -152,7 +150,7 @@ def average_pool(count: int) -> Callable[..., Any]:
 
 
 def adaptive_average_pool(count: int) -> Callable[..., Any]:
-    def handler(m: Importer, x: Any, output_size: Any) -> Value:
+    def handler(m: Traced, x: Any, output_size: Any) -> Value:
         b, value = m.builder, m.builder.unmasked(m.value(x), "a window")
         wanted = shape_of(m.builder.node)
         dims = [d for d in range(value.rank - count, value.rank) if wanted[d] != value.shape[d]]

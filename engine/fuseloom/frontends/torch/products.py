@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fuseloom.frontends.torch.builder import LETTERS, broadcast_shape
 from fuseloom.frontends.torch.indexing import held_index
@@ -13,14 +13,12 @@ from fuseloom.frontends.torch.masks import mask_bound, under_mask
 from fuseloom.frontends.torch.moves import diagonal_of
 from fuseloom.frontends.torch.ranking import computed, read_by
 from fuseloom.frontends.torch.selections import selections_of
+from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Support, Value
 from fuseloom.program import Access, Op
 
-if TYPE_CHECKING:
-    from fuseloom.frontends.torch.importer import Importer
 
-
-def product(m: Importer, a: Value, b: Value, part: str = "product") -> Value:
+def product(m: Traced, a: Value, b: Value, part: str = "product") -> Value:
     """``matmul``: vectors, matrices, and batches of matrices that broadcast."""
     if a.rank == 1 and b.rank == 1:
         return m.builder.contract([(a, "k"), (b, "k")], "", part)
@@ -42,23 +40,23 @@ def product(m: Importer, a: Value, b: Value, part: str = "product") -> Value:
     return result if result.shape == want else result.expanded(want)
 
 
-def matmul(m: Importer, x: Any, other: Any) -> Value:
+def matmul(m: Traced, x: Any, other: Any) -> Value:
     return product(m, m.value(x), m.value(other))
 
 
-def mm(m: Importer, x: Any, mat2: Any) -> Value:
+def mm(m: Traced, x: Any, mat2: Any) -> Value:
     return product(m, m.value(x), m.value(mat2))
 
 
-def mv(m: Importer, x: Any, vec: Any) -> Value:
+def mv(m: Traced, x: Any, vec: Any) -> Value:
     return product(m, m.value(x), m.value(vec))
 
 
-def dot(m: Importer, x: Any, tensor: Any) -> Value:
+def dot(m: Traced, x: Any, tensor: Any) -> Value:
     return product(m, m.value(x), m.value(tensor))
 
 
-def _added(m: Importer, x: Any, result: Value, beta: float, alpha: float) -> Value:
+def _added(m: Traced, x: Any, result: Value, beta: float, alpha: float) -> Value:
     b = m.builder
     result = b.scale(result, float(alpha))
     if beta == 1 and (bound := mask_bound(m, x)) is not None:
@@ -66,19 +64,17 @@ def _added(m: Importer, x: Any, result: Value, beta: float, alpha: float) -> Val
     return result if beta == 0 else b.add(result, b.scale(m.value(x), float(beta), "share"))
 
 
-def addmm(m: Importer, x: Any, mat1: Any, mat2: Any, beta: float = 1, alpha: float = 1) -> Value:
+def addmm(m: Traced, x: Any, mat1: Any, mat2: Any, beta: float = 1, alpha: float = 1) -> Value:
     return _added(m, x, product(m, m.value(mat1), m.value(mat2)), beta, alpha)
 
 
 def baddbmm(
-    m: Importer, x: Any, batch1: Any, batch2: Any, beta: float = 1, alpha: float = 1
+    m: Traced, x: Any, batch1: Any, batch2: Any, beta: float = 1, alpha: float = 1
 ) -> Value:
     return _added(m, x, product(m, m.value(batch1), m.value(batch2)), beta, alpha)
 
 
-def addbmm(
-    m: Importer, x: Any, batch1: Any, batch2: Any, beta: float = 1, alpha: float = 1
-) -> Value:
+def addbmm(m: Traced, x: Any, batch1: Any, batch2: Any, beta: float = 1, alpha: float = 1) -> Value:
     """The sum of the products of two batches of matrices, added to a matrix."""
     operands = [(m.value(batch1), "bik"), (m.value(batch2), "bkj")]
     return _added(m, x, m.builder.contract(operands, "ij", "total"), beta, alpha)
@@ -88,7 +84,7 @@ MOST_POWER = 64
 """Larger powers of a matrix are refused: float32 overflows at little more than 1."""
 
 
-def matrix_power(m: Importer, x: Any, n: int) -> Value:
+def matrix_power(m: Traced, x: Any, n: int) -> Value:
     """A square matrix times itself, by squaring."""
     value, result = m.value(x), None
     if not 1 <= n <= MOST_POWER:
@@ -106,15 +102,15 @@ def matrix_power(m: Importer, x: Any, n: int) -> Value:
         value = product(m, value, value, "square")
 
 
-def addmv(m: Importer, x: Any, mat: Any, vec: Any, beta: float = 1, alpha: float = 1) -> Value:
+def addmv(m: Traced, x: Any, mat: Any, vec: Any, beta: float = 1, alpha: float = 1) -> Value:
     return _added(m, x, product(m, m.value(mat), m.value(vec)), beta, alpha)
 
 
-def outer(m: Importer, x: Any, vec2: Any) -> Value:
+def outer(m: Traced, x: Any, vec2: Any) -> Value:
     return m.builder.contract([(m.value(x), "i"), (m.value(vec2), "j")], "ij", "product")
 
 
-def linear_of(m: Importer, value: Value, weight: Value, bias: Value | None, part: str) -> Value:
+def linear_of(m: Traced, value: Value, weight: Value, bias: Value | None, part: str) -> Value:
     names = [x for x in LETTERS if x != "k"][: value.rank]
     rows = names[:-1]
     if weight.rank == 1:
@@ -126,12 +122,12 @@ def linear_of(m: Importer, value: Value, weight: Value, bias: Value | None, part
     return result if bias is None else m.builder.add(result, bias, "biased")
 
 
-def linear(m: Importer, input: Any, weight: Any, bias: Any = None) -> Value:
+def linear(m: Traced, input: Any, weight: Any, bias: Any = None) -> Value:
     given = None if bias is None else m.value(bias)
     return linear_of(m, m.value(input), m.value(weight), given, "product")
 
 
-def bilinear(m: Importer, input1: Any, input2: Any, weight: Any, bias: Any = None) -> Value:
+def bilinear(m: Traced, input1: Any, input2: Any, weight: Any, bias: Any = None) -> Value:
     b = m.builder
     first, second, kernel = m.value(input1), m.value(input2), m.value(weight)
     names = [x for x in LETTERS if x not in "kh"][: first.rank]
@@ -142,7 +138,7 @@ def bilinear(m: Importer, input1: Any, input2: Any, weight: Any, bias: Any = Non
     return result if bias is None else b.add(result, m.value(bias), "biased")
 
 
-def einsum(m: Importer, equation: str, tensors: Sequence[Any], path: Any = None) -> Value:
+def einsum(m: Traced, equation: str, tensors: Sequence[Any], path: Any = None) -> Value:
     """Two operands at a time; an index is summed as soon as nobody needs it any more."""
     b = m.builder
     values = [m.value(t) for t in tensors]
@@ -193,7 +189,7 @@ def _subscripts(equation: str, values: Sequence[Value]) -> tuple[list[list[str]]
 # Selections ---------------------------------------------------------------------------------------
 
 
-def embedding(m: Importer, weight: Any, indices: Any, *_: Any, **__: Any) -> Value:
+def embedding(m: Traced, weight: Any, indices: Any, *_: Any, **__: Any) -> Value:
     table = m.value(weight)
     if computed(m, indices):
         return read_by(m, table, [(0, indices)])
@@ -212,13 +208,13 @@ def embedding(m: Importer, weight: Any, indices: Any, *_: Any, **__: Any) -> Val
 # Concatenation ------------------------------------------------------------------------------------
 
 
-def cat(m: Importer, tensors: Sequence[Any], dim: int = 0) -> Value:
+def cat(m: Traced, tensors: Sequence[Any], dim: int = 0) -> Value:
     # What is empty adds nothing, of whatever rank: caches of language models begin so.
     values = [m.value(t) for t in tensors if t.meta["val"].numel()]
     return joined(m, values, dim % values[0].rank)
 
 
-def stack(m: Importer, tensors: Sequence[Any], dim: int = 0) -> Value:
+def stack(m: Traced, tensors: Sequence[Any], dim: int = 0) -> Value:
     values = [m.value(t) for t in tensors]
     dim = dim % (values[0].rank + 1)
     wider = []
@@ -229,7 +225,7 @@ def stack(m: Importer, tensors: Sequence[Any], dim: int = 0) -> Value:
     return joined(m, wider, dim)
 
 
-def joined(m: Importer, values: Sequence[Value], dim: int) -> Value:
+def joined(m: Traced, values: Sequence[Value], dim: int) -> Value:
     b = m.builder
     if len(values) == 1:
         return values[0]
@@ -252,7 +248,7 @@ def joined(m: Importer, values: Sequence[Value], dim: int) -> Value:
     return result
 
 
-def broadcast_tensors(m: Importer, tensors: Sequence[Any]) -> tuple[Value, ...]:
+def broadcast_tensors(m: Traced, tensors: Sequence[Any]) -> tuple[Value, ...]:
     values = [m.value(t) for t in tensors]
     shape = broadcast_shape(*(v.shape for v in values))
     return tuple(m.builder.aligned(values, shape))

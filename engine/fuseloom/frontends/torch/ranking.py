@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fuseloom.frontends.algebra import functions
 from fuseloom.frontends.algebra.conditions import compared, not_
@@ -23,19 +23,17 @@ from fuseloom.frontends.torch.builder import LETTERS, broadcast_shape
 from fuseloom.frontends.torch.elementwise import compute
 from fuseloom.frontends.torch.nodes import RANKING, op_name
 from fuseloom.frontends.torch.reductions import kept
+from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Value
 from fuseloom.frontends.torch.views import VIEWS, moved
 from fuseloom.program import Op
 from fuseloom.wording import counted
 
-if TYPE_CHECKING:
-    from fuseloom.frontends.torch.importer import Importer
-
 MOST_RANKED = 128
 """More elements than that along a dimension are not compared with each other."""
 
 
-def _numbers(m: Importer, size: int, place: int, rank: int, part: str) -> Value:
+def _numbers(m: Traced, size: int, place: int, rank: int, part: str) -> Value:
     """0, 1, 2 ... along one of some dimensions."""
     held = m.torch.arange(size, dtype=m.torch.float64)
     made = m.builder.feed(f"{m.builder.node.name}_{part}", (size,), lambda env: held)
@@ -65,7 +63,7 @@ def _back(value: Value, dim: int) -> Value:
 class SortedElements:
     """The elements of a value along its last dimension, by size."""
 
-    def __init__(self, m: Importer, value: Value, largest: bool) -> None:
+    def __init__(self, m: Traced, value: Value, largest: bool) -> None:
         b = m.builder
         size = value.shape[-1]
         if size > MOST_RANKED:
@@ -108,7 +106,7 @@ class SortedElements:
         return values, places
 
 
-def equals(m: Importer, a: Value, b: Value) -> Value:
+def equals(m: Traced, a: Value, b: Value) -> Value:
     """1 where two values are equal, and 0 elsewhere."""
     return compute(m.builder, partial(compared, "eq", whole=False), a, b)
 
@@ -118,7 +116,7 @@ def _before(gap: Node, first: Node) -> Node:
     return functions.positive(gap) + compared("eq", gap, Num(0.0), whole=False) * first
 
 
-def _ranked(m: Importer, x: Any, dim: int, largest: bool, ranks: Sequence[int]) -> Any:
+def _ranked(m: Traced, x: Any, dim: int, largest: bool, ranks: Sequence[int]) -> Any:
     """Values and places of some ranks, along a dimension that has as many as they are."""
     value = m.builder.unmasked(m.value(x), "an order")
     dim = m.builder.axis(dim, value.rank)
@@ -128,7 +126,7 @@ def _ranked(m: Importer, x: Any, dim: int, largest: bool, ranks: Sequence[int]) 
 
 
 def sort(
-    m: Importer, x: Any, dim: int = -1, descending: bool = False, stable: bool | None = None
+    m: Traced, x: Any, dim: int = -1, descending: bool = False, stable: bool | None = None
 ) -> Any:
     value = m.value(x)
     size = value.shape[m.builder.axis(dim, value.rank)]
@@ -136,30 +134,30 @@ def sort(
 
 
 def argsort(
-    m: Importer, x: Any, dim: int = -1, descending: bool = False, stable: bool | None = None
+    m: Traced, x: Any, dim: int = -1, descending: bool = False, stable: bool | None = None
 ) -> Value:
     places: Value = sort(m, x, dim, descending)[1]
     return places
 
 
-def msort(m: Importer, x: Any) -> Value:
+def msort(m: Traced, x: Any) -> Value:
     values: Value = sort(m, x, 0)[0]
     return values
 
 
 def topk(
-    m: Importer, x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+    m: Traced, x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> Any:
     return _ranked(m, x, dim, largest, range(k))
 
 
-def kthvalue(m: Importer, x: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+def kthvalue(m: Traced, x: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     found = _ranked(m, x, dim, False, [k - 1])
     dim = m.builder.axis(dim, found[0].rank)
     return tuple(kept(value, [dim], keepdim) for value in found)
 
 
-def median(m: Importer, x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+def median(m: Traced, x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The lower one of two in the middle."""
     value = m.value(x)
     if dim is not None:
@@ -174,7 +172,7 @@ def median(m: Importer, x: Any, dim: int | None = None, keepdim: bool = False) -
 def extreme(largest: bool) -> Callable[..., Value]:
     """``argmax`` and ``argmin``."""
 
-    def handler(m: Importer, x: Any, dim: int | None = None, keepdim: bool = False) -> Value:
+    def handler(m: Traced, x: Any, dim: int | None = None, keepdim: bool = False) -> Value:
         value = m.builder.unmasked(m.value(x), "an order")
         rank = value.rank
         if dim is None:
@@ -191,18 +189,18 @@ def extreme(largest: bool) -> Callable[..., Value]:
 # Indices that are computed ------------------------------------------------------------------------
 
 
-def one_hot_of(m: Importer, index: Value, size: int) -> Value:
+def one_hot_of(m: Traced, index: Value, size: int) -> Value:
     """1 where an index has a number, and 0 elsewhere: dimensions of the index, then numbers."""
     return equals(m, _with(index, index.rank), _numbers(m, size, index.rank, index.rank + 1, "all"))
 
 
-def one_hot(m: Importer, x: Any, num_classes: int = -1) -> Value:
+def one_hot(m: Traced, x: Any, num_classes: int = -1) -> Value:
     if num_classes < 0:
         raise m.builder.refuse("one_hot of a computed index", "say how many classes there are")
     return one_hot_of(m, m.value(x), num_classes)
 
 
-def computed(m: Importer, index: Any) -> bool:
+def computed(m: Traced, index: Any) -> bool:
     """Return whether an index is one that the program computes."""
     return getattr(index, "name", "") in m.counted
 
@@ -221,7 +219,7 @@ def _counts(index: Any) -> bool:
     return moved_only and all(map(_counts, index.all_input_nodes)) and min(numbers, default=0) >= 0
 
 
-def _hot(m: Importer, index: Any, size: int) -> Value:
+def _hot(m: Traced, index: Any, size: int) -> Value:
     """The ones of an index, computed or known."""
     if computed(m, index):
         number = m.value(index)
@@ -234,7 +232,7 @@ def _hot(m: Importer, index: Any, size: int) -> Value:
     return m.derived(index, f"{index.name}_ones", lambda held: one_hot(held.long() % size, size))
 
 
-def read_by(m: Importer, value: Value, given: Sequence[tuple[int, Any]]) -> Value:
+def read_by(m: Traced, value: Value, given: Sequence[tuple[int, Any]]) -> Value:
     """``x[:, index]``, with one index or several, of which at least one is computed."""
     b, dims = m.builder, [d for d, _ in given]
     value = b.stored_dims(b.unmasked(value, "a part"), dims)
@@ -250,7 +248,7 @@ def read_by(m: Importer, value: Value, given: Sequence[tuple[int, Any]]) -> Valu
     return b.contract(operands, [*rest[:first], *new, *rest[first:]], "rows")
 
 
-def gather_by(m: Importer, value: Value, dim: int, index: Any) -> Value:
+def gather_by(m: Traced, value: Value, dim: int, index: Any) -> Value:
     """``out[i,j] = x[index[i,j], j]`` along dimension 0, with a computed index."""
     b, shape = m.builder, index.meta["val"].shape
     dim = b.axis(dim, value.rank)
@@ -263,7 +261,7 @@ def gather_by(m: Importer, value: Value, dim: int, index: Any) -> Value:
     return b.contract([(hot, [*own, names[dim]]), (value, names)], own, "rows")
 
 
-def scatter_by(m: Importer, x: Any, dim: int, index: Any, new: Value) -> Value:
+def scatter_by(m: Traced, x: Any, dim: int, index: Any, new: Value) -> Value:
     """``x`` with other entries where a computed index says."""
     b, value = m.builder, m.value(x)
     shape = index.meta["val"].shape

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fuseloom.frontends.torch import views
 from fuseloom.frontends.torch.products import joined, linear_of
+from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Value
 from fuseloom.program import Op
 from fuseloom.wording import counted
-
-if TYPE_CHECKING:
-    from fuseloom.frontends.torch.importer import Importer
 
 MOST_STEPS = 256
 """Longer sequences are refused: every step is some 20 statements for each layer."""
@@ -38,10 +36,10 @@ class CellState:
     cell: Value | None = None
 
 
-Cell = Callable[["Importer", Value, CellState, CellWeights, int], CellState]
+Cell = Callable[[Traced, Value, CellState, CellWeights, int], CellState]
 
 
-def _part(m: Importer, node: Any, gate: int, width: int) -> Value:
+def _part(m: Traced, node: Any, gate: int, width: int) -> Value:
     """The rows of a gate."""
     rows = slice(gate * width, (gate + 1) * width)
     if m.held(node) is None:
@@ -52,7 +50,7 @@ def _part(m: Importer, node: Any, gate: int, width: int) -> Value:
     return m.derived(node, f"{node.name}_{gate}", lambda held: held[rows])
 
 
-def _parts(m: Importer, weights: CellWeights, gate: int, width: int) -> list[Value | None]:
+def _parts(m: Traced, weights: CellWeights, gate: int, width: int) -> list[Value | None]:
     """Weights and biases of a gate; made once for all steps."""
     made: list[Value | None] = []
     for node in (weights.into, weights.state, weights.bias_into, weights.bias_state):
@@ -67,7 +65,7 @@ def _parts(m: Importer, weights: CellWeights, gate: int, width: int) -> list[Val
 
 
 def _sides(
-    m: Importer, x: Value, state: CellState, weights: CellWeights, gate: int, width: int
+    m: Traced, x: Value, state: CellState, weights: CellWeights, gate: int, width: int
 ) -> tuple[Value, Value | None]:
     """Return a gate's terms of the input, and of the state."""
     into, own, bias, bias_own = _parts(m, weights, gate, width)
@@ -84,13 +82,11 @@ def _row(bias: Value, like: Value) -> Value:
     return bias.picked(dims, [*[1] * (like.rank - 1), bias.shape[0]])
 
 
-def _total(m: Importer, sides: tuple[Value, Value | None]) -> Value:
+def _total(m: Traced, sides: tuple[Value, Value | None]) -> Value:
     return sides[0] if sides[1] is None else m.builder.add(sides[0], sides[1])
 
 
-def lstm_step(
-    m: Importer, x: Value, state: CellState, weights: CellWeights, width: int
-) -> CellState:
+def lstm_step(m: Traced, x: Value, state: CellState, weights: CellWeights, width: int) -> CellState:
     """Gates for input, forgetting, the new content, and output."""
     b = m.builder
 
@@ -107,9 +103,7 @@ def lstm_step(
     return CellState(hidden, taken)
 
 
-def gru_step(
-    m: Importer, x: Value, state: CellState, weights: CellWeights, width: int
-) -> CellState:
+def gru_step(m: Traced, x: Value, state: CellState, weights: CellWeights, width: int) -> CellState:
     """Gates for forgetting and updating, and the new content."""
     b = m.builder
     reset, update, new = (_sides(m, x, state, weights, n, width) for n in range(3))
@@ -126,9 +120,7 @@ def gru_step(
 
 
 def simple_step(rectified: bool) -> Cell:
-    def step(
-        m: Importer, x: Value, state: CellState, weights: CellWeights, width: int
-    ) -> CellState:
+    def step(m: Traced, x: Value, state: CellState, weights: CellWeights, width: int) -> CellState:
         total = _total(m, _sides(m, x, state, weights, 0, width))
         return CellState(m.builder.apply(Op.RELU if rectified else Op.TANH, total))
 
@@ -138,7 +130,7 @@ def simple_step(rectified: bool) -> Cell:
 # Cells --------------------------------------------------------------------------------------------
 
 
-def _given(m: Importer, node: Any) -> Value | None:
+def _given(m: Traced, node: Any) -> Value | None:
     return None if m.number(node) == 0 else m.value(node)
 
 
@@ -148,7 +140,7 @@ def _width(node: Any) -> int:
 
 def cell(step: Cell) -> Callable[..., Value]:
     def handler(
-        m: Importer, input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
+        m: Traced, input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
     ) -> Value:
         weights = CellWeights(w_ih, w_hh, b_ih, b_hh)
         made = step(m, m.value(input), CellState(_given(m, hx)), weights, _width(hx)).hidden
@@ -159,7 +151,7 @@ def cell(step: Cell) -> Callable[..., Value]:
 
 
 def lstm_cell(
-    m: Importer, input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
+    m: Traced, input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
 ) -> tuple[Value | None, Value | None]:
     weights = CellWeights(w_ih, w_hh, b_ih, b_hh)
     state = CellState(*(_given(m, node) for node in hx))
@@ -174,7 +166,7 @@ def layers(step: Cell, cells: bool = False) -> Callable[..., Any]:
     """``lstm``, ``gru``, ``rnn_tanh`` and ``rnn_relu`` of sequences of one length."""
 
     def handler(
-        m: Importer,
+        m: Traced,
         input: Any,
         hx: Any,
         params: Sequence[Any],
@@ -218,7 +210,7 @@ def layers(step: Cell, cells: bool = False) -> Callable[..., Any]:
     return handler
 
 
-def _steps(m: Importer, value: Value, batch_first: bool) -> list[Value]:
+def _steps(m: Traced, value: Value, batch_first: bool) -> list[Value]:
     value = m.builder.unmasked(value, "a recurrent layer")
     time = 1 if batch_first and value.rank == 3 else 0
     if value.shape[time] > MOST_STEPS:
@@ -236,7 +228,7 @@ def _weights(params: Sequence[Any], has_biases: bool) -> CellWeights:
     return CellWeights(into, state, biases[0], biases[1], projection[0] if projection else None)
 
 
-def _start(m: Importer, node: Any, at: int) -> Value | None:
+def _start(m: Traced, node: Any, at: int) -> Value | None:
     """The state that a layer begins with; None for zeros."""
     if m.number(node) == 0:
         return None
@@ -245,7 +237,7 @@ def _start(m: Importer, node: Any, at: int) -> Value | None:
     return part
 
 
-def _stacked(m: Importer, values: Sequence[Value | None], dim: int) -> Value:
+def _stacked(m: Traced, values: Sequence[Value | None], dim: int) -> Value:
     wider = []
     for v in values:
         assert v is not None

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from fuseloom.frontends.torch.builder import TorchBuilder
 from fuseloom.frontends.torch.elementwise import larger, smaller
+from fuseloom.frontends.torch.masks import covers
+from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Support, Value
 from fuseloom.program import Op
 from fuseloom.wording import counted
-
-if TYPE_CHECKING:
-    from fuseloom.frontends.torch.builder import TorchBuilder
-    from fuseloom.frontends.torch.importer import Importer
 
 
 def dims_of(value: Value, dim: Any) -> list[int]:
@@ -31,37 +30,37 @@ def kept(value: Value, dims: Sequence[int], keepdim: bool) -> Value:
     return value.picked(rest, [value.shape[d] for d in rest])
 
 
-def reduced(m: Importer, op: Op, value: Value, dim: Any, keepdim: bool, part: str) -> Value:
+def reduced(m: Traced, op: Op, value: Value, dim: Any, keepdim: bool, part: str) -> Value:
     dims = dims_of(value, dim)
     return kept(m.builder.reduce(op, value, dims, part), dims, keepdim)
 
 
-def sum_(m: Importer, x: Any, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Value:
+def sum_(m: Traced, x: Any, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Value:
     return reduced(m, Op.SUM, m.value(x), dim, keepdim, "total")
 
 
-def mean_of(m: Importer, value: Value, dims: Sequence[int]) -> Value:
+def mean_of(m: Traced, value: Value, dims: Sequence[int]) -> Value:
     count = prod(value.shape[d] for d in dims)
     return m.builder.scale(m.builder.reduce(Op.SUM, value, dims, "total"), 1.0 / count, "mean")
 
 
-def mean(m: Importer, x: Any, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Value:
+def mean(m: Traced, x: Any, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Value:
     value = m.value(x)
     dims = dims_of(value, dim)
     return kept(mean_of(m, value, dims), dims, keepdim)
 
 
-def amax(m: Importer, x: Any, dim: Any = None, keepdim: bool = False) -> Value:
+def amax(m: Traced, x: Any, dim: Any = None, keepdim: bool = False) -> Value:
     return reduced(m, Op.MAX, m.value(x), dim, keepdim, "top")
 
 
-def amin(m: Importer, x: Any, dim: Any = None, keepdim: bool = False) -> Value:
+def amin(m: Traced, x: Any, dim: Any = None, keepdim: bool = False) -> Value:
     b = m.builder
     turned = b.scale(m.value(x), -1.0, "negative")
     return b.scale(reduced(m, Op.MAX, turned, dim, keepdim, "top"), -1.0, "negative")
 
 
-def max_(m: Importer, x: Any, dim: Any = None, keepdim: bool = False, other: Any = None) -> Any:
+def max_(m: Traced, x: Any, dim: Any = None, keepdim: bool = False, other: Any = None) -> Any:
     """``max()`` and ``max(other)`` are values; ``max(dim)`` a pair of values and places."""
     if other is not None:
         return larger(m.builder, m.value(x), m.value(other))
@@ -69,20 +68,20 @@ def max_(m: Importer, x: Any, dim: Any = None, keepdim: bool = False, other: Any
     return result if dim is None else (result, _places(m, "argmax", x, dim, keepdim))
 
 
-def min_(m: Importer, x: Any, dim: Any = None, keepdim: bool = False, other: Any = None) -> Any:
+def min_(m: Traced, x: Any, dim: Any = None, keepdim: bool = False, other: Any = None) -> Any:
     if other is not None:
         return smaller(m.builder, m.value(x), m.value(other))
     result = amin(m, x, dim, keepdim)
     return result if dim is None else (result, _places(m, "argmin", x, dim, keepdim))
 
 
-def _places(m: Importer, handler: str, x: Any, dim: int, keepdim: bool) -> Any:
+def _places(m: Traced, handler: str, x: Any, dim: int, keepdim: bool) -> Any:
     """Return the positions of the extrema, if they are used."""
     parts = [user for user in m.builder.node.users if user.args[1:] == (1,)]
     return m.handlers[handler](m, x, dim, keepdim) if any(p.users for p in parts) else None
 
 
-def _variance(m: Importer, value: Value, dims: Sequence[int], correction: float) -> Value:
+def _variance(m: Traced, value: Value, dims: Sequence[int], correction: float) -> Value:
     b = m.builder
     count = prod(value.shape[d] for d in dims)
     if count <= correction:
@@ -96,7 +95,7 @@ def _variance(m: Importer, value: Value, dims: Sequence[int], correction: float)
 
 
 def var(
-    m: Importer,
+    m: Traced,
     x: Any,
     dim: Any = None,
     correction: float | None = None,
@@ -109,7 +108,7 @@ def var(
     return kept(_variance(m, value, dims, share), dims, keepdim)
 
 
-def std(m: Importer, x: Any, dim: Any = None, keepdim: bool = False, **how: Any) -> Value:
+def std(m: Traced, x: Any, dim: Any = None, keepdim: bool = False, **how: Any) -> Value:
     return m.builder.apply(Op.SQRT, var(m, x, dim, keepdim=keepdim, **how))
 
 
@@ -117,7 +116,7 @@ def with_mean(spread: Callable[..., Value]) -> Callable[..., tuple[Value, Value]
     """``var_mean`` and ``std_mean``."""
 
     def handler(
-        m: Importer, x: Any, dim: Any = None, keepdim: bool = False, **how: Any
+        m: Traced, x: Any, dim: Any = None, keepdim: bool = False, **how: Any
     ) -> tuple[Value, Value]:
         return spread(m, x, dim, keepdim=keepdim, **how), mean(m, x, dim, keepdim)
 
@@ -125,7 +124,7 @@ def with_mean(spread: Callable[..., Value]) -> Callable[..., tuple[Value, Value]
 
 
 def aminmax(
-    m: Importer, x: Any, dim: int | None = None, keepdim: bool = False
+    m: Traced, x: Any, dim: int | None = None, keepdim: bool = False
 ) -> tuple[Value, Value]:
     return amin(m, x, dim, keepdim), amax(m, x, dim, keepdim)
 
@@ -133,7 +132,7 @@ def aminmax(
 # Softmax ------------------------------------------------------------------------------------------
 
 
-def _shifted(m: Importer, value: Value, dim: int) -> tuple[Value, Value, list[int]]:
+def _shifted(m: Traced, value: Value, dim: int) -> tuple[Value, Value, list[int]]:
     """Logits less their maximum, the exponentials' sums, and the dimension."""
     b = m.builder
     dims = [b.axis(dim, value.rank)]
@@ -166,44 +165,42 @@ def _less_fiber(b: TorchBuilder, value: Value, per_fiber: Value, dim: int) -> Va
     return replace(result, mask=value.mask)
 
 
-def _exponentials(m: Importer, less: Value, support: Support) -> Value:
+def _exponentials(m: Traced, less: Value, support: Support) -> Value:
     to = Support.FULL if support is Support.FULL else Support.ZERO
     return m.builder.unary("exp", Op.EXP, less, support=to)
 
 
-def softmax(m: Importer, x: Any, dim: int, dtype: Any = None, half_to_float: Any = None) -> Value:
+def softmax(m: Traced, x: Any, dim: int, dtype: Any = None, half_to_float: Any = None) -> Value:
     """Over masked logits: over what the mask keeps; removed elements become 0."""
     return softmax_of(m, m.value(x), dim)
 
 
-def softmax_of(m: Importer, value: Value, dim: int) -> Value:
+def softmax_of(m: Traced, value: Value, dim: int) -> Value:
     """The softmax of a value over a dimension."""
     b = m.builder
     less, powers, dims = _shifted(m, value, dim)
     total = b.reduce(Op.SUM, powers, dims, "sum")
     result = b.pointwise("share", Op.DIV, [powers, total], powers.support)
-    if less.support is Support.MASKED and m.covers(less, dims[0]):
+    if less.support is Support.MASKED and covers(m, less, dims[0]):
         return replace(result, covered=dims[0])
     return result
 
 
-def log_softmax(
-    m: Importer, x: Any, dim: int, dtype: Any = None, half_to_float: Any = None
-) -> Value:
+def log_softmax(m: Traced, x: Any, dim: int, dtype: Any = None, half_to_float: Any = None) -> Value:
     return log_softmax_of(m, m.value(x), dim)
 
 
-def log_softmax_of(m: Importer, value: Value, dim: int) -> Value:
+def log_softmax_of(m: Traced, value: Value, dim: int) -> Value:
     """The logarithm of the softmax of a value over a dimension."""
     b = m.builder
     less, powers, dims = _shifted(m, value, dim)
     total = b.unary("log", Op.LOG, b.reduce(Op.SUM, powers, dims, "sum"))
     if less.support is Support.MASKED:
-        m.covers(less, dims[0])
+        covers(m, less, dims[0])
     return _less_fiber(b, less, total, dims[0])
 
 
-def logsumexp(m: Importer, x: Any, dim: Any, keepdim: bool = False) -> Value:
+def logsumexp(m: Traced, x: Any, dim: Any, keepdim: bool = False) -> Value:
     b, value = m.builder, m.builder.unmasked(m.value(x), "logsumexp")
     value = b.filled(value)
     dims = dims_of(value, dim)

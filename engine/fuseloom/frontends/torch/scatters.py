@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fuseloom.frontends.torch import masks, views
 from fuseloom.frontends.torch.builder import LETTERS
@@ -17,12 +17,10 @@ from fuseloom.frontends.torch.moves import along
 from fuseloom.frontends.torch.nodes import shape_of
 from fuseloom.frontends.torch.ranking import computed, scatter_by
 from fuseloom.frontends.torch.selections import fixed, selections_of
+from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Indices, Support, Value
 from fuseloom.frontends.torch.written import copy, kept_and, once, put
 from fuseloom.program import Access, Op
-
-if TYPE_CHECKING:
-    from fuseloom.frontends.torch.importer import Importer
 
 
 class Targets:
@@ -34,7 +32,7 @@ class Targets:
         The entries, if they are the same along all other dimensions.
     """
 
-    def __init__(self, m: Importer, index: Any, dim: int, size: int, indices: Any = None) -> None:
+    def __init__(self, m: Traced, index: Any, dim: int, size: int, indices: Any = None) -> None:
         self.m, self.index, self.dim, self.size = m, index, dim, size
         self.vector: Indices | None = indices if indices is not None else vector(m, index, dim)
 
@@ -116,7 +114,7 @@ class Targets:
 
 
 def reduced(
-    m: Importer, targets: Targets, value: Value, start: Any, reduce: str, include_self: bool
+    m: Traced, targets: Targets, value: Value, start: Any, reduce: str, include_self: bool
 ) -> Value:
     """Reduce the scattered values by a sum, mean or extremum into ``start``."""
     b = m.builder
@@ -154,14 +152,14 @@ def reduced(
     return total
 
 
-def _target(m: Importer, index: Any, dim: int) -> Targets:
+def _target(m: Traced, index: Any, dim: int) -> Targets:
     shape = shape_of(m.builder.node)
     held_index(m, index)
     dim = m.builder.axis(dim, len(shape)) if shape else 0
     return Targets(m, index, dim, shape[dim] if shape else 1)
 
 
-def _scattered(m: Importer, index: Any, src: Any) -> Value:
+def _scattered(m: Traced, index: Any, src: Any) -> Value:
     """The part of ``src`` that the index has places for."""
     value, shape = m.value(src), tuple(held_index(m, index).shape)
     if value.rank != len(shape):
@@ -173,19 +171,19 @@ def _scattered(m: Importer, index: Any, src: Any) -> Value:
     return value
 
 
-def scatter_add(m: Importer, x: Any, dim: int, index: Any, src: Any) -> Value:
+def scatter_add(m: Traced, x: Any, dim: int, index: Any, src: Any) -> Value:
     return reduced(m, _target(m, index, dim), _scattered(m, index, src), x, "sum", True)
 
 
 def scatter_reduce(
-    m: Importer, x: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool = True
+    m: Traced, x: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool = True
 ) -> Value:
     targets = _target(m, index, dim)
     return reduced(m, targets, _scattered(m, index, src), x, reduce, include_self)
 
 
 def scatter(
-    m: Importer,
+    m: Traced,
     x: Any,
     dim: int,
     index: Any,
@@ -214,7 +212,7 @@ def scatter(
     return _written(m, targets, new, x)
 
 
-def _set(m: Importer, targets: Targets, number: float, x: Any) -> Value:
+def _set(m: Traced, targets: Targets, number: float, x: Any) -> Value:
     """``x`` with a number at the targets, which may be the same ones several times."""
     b = m.builder
     whole = all(n == k for n, k in _others(m, targets))
@@ -227,7 +225,7 @@ def _set(m: Importer, targets: Targets, number: float, x: Any) -> Value:
     return b.add(kept, moved) if number else kept
 
 
-def _others(m: Importer, targets: Targets) -> list[tuple[int, int]]:
+def _others(m: Traced, targets: Targets) -> list[tuple[int, int]]:
     """Sizes of the result and of the index along the dimensions that are not scattered along."""
     held = held_index(m, targets.index)
     pairs = (
@@ -238,7 +236,7 @@ def _others(m: Importer, targets: Targets) -> list[tuple[int, int]]:
     return [pair for d, pair in enumerate(pairs) if d != targets.dim]
 
 
-def _written(m: Importer, targets: Targets, new: Value, x: Any) -> Value:
+def _written(m: Traced, targets: Targets, new: Value, x: Any) -> Value:
     """``x`` with other entries at the targets."""
     b, dim = m.builder, targets.dim
     whole = all(n == k for n, k in _others(m, targets))
@@ -252,7 +250,7 @@ def _written(m: Importer, targets: Targets, new: Value, x: Any) -> Value:
     return kept_and(m, x, stays, targets.spread(targets.added(new)))
 
 
-def index_add(m: Importer, x: Any, dim: int, index: Any, source: Any, alpha: float = 1) -> Value:
+def index_add(m: Traced, x: Any, dim: int, index: Any, source: Any, alpha: float = 1) -> Value:
     """Adds rows to where an index says."""
     b, value = m.builder, m.value(source)
     value = b.scale(value, float(alpha))
@@ -263,7 +261,7 @@ def index_add(m: Importer, x: Any, dim: int, index: Any, source: Any, alpha: flo
 
 
 def index_reduce(
-    m: Importer, x: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool = True
+    m: Traced, x: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool = True
 ) -> Value:
     shape = tuple(m.builder.node.meta["val"].shape)
     dim = m.builder.axis(dim, len(shape))
@@ -271,7 +269,7 @@ def index_reduce(
     return reduced(m, targets, m.value(source), x, reduce, include_self)
 
 
-def index_copy(m: Importer, x: Any, dim: int, index: Any, source: Any) -> Value:
+def index_copy(m: Traced, x: Any, dim: int, index: Any, source: Any) -> Value:
     """Writes rows to where an index says."""
     if _nothing(m, index):
         return m.value(x)
@@ -281,7 +279,7 @@ def index_copy(m: Importer, x: Any, dim: int, index: Any, source: Any) -> Value:
     return _written(m, targets, m.value(source), x)
 
 
-def index_fill(m: Importer, x: Any, dim: int, index: Any, value: Any) -> Value:
+def index_fill(m: Traced, x: Any, dim: int, index: Any, value: Any) -> Value:
     """One value in rows that an index names."""
     if _nothing(m, index) or not shape_of(m.builder.node):
         return m.value(x) if _nothing(m, index) else copy(m, x, value)
@@ -297,7 +295,7 @@ def index_fill(m: Importer, x: Any, dim: int, index: Any, value: Any) -> Value:
 
 
 def index_put(
-    m: Importer, x: Any, indices: Sequence[Any], values: Any, accumulate: bool = False, **_: Any
+    m: Traced, x: Any, indices: Sequence[Any], values: Any, accumulate: bool = False, **_: Any
 ) -> Value:
     """``x[index] = values``, or ``+=``, with one vector of indices or several side by side."""
     b, torch = m.builder, m.torch
@@ -355,7 +353,7 @@ def _repeats(held: Sequence[Any]) -> bool:
     return len(set(zip(*(h.expand(width).tolist() for h in held), strict=True))) < width
 
 
-def _put(m: Importer, x: Any, indices: Sequence[Any], values: Any, accumulate: bool) -> Value:
+def _put(m: Traced, x: Any, indices: Sequence[Any], values: Any, accumulate: bool) -> Value:
     """By indices of several dimensions, or of dimensions that are not neighbours."""
     torch = m.torch
     shape = shape_of(m.builder.node)
@@ -376,14 +374,14 @@ def _wide(entries: Indices | None, count: int) -> Indices:
     return lambda env: entries(env).expand(count)
 
 
-def _nothing(m: Importer, index: Any) -> bool:
+def _nothing(m: Traced, index: Any) -> bool:
     """Return whether an index has no entries."""
     held = held_index(m, index)
     return held.numel() == 0 or (held.dtype == m.torch.bool and not bool(held.any()))
 
 
 def segment_reduce(
-    m: Importer,
+    m: Traced,
     data: Any,
     reduce: str,
     lengths: Any = None,
@@ -421,7 +419,7 @@ class Infinite:
         self.value = value
 
 
-def isinf(m: Importer, x: Any) -> Value | Infinite:
+def isinf(m: Traced, x: Any) -> Value | Infinite:
     value = m.value(x)
     if value.support is Support.MASKED and value.mask is None:
         return Infinite(value)
@@ -429,7 +427,7 @@ def isinf(m: Importer, x: Any) -> Value | Infinite:
     return everywhere(m, False)
 
 
-def where(m: Importer, condition: Any, x: Any, other: Any) -> Value:
+def where(m: Traced, condition: Any, x: Any, other: Any) -> Value:
     """As of masks; and 0 where a maximum is of nothing."""
     marked = m.values.get(getattr(condition, "name", ""))
     if isinstance(marked, Infinite):

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fuseloom.frontends.torch import products, reductions
 from fuseloom.frontends.torch.selections import ones_at
+from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Feed, Support, Value
 from fuseloom.program import Op
 from fuseloom.program.formats import LevelFormat
-
-if TYPE_CHECKING:
-    from fuseloom.frontends.torch.importer import Importer
 
 
 def coordinates(held: Any) -> Any:
@@ -26,7 +24,7 @@ def coordinates(held: Any) -> Any:
     return coo.coalesce().indices()
 
 
-def pattern(m: Importer, given: Any, what: str) -> Value:
+def pattern(m: Traced, given: Any, what: str) -> Value:
     """Ones where a known sparse tensor has elements."""
     held = m.held(given)
     if held is None or held.layout == m.torch.strided:
@@ -43,7 +41,7 @@ def pattern(m: Importer, given: Any, what: str) -> Value:
     )
 
 
-def _exact(m: Importer, value: Value) -> bool:
+def _exact(m: Traced, value: Value) -> bool:
     """Return whether a value has exactly the elements of its sparse tensor."""
     feed: Feed | None = m.builder.feeds.get(value.tensor)
     if feed is None:
@@ -58,7 +56,7 @@ def _exact(m: Importer, value: Value) -> bool:
     return fmt.block == 1 and not fmt.all_dense
 
 
-def _stored(m: Importer, given: Any, what: str) -> Value:
+def _stored(m: Traced, given: Any, what: str) -> Value:
     """A sparse tensor with its own elements only."""
     value = m.value(given)
     if _exact(m, value):
@@ -70,7 +68,7 @@ def _stored(m: Importer, given: Any, what: str) -> Value:
 
 
 def sparse_mm(
-    m: Importer,
+    m: Traced,
     sparse: Any = None,
     dense: Any = None,
     x: Any = None,
@@ -104,7 +102,7 @@ def sparse_mm(
     return b.scale(top, sign, "negative")
 
 
-def _share(m: Importer, given: Any) -> Value:
+def _share(m: Traced, given: Any) -> Value:
     """One over the number of elements in each row, as a column."""
     name, rows, torch = given.name, m.held(given).shape[0], m.torch
 
@@ -117,7 +115,7 @@ def _share(m: Importer, given: Any) -> Value:
 
 
 def sampled_addmm(
-    m: Importer, x: Any, mat1: Any, mat2: Any, beta: float = 1, alpha: float = 1
+    m: Traced, x: Any, mat1: Any, mat2: Any, beta: float = 1, alpha: float = 1
 ) -> Value:
     """``beta x + alpha mat1 mat2``, where the sparse ``x`` has elements."""
     b = m.builder
@@ -142,7 +140,7 @@ def sampled_addmm(
 def sparse_softmax(logarithm: bool) -> Callable[..., Value]:
     """Over the elements that a sparse tensor has; the others stay absent."""
 
-    def handler(m: Importer, x: Any, dim: int, dtype: Any = None, **_: Any) -> Value:
+    def handler(m: Traced, x: Any, dim: int, dtype: Any = None, **_: Any) -> Value:
         value = m.value(x)
         if not _exact(m, value):
             value = _stored(m, x, "softmax")
@@ -154,7 +152,7 @@ def sparse_softmax(logarithm: bool) -> Callable[..., Value]:
     return handler
 
 
-def sparse_sum(m: Importer, x: Any, dim: Any = None, dtype: Any = None, **_: Any) -> Value:
+def sparse_sum(m: Traced, x: Any, dim: Any = None, dtype: Any = None, **_: Any) -> Value:
     return reductions.sum_(m, x, dim)
 
 

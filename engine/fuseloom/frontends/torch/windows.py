@@ -10,15 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fuseloom.frontends.torch import views
 from fuseloom.frontends.torch.builder import LETTERS
 from fuseloom.frontends.torch.nodes import shape_of
+from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Fetch, Value
-
-if TYPE_CHECKING:
-    from fuseloom.frontends.torch.importer import Importer
 
 Reach = Callable[[int, int], int]
 """Which coordinate a window at a place has at a position inside of it."""
@@ -30,7 +28,7 @@ def each(given: Any, count: int) -> list[Any]:
     return numbers * count if len(numbers) == 1 else numbers
 
 
-def reached(m: Importer, places: int, size: int, length: int, reach: Reach) -> Any:
+def reached(m: Traced, places: int, size: int, length: int, reach: Reach) -> Any:
     """The 0/1 tensor of windows, places x size x length."""
     held = m.torch.zeros(places, size, length)
     for place in range(places):
@@ -41,7 +39,7 @@ def reached(m: Importer, places: int, size: int, length: int, reach: Reach) -> A
     return held
 
 
-def spread(m: Importer, value: Value, dim: int, held: Any, fetch: Fetch | None = None) -> Value:
+def spread(m: Traced, value: Value, dim: int, held: Any, fetch: Fetch | None = None) -> Value:
     """The value with dimension ``dim`` as two: places of windows, and positions inside.
 
     ``fetch`` gives other windows of the same shape for other inputs of the module.
@@ -59,7 +57,7 @@ def spread(m: Importer, value: Value, dim: int, held: Any, fetch: Fetch | None =
     return b.contract([(windows, ["y", "z", names[dim]]), (value, names)], out, "spread")
 
 
-def _is_identity(m: Importer, held: Any) -> bool:
+def _is_identity(m: Traced, held: Any) -> bool:
     """Return whether each window is one coordinate, that of its place."""
     places, size, length = held.shape
     return size == 1 and places == length and bool(m.torch.equal(held[:, 0], m.torch.eye(length)))
@@ -69,14 +67,14 @@ def _given(windows: Any, _env: Any) -> Any:
     return windows
 
 
-def spread_in_turn(m: Importer, value: Value, held: Mapping[int, Any]) -> Value:
+def spread_in_turn(m: Traced, value: Value, held: Mapping[int, Any]) -> Value:
     """The value with each of some dimensions as two, one after another."""
     for more, (dim, windows) in enumerate(sorted(held.items())):
         value = spread(m, value, dim + more, windows)
     return value
 
 
-def spread_together(m: Importer, value: Value, held: Mapping[int, Any]) -> Value:
+def spread_together(m: Traced, value: Value, held: Mapping[int, Any]) -> Value:
     """The same by one product, which takes fewer cycles unfused, and hardly more fused."""
     if any(_is_identity(m, windows) for windows in held.values()):
         return spread_in_turn(m, value, held)
@@ -97,7 +95,7 @@ def spread_together(m: Importer, value: Value, held: Mapping[int, Any]) -> Value
 
 
 def convolution(
-    m: Importer,
+    m: Traced,
     input: Any,
     weight: Any,
     bias: Any = None,
@@ -121,7 +119,7 @@ def convolution(
 
 
 def transposed_convolution(
-    m: Importer,
+    m: Traced,
     input: Any,
     weight: Any,
     bias: Any = None,
@@ -143,7 +141,7 @@ def transposed_convolution(
 
 
 def general(
-    m: Importer,
+    m: Traced,
     input: Any,
     weight: Any,
     bias: Any,
@@ -183,7 +181,7 @@ def _before(padding: Any, size: Sequence[int], gap: Sequence[int]) -> list[int]:
     return each(padding, len(size))
 
 
-def _batched(m: Importer, value: Value, count: int) -> Value:
+def _batched(m: Traced, value: Value, count: int) -> Value:
     value = m.builder.unmasked(value, "a window")
     if value.rank == count + 2:
         return value
@@ -200,7 +198,7 @@ def _side_by_side(
 
 
 def _reached_all(
-    m: Importer, value: Value, size: Sequence[int], reaches: Sequence[Reach]
+    m: Traced, value: Value, size: Sequence[int], reaches: Sequence[Reach]
 ) -> dict[int, Any]:
     """The windows of each spatial dimension, which come after n and c."""
     wanted = m.builder.node.meta["val"].shape
@@ -211,7 +209,7 @@ def _reached_all(
     }
 
 
-def _patches(m: Importer, value: Value, window: Sequence[int]) -> Value:
+def _patches(m: Traced, value: Value, window: Sequence[int]) -> Value:
     """Each spatial dimension as two, the place of the window and the place inside of it."""
     shape: list[int] = list(value.shape[:2])
     for dim, size in enumerate(window, 2):
@@ -223,7 +221,7 @@ def _patches(m: Importer, value: Value, window: Sequence[int]) -> Value:
 
 
 def _kernel(
-    m: Importer, node: Any, kernel: Value, groups: int, transposed_convolution: bool
+    m: Traced, node: Any, kernel: Value, groups: int, transposed_convolution: bool
 ) -> tuple[Value, bool]:
     """The kernel as (outputs, inputs, ...), and whether it is one filter per channel.
 
@@ -255,7 +253,7 @@ def _kernel(
     return m.derived(node, f"{node.name}_groups", whole, keep=True), False
 
 
-def _product(m: Importer, patches: Value, kernel: tuple[Value, bool], bias: Any) -> Value:
+def _product(m: Traced, patches: Value, kernel: tuple[Value, bool], bias: Any) -> Value:
     b = m.builder
     weights, own = kernel
     count = weights.rank - 2
@@ -276,7 +274,7 @@ def _product(m: Importer, patches: Value, kernel: tuple[Value, bool], bias: Any)
     return _unbatched(m, result)
 
 
-def _unbatched(m: Importer, result: Value) -> Value:
+def _unbatched(m: Traced, result: Value) -> Value:
     wanted = shape_of(m.builder.node)
     if len(wanted) == result.rank:
         return result
@@ -287,9 +285,7 @@ def _unbatched(m: Importer, result: Value) -> Value:
 # Windows as they are ------------------------------------------------------------------------------
 
 
-def im2col(
-    m: Importer, x: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any
-) -> Value:
+def im2col(m: Traced, x: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Value:
     """``F.unfold``: the windows of an image as columns."""
     value = _batched(m, m.value(x), 2)
     size, step, gap = each(kernel_size, 2), each(stride, 2), each(dilation, 2)
@@ -306,7 +302,7 @@ def im2col(
     return _unbatched(m, result)
 
 
-def unfold(m: Importer, x: Any, dimension: int, size: int, step: int) -> Value:
+def unfold(m: Traced, x: Any, dimension: int, size: int, step: int) -> Value:
     """``tensor.unfold``: windows of one dimension, the positions inside of them last."""
     value = m.builder.unmasked(m.value(x), "a window")
     if value.rank == 0:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fuseloom.errors import DataError
 from fuseloom.frontends.torch import views
@@ -17,14 +17,12 @@ from fuseloom.frontends.torch.indexing import held_index
 from fuseloom.frontends.torch.messages import where
 from fuseloom.frontends.torch.moves import along
 from fuseloom.frontends.torch.selections import fixed, selections_of
+from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Indices, Value
 from fuseloom.wording import counted
 
-if TYPE_CHECKING:
-    from fuseloom.frontends.torch.importer import Importer
 
-
-def kept_and(m: Importer, x: Any, stays: Value, moved: Value) -> Value:
+def kept_and(m: Traced, x: Any, stays: Value, moved: Value) -> Value:
     """``x`` where ``stays``, a 0/1 tensor, has elements, plus what was moved to its place."""
     b = m.builder
     if m.number(x) == 0:
@@ -32,7 +30,7 @@ def kept_and(m: Importer, x: Any, stays: Value, moved: Value) -> Value:
     return b.add(b.mul(m.value(x), stays, "stays"), moved)
 
 
-def once(m: Importer, hits: Any) -> Any:
+def once(m: Traced, hits: Any) -> Any:
     """One where nothing is written, 0 where something is, which must be once.
 
     Raises
@@ -50,7 +48,7 @@ def once(m: Importer, hits: Any) -> Any:
 
 
 def put(
-    m: Importer, x: Any, new: Any, places: Indices, count: int, accumulate: bool = False
+    m: Traced, x: Any, new: Any, places: Indices, count: int, accumulate: bool = False
 ) -> Value:
     """``x`` with other elements at known places, which count its elements in order.
 
@@ -106,7 +104,7 @@ def put(
     return kept_and(m, x, b.feed(f"{label}_left", shape, left, keep=True), moved)
 
 
-def _along(m: Importer, x: Any, part: Value, dim: int, places: Sequence[int]) -> Value:
+def _along(m: Traced, x: Any, part: Value, dim: int, places: Sequence[int]) -> Value:
     """The tensor with what is at some places along a dimension replaced."""
     b = m.builder
     shape = tuple(b.node.meta["val"].shape)
@@ -125,17 +123,17 @@ def _along(m: Importer, x: Any, part: Value, dim: int, places: Sequence[int]) ->
     return b.add(b.mul(m.value(x), kept, "kept"), moved)
 
 
-def copy(m: Importer, x: Any, src: Any, non_blocking: bool = False) -> Value:
+def copy(m: Traced, x: Any, src: Any, non_blocking: bool = False) -> Value:
     """Return the value that overwrites all of a tensor."""
     return m.builder.aligned([m.value(src)], tuple(m.builder.node.meta["val"].shape))[0]
 
 
-def fill(m: Importer, x: Any, value: Any) -> Value:
+def fill(m: Traced, x: Any, value: Any) -> Value:
     return copy(m, x, value)
 
 
 def slice_scatter(
-    m: Importer, x: Any, src: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
+    m: Traced, x: Any, src: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
 ) -> Value:
     shape = m.builder.node.meta["val"].shape
     dim = m.builder.axis(dim, len(shape))
@@ -146,7 +144,7 @@ def slice_scatter(
     return part if len(places) == shape[dim] else _along(m, x, part, dim, places)
 
 
-def select_scatter(m: Importer, x: Any, src: Any, dim: int, index: int) -> Value:
+def select_scatter(m: Traced, x: Any, src: Any, dim: int, index: int) -> Value:
     shape = m.builder.node.meta["val"].shape
     dim, part = m.builder.axis(dim, len(shape)), m.value(src)
     dims: list[int | None] = [*range(dim), None, *range(dim, part.rank)]
@@ -155,7 +153,7 @@ def select_scatter(m: Importer, x: Any, src: Any, dim: int, index: int) -> Value
 
 
 def diagonal_scatter(
-    m: Importer, x: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1
+    m: Traced, x: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Value:
     """The tensor with the elements at equal places of two dimensions replaced."""
     b, part = m.builder, m.value(src)
@@ -182,7 +180,7 @@ def diagonal_scatter(
 
 
 def as_strided_scatter(
-    m: Importer,
+    m: Traced,
     x: Any,
     src: Any,
     size: Sequence[int],
@@ -200,7 +198,7 @@ def as_strided_scatter(
     return put(m, x, m.value(src), lambda env: places, places.numel())
 
 
-def masked_scatter(m: Importer, x: Any, mask: Any, source: Any) -> Value:
+def masked_scatter(m: Traced, x: Any, mask: Any, source: Any) -> Value:
     """``x`` with the elements of ``source``, in order, where a known mask says."""
     b, value = m.builder, m.value(source)
     shape, name = tuple(b.node.meta["val"].shape), mask.name
