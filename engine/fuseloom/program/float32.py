@@ -4,6 +4,8 @@ from __future__ import annotations
 
 LARGEST = 3.4028234663852886e38
 """The largest number."""
+OVERFLOW = LARGEST + 2.0**103
+"""The least that rounds to infinity."""
 NORMAL = 2.0**-126
 """The smallest number of full precision; a reciprocal that overflows is wrong by so much."""
 SMALLEST = 2.0**-149

@@ -140,6 +140,7 @@ def test_bits_of_numbers_are_refused(old: str, new: str, message: str) -> None:
         ("4 fp_div", SUM + "4>0 val", "div of an operand of a union"),
         ("4 add rb_const=x", "5>4 val\n4>0 val", "rb_const is 'x', no number in float32"),
         ("4 add rb_const=1e39", "5>4 val\n4>0 val", "no number in float32"),
+        ("4 add rb_const=3.4028236e38", "5>4 val\n4>0 val", "no number in float32"),
         ("4 fp_div const0=2", "5>4 val\n4>0 val", "does not say which of its operands"),
         ("4 exp in2=3", "5>4 val\n4>0 val", "takes no constant, it has 3"),
         ("4 add in2=3 rb_const=4", "5>4 val\n4>0 val", "has the constants rb_const and in2"),
@@ -154,6 +155,13 @@ def test_units_that_are_refused(units: str, edges: str, message: str) -> None:
         run_text(common("union", units, edges), {"b": np.ones(9), "c": np.ones(9)})
     assert message in str(caught.value)
     assert caught.value.hint
+
+
+@pytest.mark.parametrize("number", ["3.4028234e38", "3.40282347e+38", "-3.4028235e38"])
+def test_constants_up_to_the_largest_number_of_float32(number: str) -> None:
+    """What rounds to it is a constant, too: so it is printed with eight digits."""
+    text = common("union", f"4 mul rb_const={number}", "5>4 val\n4>0 val")
+    run_text(text, {"b": np.ones(9), "c": np.ones(9)})
 
 
 def test_products_of_a_union_are_dropped_where_an_operand_is_absent() -> None:

@@ -18,6 +18,7 @@ from fuseloom.dataflow.samml.exchange.streams import peel, tensors_behind
 from fuseloom.dataflow.samml.exchange.wiring import DraftNode, DraftOutput
 from fuseloom.dataflow.samml.graph import StreamKind
 from fuseloom.errors import GraphError
+from fuseloom.program.float32 import OVERFLOW
 from fuseloom.program.functions import FUNCTIONS, Op
 
 VAL = StreamKind.VAL
@@ -163,7 +164,7 @@ def _constant(node: SamNode) -> float | None:
         return None
     text = node.attributes[given[0]].strip()
     value = float(text) if _NUMBER.fullmatch(text) else math.nan
-    if not abs(value) <= 3.4028234e38:  # no number, or none in float32
+    if not abs(value) < OVERFLOW:  # no number, or none in float32
         raise GraphError(f"{node.title}: {given[0]} is {text!r}, no number in float32",
                          hint="write a decimal number")  # fmt: skip
     return value
