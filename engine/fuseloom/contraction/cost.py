@@ -141,7 +141,8 @@ def work(
     --------
     >>> import numpy as np
     >>> from fuseloom.contraction.loopnest.parser import parse_nest
-    >>> from fuseloom.contraction.networks import binary, from_einsum
+    >>> from fuseloom.contraction.networks import from_einsum
+    >>> from fuseloom.contraction.paths import binary
     >>> from fuseloom.contraction.occupancy import occupancies
     >>> tree = binary(from_einsum("ij,j->i", {"i": 20, "j": 20}))
     >>> nest = parse_nest("forall(i, forall(j, R(i) += A(i,j) * B(j)))")

@@ -61,6 +61,7 @@ def binary(program: Program, path: Path | str | None = None) -> ContractionTree:
 
     Examples
     --------
+    >>> from fuseloom.contraction.networks import from_einsum
     >>> sizes = dict(i=4, j=5, k=6, l=3)
     >>> print(binary(from_einsum("ij,jk,kl->il", sizes), "(A (B C))"))
     X1[j,l] = B[j,k] * C[k,l]

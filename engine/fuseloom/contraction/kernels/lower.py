@@ -75,7 +75,8 @@ def lower(bound: Bound, listed: bool = False, counted: bool = False) -> Lowered:
     >>> from fuseloom.contraction.kernels.emit_c import emit_c
     >>> from fuseloom.contraction.kernels.references import bind
     >>> from fuseloom.contraction.loopnest.parser import parse_nest
-    >>> from fuseloom.contraction.networks import binary, from_einsum
+    >>> from fuseloom.contraction.networks import from_einsum
+    >>> from fuseloom.contraction.paths import binary
     >>> tree = binary(from_einsum("ij,j->i", {"i": 2, "j": 3}))
     >>> nest = parse_nest("forall(i, forall(j, R(i) += A(i,j) * B(j)))")
     >>> levels = {"B": (LevelFormat.DENSE,)}

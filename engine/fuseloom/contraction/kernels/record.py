@@ -52,7 +52,8 @@ def kernel_record(
     --------
     >>> from fuseloom.contraction.kernels.run import kernels, measure
     >>> from fuseloom.contraction.loopnest.parser import parse_nest
-    >>> from fuseloom.contraction.networks import binary, from_einsum
+    >>> from fuseloom.contraction.networks import from_einsum
+    >>> from fuseloom.contraction.paths import binary
     >>> import numpy as np
     >>> tree = binary(from_einsum("ij,j->i", {"i": 2, "j": 2}))
     >>> nest = parse_nest("forall(i, forall(j, R(i) += A(i,j) * B(j)))")

@@ -52,7 +52,8 @@ def evaluate(tree: ContractionTree, data: Mapping[str, Elements], sizes: bool = 
     Examples
     --------
     >>> from fuseloom.contraction.kernels.operands import elements_of
-    >>> from fuseloom.contraction.networks import binary, from_einsum
+    >>> from fuseloom.contraction.networks import from_einsum
+    >>> from fuseloom.contraction.paths import binary
     >>> tree = binary(from_einsum("ij,j->i", {"i": 2, "j": 2}))
     >>> given = {"A": np.eye(2), "B": np.array([3.0, -4.0])}
     >>> data = {n: elements_of(tree.program.tensor(n), a) for n, a in given.items()}

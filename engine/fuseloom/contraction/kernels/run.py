@@ -82,7 +82,8 @@ class NestKernel:
     Examples
     --------
     >>> from fuseloom.contraction.loopnest.parser import parse_nest
-    >>> from fuseloom.contraction.networks import binary, from_einsum
+    >>> from fuseloom.contraction.networks import from_einsum
+    >>> from fuseloom.contraction.paths import binary
     >>> tree = binary(from_einsum("ij,jk->ik", {"i": 2, "j": 2, "k": 2}))
     >>> nest = parse_nest("forall(j, forall(i, forall(k, R(i,k) += A(j,i) * B(j,k))))")
     >>> (kernel,) = kernels([nest], tree)
@@ -200,7 +201,8 @@ def count_products(
     Examples
     --------
     >>> from fuseloom.contraction.loopnest.parser import parse_nest
-    >>> from fuseloom.contraction.networks import binary, from_einsum
+    >>> from fuseloom.contraction.networks import from_einsum
+    >>> from fuseloom.contraction.paths import binary
     >>> tree = binary(from_einsum("ij,j->i", {"i": 3, "j": 3}))
     >>> nest = parse_nest("forall(i, forall(j, R(i) += A(i,j) * B(j)))")
     >>> count_products(nest, tree, {"A": np.eye(3), "B": np.ones(3)})
@@ -309,7 +311,8 @@ def measure(
     Examples
     --------
     >>> from fuseloom.contraction.loopnest.parser import parse_nest
-    >>> from fuseloom.contraction.networks import binary, from_einsum
+    >>> from fuseloom.contraction.networks import from_einsum
+    >>> from fuseloom.contraction.paths import binary
     >>> tree = binary(from_einsum("ij,j->i", {"i": 2, "j": 2}))
     >>> nest = parse_nest("forall(i, forall(j, R(i) += A(i,j) * B(j)))")
     >>> (kernel,) = kernels([nest], tree)

@@ -113,7 +113,8 @@ def layouts(nest: Nest, tree: ContractionTree) -> dict[str, tuple[int, ...]]:
     Examples
     --------
     >>> from fuseloom.contraction.loopnest.parser import parse_nest
-    >>> from fuseloom.contraction.networks import binary, from_einsum
+    >>> from fuseloom.contraction.networks import from_einsum
+    >>> from fuseloom.contraction.paths import binary
     >>> tree = binary(from_einsum("ij,jk->ik", {"i": 2, "j": 3, "k": 4}))
     >>> nest = parse_nest("forall(j, forall(i, forall(k, R(i,k) += A(j,i) * B(j,k))))")
     >>> layouts(nest, tree)

@@ -32,7 +32,8 @@ def factored(tree: ContractionTree, order: Sequence[str]) -> Nest:
     Examples
     --------
     >>> from fuseloom.contraction.loopnest.ir import indented
-    >>> from fuseloom.contraction.networks import binary, from_einsum
+    >>> from fuseloom.contraction.networks import from_einsum
+    >>> from fuseloom.contraction.paths import binary
     >>> tree = binary(from_einsum("ij,jk,kl->il", dict.fromkeys("ijkl", 4)), "((A B) C)")
     >>> print(indented(factored(tree, "ilkj")))
     for i
@@ -57,7 +58,8 @@ def global_iteration(tree: ContractionTree, order: Sequence[str]) -> Nest:
 
     Examples
     --------
-    >>> from fuseloom.contraction.networks import binary, from_einsum
+    >>> from fuseloom.contraction.networks import from_einsum
+    >>> from fuseloom.contraction.paths import binary
     >>> tree = binary(from_einsum("ij,jk,k->i", dict.fromkeys("ijk", 4)), "((A B) C)")
     >>> print(global_iteration(tree, "ijk"))
     forall(i, forall(j, forall(k, R(i) += A(i,j) * B(j,k) * C(k))))
