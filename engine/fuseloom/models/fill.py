@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
 from fuseloom.errors import DataError
 from fuseloom.frontends.files import GraphData
@@ -15,6 +14,7 @@ from fuseloom.models.datasets.patterns import pruned
 from fuseloom.models.drawing import MOST_MADE_UP, check_made_up, stored
 from fuseloom.models.model import Model
 from fuseloom.program import StoredTensor, Tensor
+from fuseloom.program.late import is_scipy
 
 WEIGHT_DENSITY = 0.5
 
@@ -102,7 +102,7 @@ def filled(
         tensor = model.program.tensor(name)
         if name not in given:
             data[name] = _weights(tensor, rng, density)
-        elif scipy.sparse.issparse(given[name]):
+        elif is_scipy(given[name]):
             data[name] = StoredTensor.from_scipy(tensor, given[name])
         else:
             data[name] = StoredTensor.from_dense(tensor, given[name])

@@ -8,10 +8,10 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
 from fuseloom.errors import DataError
 from fuseloom.program.formats import suggestion
+from fuseloom.program.late import is_scipy
 from fuseloom.program.levels import shape_text
 from fuseloom.program.storage import StoredTensor
 from fuseloom.program.types import Program, Tensor
@@ -96,7 +96,7 @@ def as_stored(tensor: Tensor, given: Any) -> StoredTensor:
         It has another shape, or values that are none.
     """
     if not isinstance(given, StoredTensor):
-        if scipy.sparse.issparse(given):
+        if is_scipy(given):
             return StoredTensor.from_scipy(tensor, given)
         return StoredTensor.from_dense(tensor, given)
     if given.tensor.shape != tensor.shape:

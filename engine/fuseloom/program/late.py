@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import Any
 
@@ -21,3 +22,12 @@ class LazyModule:
 
     def __getattr__(self, attribute: str) -> Any:
         return getattr(import_module(self._name), attribute)
+
+
+scipy_sparse = LazyModule("scipy.sparse")
+
+
+def is_scipy(given: Any) -> bool:
+    """Return whether something is an array of ``scipy.sparse``, which need not be imported."""
+    loaded = sys.modules.get("scipy.sparse")
+    return loaded is not None and bool(loaded.issparse(given))

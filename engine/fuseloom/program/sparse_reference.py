@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
 
 from fuseloom.errors import DataError
 from fuseloom.program.functions import Op
+from fuseloom.program.late import scipy_sparse
 from fuseloom.program.limits import MAX_REFERENCE_ELEMENTS
 from fuseloom.program.storage import StoredTensor
 from fuseloom.program.types import Access, Statement
@@ -72,8 +72,8 @@ class Evaluated(Mapping[str, Masked]):
             at, shape = tuple(coords.T), tensor.tensor.shape
             ones = np.ones(len(values), dtype=np.float32)
             self._sparse[name] = (
-                scipy.sparse.csr_array((values.astype(np.float64), at), shape=shape),
-                scipy.sparse.csr_array((ones, at), shape=shape),
+                scipy_sparse.csr_array((values.astype(np.float64), at), shape=shape),
+                scipy_sparse.csr_array((ones, at), shape=shape),
             )
         return self._sparse[name]
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
 
 from fuseloom.arguments import check_arguments
 from fuseloom.dataflow.machine import Machine
@@ -28,6 +27,7 @@ from fuseloom.dataflow.sim.result import EngineResult, measured_work
 from fuseloom.dataflow.sim.trace import Trace
 from fuseloom.errors import SimulationError
 from fuseloom.program.inputs import as_stored, made_tensor
+from fuseloom.program.late import is_scipy
 from fuseloom.program.storage import StoredTensor
 from fuseloom.results.check import Against, Check, relative_error
 from fuseloom.results.run_parts import WrittenLevel
@@ -131,7 +131,7 @@ def _operands(imported: ImportedGraph, data: Mapping[str, Any]) -> dict[str, Sto
             found[name] = given
         elif name in imported.tensors:
             tensor = imported.tensors[name]
-            if name in imported.zeroless and scipy.sparse.issparse(given):
+            if name in imported.zeroless and is_scipy(given):
                 given = given.copy()
                 given.eliminate_zeros()
             found[name] = as_stored(tensor, given)

@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
 
 from fuseloom.program import StoredTensor, Tensor
+from fuseloom.program.late import is_scipy
 
 MOST = 2**24
 """Elements of the largest tensor whose blocks are filled up."""
@@ -100,7 +100,7 @@ def with_blocks(tensor: Tensor, given: Any, blocks: StoredBlocks) -> Any:
         return given
     if isinstance(given, StoredTensor):
         stored = given
-    elif scipy.sparse.issparse(given):
+    elif is_scipy(given):
         stored = StoredTensor.from_scipy(tensor, given)
     else:
         stored = StoredTensor.from_dense(tensor, given)

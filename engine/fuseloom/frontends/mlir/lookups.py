@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
 
 from fuseloom.errors import DataError
 from fuseloom.frontends.mlir.collected import Input, Made
@@ -21,6 +20,7 @@ from fuseloom.frontends.selections import check_entries, selection_of
 from fuseloom.program import Program, StoredTensor, Tensor, evaluate
 from fuseloom.program.float32 import EXACT_INTEGERS
 from fuseloom.program.formats import suggestion
+from fuseloom.program.late import is_scipy
 from fuseloom.program.levels import shape_text
 
 
@@ -90,7 +90,7 @@ def dense(given: Any) -> npt.NDArray[np.float64]:
     """An index tensor as an array."""
     if isinstance(given, StoredTensor):
         return given.to_dense()
-    if scipy.sparse.issparse(given):
+    if is_scipy(given):
         given = given.toarray()
     try:
         array = np.asarray(given)

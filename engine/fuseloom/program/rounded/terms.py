@@ -11,9 +11,9 @@ from math import prod
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
 from fuseloom.program.distinct import distinct
+from fuseloom.program.late import scipy_sparse
 from fuseloom.program.rounded.budget import EvaluationBudget
 from fuseloom.program.rounded.tensors import (
     Elements,
@@ -326,13 +326,13 @@ class _Pattern:
     def matrix(self, data: Floats) -> Any:
         """The matrix with these elements, in the order of the coordinates given."""
         sorted_data = data if self.order is None else data[self.order]
-        return scipy.sparse.csr_array((sorted_data, self.columns, self.first), shape=self.shape)
+        return scipy_sparse.csr_array((sorted_data, self.columns, self.first), shape=self.shape)
 
 
 def by_counting(numbers: Ints, count: int) -> Ints:
     """The stable order of numbers below ``count``, in time that grows with both."""
     every = np.arange(len(numbers))
-    row = scipy.sparse.csr_array((every, numbers, [0, len(numbers)]), shape=(1, count))
+    row = scipy_sparse.csr_array((every, numbers, [0, len(numbers)]), shape=(1, count))
     return np.asarray(row.tocsc().data)
 
 
