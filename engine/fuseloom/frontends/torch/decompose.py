@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fuseloom.frontends.torch.capture import load_torch
+from fuseloom.frontends.torch.nodes import mutates
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def _inserted(node: Any, graph: Any, inputs: Sequence[Any]) -> Parts | None:
         if part.op == "placeholder":
             copies[part] = next(placed)
         elif part.op == "call_function":
-            if part.target is node.target or _mutates(part):
+            if part.target is node.target or mutates(part):
                 return None
             with node.graph.inserting_before(node):
                 copy = node.graph.node_copy(part, lambda n: copies[n])
@@ -100,9 +101,3 @@ def _inserted(node: Any, graph: Any, inputs: Sequence[Any]) -> Parts | None:
         else:
             return None
     return None
-
-
-def _mutates(part: Any) -> bool:
-    """Return whether an operation changes what it is given, which a graph of values cannot say."""
-    schema = getattr(part.target, "_schema", None)
-    return schema is not None and bool(schema.is_mutable)

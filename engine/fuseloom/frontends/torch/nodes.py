@@ -61,6 +61,12 @@ LIKE = {
 """Operations that give one number everywhere; None where an argument says which."""
 
 
+def mutates(node: Any) -> bool:
+    """Return whether a node calls an operation that changes one of its operands."""
+    schema = getattr(node.target, "_schema", None)
+    return schema is not None and bool(schema.is_mutable)
+
+
 def shape_of(node: Any) -> tuple[int, ...]:
     """Return the shape of a node's result, or of the first of its results."""
     given = node.meta["val"]

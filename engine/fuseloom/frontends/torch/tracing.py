@@ -22,6 +22,7 @@ from fuseloom.frontends.torch.capture import (
     tensors,
 )
 from fuseloom.frontends.torch.messages import refusal
+from fuseloom.frontends.torch.nodes import mutates
 from fuseloom.frontends.torch.recording import record
 
 _COMPONENTS = frozenset(
@@ -52,7 +53,7 @@ def trace(module: Any, inputs: tuple[Any, ...]) -> Capture:
             warnings.simplefilter("ignore")
             with _returning_tensors(module):
                 exported = torch.export.export(module, inputs)
-            if any(_mutates(node) or _of_python(node) for node in exported.graph.nodes):
+            if has_known_sizes(exported) and any(map(_needs_decomposition, exported.graph.nodes)):
                 exported = exported.run_decompositions({})
     except Exception as problem:  # export raises errors of many kinds
         with suppress(Exception):  # what the module cannot do at all, export has said
@@ -111,14 +112,9 @@ def _returning_tensors(module: Any) -> Iterator[None]:
         hook.remove()
 
 
-def _of_python(node: Any) -> bool:
-    """Return whether a node calls an operator of PyTorch that is in Python, such as ``vmap``."""
-    return inspect.isfunction(node.target)
-
-
-def _mutates(node: Any) -> bool:
-    schema = getattr(node.target, "_schema", None)
-    return schema is not None and schema.is_mutable
+def _needs_decomposition(node: Any) -> bool:
+    """Return whether a node changes a tensor, or calls what is in Python, such as ``vmap``."""
+    return inspect.isfunction(node.target) or mutates(node)
 
 
 def _capture(exported: Any) -> Capture:
@@ -144,22 +140,15 @@ def _capture(exported: Any) -> Capture:
     return Capture(nodes, constants, tuple(arguments), labels, tuple(returned))
 
 
-def export_suffices(exported: Any) -> bool:
-    """Return whether a graph of ``torch.export`` has sizes that are all known, and right.
+def has_known_sizes(exported: Any) -> bool:
+    """Return whether a graph of ``torch.export`` has sizes that are all known.
 
     Sizes that depend on the values of an index are symbols in it, and of a sparse tensor's
-    components it does not know how many there are; after a write to windows it has zeros between
-    them.  What runs under ``torch.autocast``,
-    ``checkpoint`` or ``vmap`` stands in graphs of its own, or in calls of Python.
+    components it does not know how many there are.  No decomposition changes that.
     """
     torch = load_torch()
     for node in exported.graph.nodes:
-        if node.op != "call_function":
-            continue
-        schema = getattr(node.target, "_schema", None)
-        if schema is None and node.target is not operator.getitem:
-            return False
-        if schema is not None and schema.name.split("::")[-1] in _COMPONENTS | _LOSSY:
+        if _operation(node) in _COMPONENTS:
             return False
         for val in flattened(node.meta.get("val")):
             if isinstance(val, torch.SymInt | torch.SymFloat | torch.SymBool):
@@ -167,3 +156,22 @@ def export_suffices(exported: Any) -> bool:
             if isinstance(val, torch.Tensor) and not all(isinstance(n, int) for n in val.shape):
                 return False
     return True
+
+
+def export_suffices(exported: Any) -> bool:
+    """Return whether a graph of ``torch.export`` has sizes that are all known, and right.
+
+    After a write to windows it has zeros between them.  What runs under ``torch.autocast``,
+    ``checkpoint`` or ``vmap`` stands in graphs of its own, or in calls of Python.
+    """
+    called = [node for node in exported.graph.nodes if node.op == "call_function"]
+    return has_known_sizes(exported) and all(
+        node.target is operator.getitem or _operation(node) not in {None, *_LOSSY}
+        for node in called
+    )
+
+
+def _operation(node: Any) -> str | None:
+    """The name of the operation that a node calls; None if it is no operator of PyTorch."""
+    schema = getattr(node.target, "_schema", None)
+    return None if schema is None else str(schema.name).split("::")[-1]
