@@ -20,6 +20,7 @@ from fuseloom_workbench.base.page_backend import backend_of
 from fuseloom_workbench.explorer import explorer
 from fuseloom_workbench.state import saving
 from fuseloom_workbench.state.session import Session
+from tests.waiting import until
 
 ARGUMENTS = (
     "--no-sandbox",
@@ -42,6 +43,11 @@ def missing(reason: str) -> None:
     if os.environ.get("CI") or os.environ.get("FUSELOOM_REQUIRE_BROWSER"):
         pytest.fail(reason, pytrace=False)
     pytest.skip(reason)
+
+
+def box_of(locator):
+    """The place of an element on the page; one that is just drawn anew is waited for."""
+    return until(locator.bounding_box, f"{locator} is drawn")
 
 
 def chromium_path() -> str | None:

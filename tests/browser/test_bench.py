@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 from panel.tests.util import wait_until
 
-from .conftest import PATIENCE
+from .conftest import PATIENCE, box_of
 
 try:
     from playwright.sync_api import expect
@@ -23,7 +23,7 @@ PANES = ("rail", "result", "chain", "table", "orders", "details", "bottom")
 
 
 def box(page, pane: str) -> dict[str, float]:
-    return page.locator(f"[data-pane={pane}]").bounding_box()
+    return box_of(page.locator(f"[data-pane={pane}]"))
 
 
 def every_pane_is_in(page, width: int, height: int) -> None:
@@ -57,8 +57,8 @@ def test_a_low_window_shows_the_whole_table(page, session):
     page.set_viewport_size({"width": 1280, "height": 720})
     expect(code).to_be_hidden()  # it stands in the tooltip
     assert "T1[i,p] = A[i,k] * X[k,p]" in page.locator(".kernel").first.get_attribute("title")
-    value = page.locator("[data-pane=table] tr.value").bounding_box()
-    steps = page.locator("[data-pane=table] .stepper").bounding_box()
+    value = box_of(page.locator("[data-pane=table] tr.value"))
+    steps = box_of(page.locator("[data-pane=table] .stepper"))
     assert value["y"] + value["height"] <= steps["y"]
     assert steps["y"] + steps["height"] <= box(page, "bottom")["y"]
     page.set_viewport_size({"width": 1440, "height": 900})
@@ -74,7 +74,7 @@ def test_panes_are_sized_folded_and_remembered(page, session):
     assert box(page, "orders")["width"] == pytest.approx(before + 48, abs=2)
     splitter.dblclick()
     assert box(page, "orders")["width"] == pytest.approx(before, abs=2)
-    at = page.locator("[data-splitter=details]").bounding_box()
+    at = box_of(page.locator("[data-splitter=details]"))
     page.mouse.move(at["x"] + 3, at["y"] + 100)
     page.mouse.down()
     page.mouse.move(at["x"] - 37, at["y"] + 100, steps=4)

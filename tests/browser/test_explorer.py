@@ -8,7 +8,7 @@ import pytest
 from panel.io.state import state
 from panel.tests.util import wait_until
 
-from .conftest import PATIENCE, shows_what_there_is
+from .conftest import PATIENCE, box_of, shows_what_there_is
 
 try:
     from playwright.sync_api import expect
@@ -28,7 +28,7 @@ def seen(page):
 
 
 def centre(locator):
-    box = locator.bounding_box()
+    box = box_of(locator)
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
@@ -69,6 +69,39 @@ def test_escape_in_a_drag_leaves_the_boundary_where_it_is(page, session, moved):
     expect(page.locator("button.bar[data-gap='4']")).to_be_visible()  # a drag is one again
     page.locator("button.bar[data-gap='4']").click()
     expect(page.locator("button.bar")).to_have_count(0)  # and a click a click
+
+
+def test_what_leaves_the_boundaries_is_drawn_after_a_drag(page, session):
+    """Numbers that arrive while a boundary is in hand take it out of nobody's hand."""
+    (x, y), goal = (
+        centre(page.locator("button.bar[data-gap='4']")),
+        page.locator(".gap[data-gap='3']"),
+    )
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 20, y, steps=4)
+    number = page.locator(".chain [data-help='cycles.estimated']").first
+    before = number.inner_text()
+    session.set_order(0, ("i", "k", "p", "n"))  # another estimate of the same regions
+    wait_until(lambda: session.current.order == ("i", "k", "p", "n"), page, timeout=PATIENCE)
+    page.mouse.move(centre(goal)[0], y, steps=4)
+    expect(page.locator(".chain.dragging")).to_have_count(1)
+    assert number.inner_text() == before
+    page.mouse.up()
+    wait_until(lambda: session.cuts == (3,), page, timeout=PATIENCE)
+    expect(page.locator("button.bar[data-gap='3']")).to_be_visible()
+
+    (x, y) = centre(page.locator("button.bar[data-gap='3']"))
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 20, y, steps=4)
+    session.preset("unfused")  # other boundaries are drawn at once, and the drop counts no more
+    expect(page.locator("button.bar[data-gap='1']")).to_be_visible()
+    cuts = session.cuts
+    page.mouse.up()
+    expect(page.locator(".chain.dragging")).to_have_count(0)
+    page.wait_for_function("() => new Promise(done => setTimeout(done))")
+    assert session.cuts == cuts
 
 
 def test_drag_a_boundary_run_and_be_refused(page, session):

@@ -22,7 +22,7 @@ from fuseloom_workbench.serving.page import asked
 from fuseloom_workbench.state.commands import carry_out
 from fuseloom_workbench.state.session import Session
 
-from .conftest import PATIENCE, serve
+from .conftest import PATIENCE, box_of, serve
 
 try:
     from playwright.sync_api import expect
@@ -49,7 +49,7 @@ def pick(page, label: str, option: str, *, exact: bool = False) -> None:
 
 def click_bar(page, share: float) -> None:
     """Click low in a plot, at a share of its width; bars stand on its lower edge."""
-    box = page.locator(".bk-Canvas").first.bounding_box()
+    box = box_of(page.locator(".bk-Canvas").first)
     page.mouse.click(box["x"] + share * box["width"], box["y"] + 0.52 * box["height"])
 
 

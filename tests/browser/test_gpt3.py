@@ -7,7 +7,7 @@ import re
 import pytest
 from panel.tests.util import wait_until
 
-from .conftest import PATIENCE
+from .conftest import PATIENCE, box_of
 from .test_explorer import centre, drag
 
 try:
@@ -36,7 +36,7 @@ def test_all_is_seen_at_once_and_the_map_leads_there(bench):
     assert len(set(names)) == len(names), "no two boxes have one name"
     dots = page.locator(".map .dot")
     expect(dots).to_have_count(len(units) + 3 * 2 * 2)  # Q, K and V apart, before and in reshapes
-    heads = [page.locator(f".map .dot:has(text:text-is('{x}p1'))").bounding_box() for x in "QKV"]
+    heads = [box_of(page.locator(f".map .dot:has(text:text-is('{x}p1'))")) for x in "QKV"]
     assert heads[0]["y"] < heads[1]["y"] < heads[2]["y"], "branches, not a line"
     assert max(at["x"] for at in heads) - min(at["x"] for at in heads) < 3
     chain = page.locator("div.chain")
@@ -59,10 +59,10 @@ def test_in_a_low_window_every_box_is_whole(bench):
     expect(page.locator(".app.low")).to_be_visible()
 
     def whole() -> None:
-        pane = page.locator("[data-pane=chain]").bounding_box()
-        region = page.locator("section.region").first.bounding_box()
+        pane = box_of(page.locator("[data-pane=chain]"))
+        region = box_of(page.locator("section.region").first)
         assert region["y"] + region["height"] <= pane["y"] + pane["height"]
-        assert page.locator("[data-pane=bottom]").bounding_box()["height"] >= 180
+        assert box_of(page.locator("[data-pane=bottom]"))["height"] >= 180
 
     wait_until(whole, page, timeout=PATIENCE)
 

@@ -12,7 +12,7 @@ from fuseloom_workbench.costs.export import comparison_html
 from fuseloom_workbench.state.session import Session
 
 from ..workbench.outcomes import outcome
-from .conftest import serve, show
+from .conftest import box_of, serve, show
 
 try:
     from playwright.sync_api import expect
@@ -80,7 +80,7 @@ def test_a_long_touch_tells_and_does_not_press(browser):
     page = context.new_page()
     show(page, Session("gcn", "karate"))
     figure = page.locator("[data-preset=partial] .figure")
-    box = figure.bounding_box()
+    box = box_of(figure)
     at = [{"x": box["x"] + 4, "y": box["y"] + 4}]
     touch = context.new_cdp_session(page)
     touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": at})

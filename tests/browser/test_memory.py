@@ -13,7 +13,7 @@ from fuseloom_workbench.memory.memory_panel import MemoryPanel
 from fuseloom_workbench.state.records import source_of
 from fuseloom_workbench.state.session import Session
 
-from .conftest import PATIENCE, serve, visited
+from .conftest import PATIENCE, box_of, serve, visited
 
 try:
     from playwright.sync_api import expect
@@ -68,10 +68,10 @@ def test_figures_and_plots_are_whole_in_a_pane(page, size):
     wait_until(
         lambda: frame.evaluate("e => e.scrollHeight - e.clientHeight") <= 1, page, timeout=PATIENCE
     )
-    boxes = [plot.bounding_box() for plot in page.locator("svg.plot").all()]
+    boxes = [box_of(plot) for plot in page.locator("svg.plot").all()]
     assert len({round(box["y"]) for box in boxes}) == 1
     for text in page.locator("svg.plot text").all():
-        inside, around = text.bounding_box(), frame.bounding_box()
+        inside, around = box_of(text), box_of(frame)
         assert inside["x"] >= around["x"]
         assert inside["x"] + inside["width"] <= around["x"] + around["width"] + 1
 

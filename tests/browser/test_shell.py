@@ -13,7 +13,7 @@ from fuseloom_workbench.shell.rail import Rail
 from fuseloom_workbench.shell.top_bar import TopBar
 from fuseloom_workbench.state.session import Session
 
-from .conftest import PATIENCE, serve
+from .conftest import PATIENCE, box_of, serve
 
 try:
     from playwright.sync_api import expect
@@ -72,7 +72,7 @@ def test_the_tour_is_offered_once_and_walked_by_keys(page, session):
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     expect(card.get_by_role("heading")).to_have_text("Run")
-    ring, run = (page.locator(s).bounding_box() for s in (".tour-ring", "[data-action=run]"))
+    ring, run = (box_of(page.locator(s)) for s in (".tour-ring", "[data-action=run]"))
     assert abs(ring["x"] + ring["width"] / 2 - run["x"] - run["width"] / 2) < 4
     assert abs(ring["y"] + ring["height"] / 2 - run["y"] - run["height"] / 2) < 4
     page.keyboard.press("ArrowLeft")

@@ -14,7 +14,7 @@ from fuseloom_workbench.state.saving import save
 from tests.workbench.input.files import hostile, market, saved
 
 from ..workbench.outcomes import outcome
-from .conftest import PATIENCE
+from .conftest import PATIENCE, box_of
 
 try:
     from playwright.sync_api import expect
@@ -51,12 +51,12 @@ def test_at_200_percent_nothing_is_cut_off(bench, width, height):
         wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
         assert wide[0] <= wide[1], name
         view.scroll_into_view_if_needed()
-        at = view.bounding_box()
+        at = box_of(view)
         assert at["x"] >= 0, name
         assert at["x"] + at["width"] <= width / 2 + 1, name
         assert at["height"] > 100, name
         expect(page.locator("[data-action=run]")).to_be_in_viewport()
-    assert page.locator("[data-pane=table]").bounding_box()["height"] > 200
+    assert box_of(page.locator("[data-pane=table]"))["height"] > 200
 
 
 def test_steps_have_factors_and_are_undone_and_done_again(bench):
@@ -307,6 +307,6 @@ def test_the_critical_path_and_a_map_lie_over_the_graph(bench):
     expect(small).to_be_visible()
     picture = view.locator("svg.picture")
     before = picture.get_attribute("style")
-    at = small.bounding_box()
+    at = box_of(small)
     page.mouse.click(at["x"] + at["width"] - 4, at["y"] + at["height"] / 2)
     expect(picture).not_to_have_attribute("style", before)

@@ -11,7 +11,7 @@ from fuseloom_workbench.state.session import Session
 from fuseloom_workbench.table import menu
 from fuseloom_workbench.table.table_grid import FusionTableGrid
 
-from .conftest import PATIENCE, serve
+from .conftest import PATIENCE, box_of, serve
 
 try:
     from playwright.sync_api import expect
@@ -42,7 +42,7 @@ def test_a_cells_menu_says_what_it_changes_and_changes_it(page, session, monkeyp
     cell(page, "X.k").click(button="right")
     expect(entry(page, "Look X.k up")).to_contain_text("changes nothing")
     expect(entry(page, "Scan X.k")).to_contain_text("cycles")
-    box = page.get_by_role("menu").bounding_box()
+    box = box_of(page.get_by_role("menu"))
     assert box["y"] + box["height"] <= page.viewport_size["height"]
     entry(page, "Scan X.k").click()
     expect(cell(page, "X.k")).to_contain_text("I_k")

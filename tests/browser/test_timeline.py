@@ -14,7 +14,7 @@ from fuseloom_workbench.base.page_backend import backend_of
 from fuseloom_workbench.state.session import Session
 from fuseloom_workbench.timeline.timeline import Timeline
 
-from .conftest import PATIENCE, serve
+from .conftest import PATIENCE, box_of, serve
 
 try:
     from playwright.sync_api import expect
@@ -60,7 +60,7 @@ def test_from_no_run_to_every_interval(page, session):
     expect(canvas).to_have_attribute("data-from", re.compile("[1-9]"))
     start, stop = seen(page)
     assert abs(stop - start - total / 2) <= 1
-    box = canvas.bounding_box()
+    box = box_of(canvas)
     page.mouse.move(box["x"] + 700, box["y"] + 60)
     page.mouse.wheel(0, -480)
     wait_until(lambda: seen(page)[1] - seen(page)[0] < stop - start, page, timeout=PATIENCE)

@@ -10,7 +10,7 @@ from panel.tests.util import wait_until
 from fuseloom.results.check import Check
 
 from ..workbench.why.answered import fused
-from .conftest import PATIENCE
+from .conftest import PATIENCE, box_of
 
 try:
     from playwright.sync_api import expect
@@ -98,9 +98,9 @@ def test_a_refusal_and_its_repair_cover_nothing(page, session):
     expect(way).to_be_attached()
     status, steps = page.locator(".sheet .status.bad"), page.locator(".sheet .stepper")
     status.scroll_into_view_if_needed()
-    above, below = status.bounding_box(), steps.bounding_box()
+    above, below = box_of(status), box_of(steps)
     assert above["y"] + above["height"] <= below["y"] + 0.5
-    pane = page.locator(".sheet").first.bounding_box()
+    pane = box_of(page.locator(".sheet").first)
     assert below["y"] + below["height"] <= pane["y"] + pane["height"] + 0.5
     inside = status.evaluate(
         "e => e.scrollHeight <= e.clientHeight || getComputedStyle(e).overflowY === 'auto'"

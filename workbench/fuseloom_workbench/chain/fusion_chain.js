@@ -10,6 +10,8 @@ export function render({ model: sent, el }) {
   let asked = null  // what was drawn when it was asked for
   let before = null
   let told = null   // whether the bench knows of the overview
+  let places = ''   // the kernels and boundaries that are drawn
+  let late = false  // whether there is more to draw once the boundary in hand is let go
 
   const ask = (kind, gap, to) => {
     focus = kind === 'move' ? to : gap
@@ -20,9 +22,23 @@ export function render({ model: sent, el }) {
 
   const look = number => `--c:var(--r${number % 8 + 1});--f:var(--r${number % 8 + 1}-f)`
 
+  /** Whether a boundary is in hand, and what there is to draw leaves it where it is: then it waits. */
+  function waits(now) {
+    if (now !== places || !chain.querySelector('.bar:active')) return false
+    const drop = () => {
+      for (const type of UP) window.removeEventListener(type, drop)
+      setTimeout(() => { late = false; draw() })  // after the drag has ended
+    }
+    if (!late) for (const type of UP) window.addEventListener(type, drop)
+    return late = true
+  }
+
   function draw() {
     if (!there(model)) return
     let { units, regions, shown, keys: told } = model.view
+    const now = units.map(unit => `${unit.name} ${unit.region}`).join()
+    if (waits(now)) return
+    places = now
     const left = chain.scrollLeft
     const active = chain.getRootNode().activeElement
     const held = active && chain.contains(active) ? active.dataset.gap : null  // drawn for another reason
