@@ -25,11 +25,12 @@ export function render({ model: sent, el }) {
   /** Whether a boundary is in hand, and what there is to draw leaves it where it is: then it waits. */
   function waits(now) {
     if (now !== places || !chain.querySelector('.bar:active')) return false
+    const ends = [...UP, 'keyup']  // a bar is active under a key, too
     const drop = () => {
-      for (const type of UP) window.removeEventListener(type, drop)
+      for (const type of ends) window.removeEventListener(type, drop)
       setTimeout(() => { late = false; draw() })  // after the drag has ended
     }
-    if (!late) for (const type of UP) window.addEventListener(type, drop)
+    if (!late) for (const type of ends) window.addEventListener(type, drop)
     return late = true
   }
 

@@ -21,7 +21,7 @@ from fuseloom_workbench.service.priority import LOOK, Watch
 from fuseloom_workbench.service.queued_runs import QueuedRun
 from fuseloom_workbench.service.spool import TextSpool
 from fuseloom_workbench.service.supervisor import Supervisor
-from fuseloom_workbench.service.workers import Ended, WasGone, Worker
+from fuseloom_workbench.service.workers import Ended, Worker, WorkerGoneError
 
 PATIENCE = 3.0
 """Seconds that a request has before a newer one ends it, if it is to blame for them."""
@@ -153,10 +153,10 @@ class Client:
     async def _carry_out(self, ask: Ask) -> None:
         try:
             await self._carry_out_once(ask)
-        except WasGone:  # it had died before; another one can do it
+        except WorkerGoneError:  # it had died before; another one can do it
             try:
                 await self._carry_out_once(ask)
-            except WasGone:
+            except WorkerGoneError:
                 raise Ended(self._why("it ended at once, twice")) from None
 
     async def _carry_out_once(self, ask: Ask) -> None:
@@ -329,7 +329,7 @@ class Client:
                 self._session_worker = None
                 gone = not lived or time.monotonic() - started < AT_ONCE
                 if gone and session_worker.ended.result() != "cpu":
-                    raise WasGone
+                    raise WorkerGoneError
                 raise Ended(self._why(session_worker.ended.result()))
             if self._closed:
                 session_worker.kill()

@@ -60,7 +60,7 @@ class Ended(Exception):  # noqa: N818 (it is told, not raised at a user)
     """A worker process has ended; the text says how."""
 
 
-class WasGone(Exception):  # noqa: N818 (nobody is told)
+class WorkerGoneError(Exception):
     """A worker process was dead already when it was asked."""
 
 

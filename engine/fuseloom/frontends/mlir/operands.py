@@ -60,7 +60,7 @@ class StructuredOutput:
         return replace(fmt, levels=levels, mode_order=tuple(kept.index(mode) for mode, _ in pairs))
 
     def view(self, made: Access) -> View:
-        """What is computed, under the dimensions of the result; those it lacks repeat it."""
+        """The view of a computed tensor as the result, broadcast along dimensions that it lacks."""
         axes = tuple(
             made.indices.index(x) if x is not None and x in made.indices else None
             for x in self.indices

@@ -34,7 +34,7 @@ _COMPONENTS = frozenset(
 
 
 _LOSSY = frozenset({"unfold_backward"})
-"""What ``torch.export`` makes of a write to windows: elements between them become 0."""
+"""Operations by which ``torch.export`` loses what is between windows that are written to."""
 
 
 def trace(module: Any, inputs: tuple[Any, ...]) -> Capture:

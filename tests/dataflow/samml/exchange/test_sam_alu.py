@@ -159,7 +159,7 @@ def test_units_that_are_refused(units: str, edges: str, message: str) -> None:
 
 @pytest.mark.parametrize("number", ["3.4028234e38", "3.40282347e+38", "-3.4028235e38"])
 def test_constants_up_to_the_largest_number_of_float32(number: str) -> None:
-    """What rounds to it is a constant, too: so it is printed with eight digits."""
+    """A decimal that rounds to it is accepted: with eight digits it is printed above itself."""
     text = common("union", f"4 mul rb_const={number}", "5>4 val\n4>0 val")
     run_text(text, {"b": np.ones(9), "c": np.ones(9)})
 
