@@ -84,6 +84,9 @@ class Page:
         """Ask, and wait until nothing is under way."""
         before = len(self.news)
         self.tell(name, *arguments)
+        in_line = threading.Event()  # till then the page is idle, whatever comes late from before
+        self.supervisor.call(in_line.set)
+        self.until(in_line.is_set)
         self.until(lambda: len(self.news) > before)
         return self.until(self.still)
 
