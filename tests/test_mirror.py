@@ -26,6 +26,7 @@ class Elsewhere(NamedTuple):
 
 
 S, P = "fuseloom/dataflow/sim", "tests/property"
+F = "fuseloom/dataflow/primitives"
 DRAWN = "tests/workbench/base/test_component.py"
 N = "tests/workbench/networks/test_backend.py"
 W = "fuseloom_workbench"
@@ -79,9 +80,34 @@ ELSEWHERE = (
         "words in which the catalogue speaks",
     ),
     Elsewhere(
-        "fuseloom/dataflow/samml/catalogue/*.py",
+        f"{F}/*/entries.py",
         "tests/dataflow/samml/test_catalogue.py",
         "entries of one table, each held to the same rules",
+    ),
+    Elsewhere(
+        f"{F}/*/*kernels.py",
+        f"{P}/test_kernels_equal_golden.py",
+        "kernels are compared with their golden models, token by token",
+    ),
+    Elsewhere(
+        f"{F}/*/*_golden.py",
+        "tests/dataflow/primitives/scanners/test_stalling_golden.py",
+        "what stands still for the memory",
+    ),
+    Elsewhere(
+        f"{F}/*/expected.py",
+        "tests/property/test_names.py",
+        "estimates from statistics, of whole programs",
+    ),
+    Elsewhere(
+        f"{F}/*/exact.py",
+        "tests/dataflow/primitives/values/test_exact.py",
+        "what leaves coordinates alone, sources and writers",
+    ),
+    Elsewhere(
+        f"{F}/*/narration.py",
+        f"{S.replace('fuseloom', 'tests')}/steps/test_narration.py",
+        "sentences, primitive by primitive",
     ),
     Elsewhere(
         "fuseloom/dataflow/samml/exchange/record.py",
@@ -100,8 +126,8 @@ ELSEWHERE = (
     ),
     Elsewhere(
         f"{S}/compiled/kernels/*.py",
-        f"{P}/test_kernels_equal_golden.py",
-        "kernels are compared with their golden models, token by token",
+        f"{P}/test_observation.py",
+        "the scheduler, and what observes a run, beside the interpreter",
     ),
     Elsewhere(
         f"{S}/compiled/observing.py", f"{P}/test_observation.py", "held to the golden models"
@@ -122,11 +148,6 @@ ELSEWHERE = (
         "fuseloom/dataflow/dram/*.py",
         "tests/dataflow/dram/test_random.py",
         "one controller in four files, held to the protocol and to another one",
-    ),
-    Elsewhere(
-        f"{S}/steps/narration/*.py",
-        f"{S.replace('fuseloom', 'tests')}/steps/test_narration.py",
-        "sentences, primitive by primitive",
     ),
     Elsewhere(f"{S}/golden/observing.py", f"{P}/test_observation.py", "compared with the kernels"),
     Elsewhere(
@@ -243,7 +264,9 @@ ACROSS = {
     "frontends/mlir/test_iree.py": "whole functions, beside another compiler",
     "dataflow/cost/test_lanes.py": "lanes, through rules and statistics",
     "dataflow/cost/test_spaces.py": "whole spaces of schedules, as they run",
-    "dataflow/samml/test_new_primitive.py": "all places that a primitive touches",
+    "dataflow/primitives/test_new_primitive.py": "all places that a primitive touches",
+    "dataflow/primitives/test_families.py": "what a family has, and what its modules know",
+    "dataflow/sim/steps/test_narration.py": "sentences of all families",
     "dataflow/sim/test_documented_bugs.py": "faults of the paper's artefacts, one by one",
     "dataflow/sim/test_formats.py": "every storage format through a run",
     "dataflow/sim/test_order_independence.py": "the same result in every order",

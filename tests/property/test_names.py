@@ -7,6 +7,8 @@ rule is there a second time, and graphs are made of those.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +18,7 @@ import pytest
 from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.cost import estimate
-from fuseloom.dataflow.cost.exact import EXECUTIONS
+from fuseloom.dataflow.cost.exact import execution
 from fuseloom.dataflow.cost.rules import RULES
 from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml import catalogue
@@ -31,7 +33,7 @@ from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.compiled.pacing import paced_streams
 from fuseloom.dataflow.sim.engines import run_graph
 from fuseloom.dataflow.sim.explain.critical import critical_path
-from fuseloom.dataflow.sim.golden import registry
+from fuseloom.dataflow.sim.golden.registry import IMPLEMENTATIONS
 from fuseloom.dataflow.sim.observe import Observe
 from fuseloom.dataflow.sim.ports import with_ports
 from fuseloom.dataflow.sim.reports import InputStreams
@@ -52,13 +54,15 @@ OTHER = "other_"
 
 
 @pytest.fixture(autouse=True)
-def _every_entry_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+def _every_entry_twice(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The catalogue, the golden models and the cost rules under other names as well."""
     others = {OTHER + name: replace(e, name=OTHER + name) for name, e in CATALOGUE.items()}
     monkeypatch.setattr(catalogue, "CATALOGUE", {**CATALOGUE, **others})
-    for table in (registry.TABLE, RULES, EXECUTIONS):
-        for name in [name for name in table if name in CATALOGUE]:
-            monkeypatch.setitem(table, OTHER + name, table[name])
+    with ExitStack() as stack:
+        for registry in (IMPLEMENTATIONS, RULES, execution.RULES):
+            twice = {OTHER + name: item for name, item in registry.items() if name in CATALOGUE}
+            stack.enter_context(registry.instead(twice))
+        yield
 
 
 def named(graph: Graph) -> Graph:

@@ -128,7 +128,7 @@ class Primitive:
         Only watches a test bench: its clock is no part of the elapsed cycles.
     estimated : bool
         Whether compiled programs have it, so that there are rules for its cost
-        (:mod:`fuseloom.dataflow.cost.rules`, :mod:`fuseloom.dataflow.cost.exact.rules`); others
+        (:mod:`fuseloom.dataflow.cost.rules`, :mod:`fuseloom.dataflow.cost.exact.execution`); others
         come from files, test benches and machines.
     flops, bytes : callable
         Work from counts of value tokens (``docs/spec/machine.md`` §11): ``flops(taken, made)`` and

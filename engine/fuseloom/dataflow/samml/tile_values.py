@@ -159,12 +159,12 @@ def _is_value(graph: Graph, stream: int) -> bool:
 
 
 def node_flops(node: Node, taken: Sequence[float], made: float) -> float:
-    """Arithmetic operations of a node (:class:`~fuseloom.dataflow.samml.catalogue.Primitive`)."""
+    """Arithmetic operations of a node (:class:`~fuseloom.dataflow.samml.primitive.Primitive`)."""
     return primitive(node.op).flops(taken, made) * flops_per_value(node)
 
 
 def node_bytes(node: Node, taken: Sequence[float], made: float, fibers: float) -> float:
-    """Bytes a node moves (:class:`~fuseloom.dataflow.samml.catalogue.Primitive`)."""
+    """Bytes a node moves (:class:`~fuseloom.dataflow.samml.primitive.Primitive`)."""
     if node.params.get("singleton"):
         return WORD * made  # a singleton level has no segments to look up
     return primitive(node.op).bytes(taken, made, fibers) * elements_per_value(node)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.dataflow.sim.bound import Arrays, BoundGraph, canonical
-from fuseloom.dataflow.sim.golden import implementation
+from fuseloom.dataflow.sim.golden.registry import implementation
 from fuseloom.program.storage import StoredTensor
 from fuseloom.program.stored_views import resolve_view
 

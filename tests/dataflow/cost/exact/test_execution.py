@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -58,7 +58,7 @@ def counts(execution: Execution) -> Sequence[object]:
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def asked() -> Iterator[list[str]]:
     """The primitives that were executed, one after another."""
     seen: list[str] = []
 
@@ -69,9 +69,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return replace(rule, execute=run)
 
-    for op, rule in list(RULES.items()):
-        monkeypatch.setitem(RULES, op, noting(rule))
-    return seen
+    with RULES.instead({op: noting(rule) for op, rule in RULES.items()}):
+        yield seen
 
 
 def test_the_same_graph_is_executed_once(asked: list[str]) -> None:

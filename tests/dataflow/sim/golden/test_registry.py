@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fuseloom.dataflow.samml.catalogue import CATALOGUE
-from fuseloom.dataflow.sim.golden import implementation
-from fuseloom.dataflow.sim.golden.registry import IMPLEMENTATIONS
+from fuseloom.dataflow.sim.golden.registry import IMPLEMENTATIONS, implementation
 from fuseloom.errors import SimulationError
 
 

@@ -13,7 +13,7 @@ from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.conformance.bench import bench_graph
 from fuseloom.dataflow.sim.ports import with_ports
 from fuseloom.dataflow.sim.steps import Doing, record, story
-from fuseloom.dataflow.sim.steps.narration import WORDS
+from fuseloom.dataflow.sim.steps.scene import NARRATORS
 from fuseloom.errors import SimulationError
 from tests.property.random_graphs import random_graph
 
@@ -26,7 +26,7 @@ def told(op: str, *inputs: str, machine: Machine | None = None, **more: Any) -> 
 
 
 def test_every_primitive_has_words() -> None:
-    assert set(WORDS) == set(CATALOGUE)
+    assert set(NARRATORS) == set(CATALOGUE)
 
 
 ADD, MAX = {"fn": "add"}, {"fn": "max"}

@@ -17,6 +17,7 @@ from fuseloom.dataflow.cost.exact.fiber_levels import Ints, Profile, Standing, S
 from fuseloom.dataflow.cost.exact.samples import NO_SAMPLES, Sample, traversed
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph, Node
+from fuseloom.dataflow.samml.registry import Registry
 from fuseloom.dataflow.samml.traits import Stored
 from fuseloom.errors import LoweringError
 
@@ -147,7 +148,10 @@ class ExecutionRule:
     holds: Holds | None = None
 
 
-RULES: dict[str, ExecutionRule] = {}
+RULES: Registry[ExecutionRule] = Registry(
+    "exact", "rule of execution", lambda entry: {entry.name} if entry.estimated else ()
+)
+"""Every primitive's rule, by its name."""
 
 
 def rule(
@@ -156,7 +160,8 @@ def rule(
     """Register the :class:`ExecutionRule` of primitives: what takes a step, and its traits."""
 
     def register(function: Function) -> Function:
-        RULES.update(dict.fromkeys(names, ExecutionRule(function, steps, holds=holds, **traits)))
+        for name in names:
+            RULES.add(name, ExecutionRule(function, steps, holds=holds, **traits))
         return function
 
     return register

@@ -42,6 +42,12 @@ def answer(s: SimulationState, port: Int, request: Int) -> Int:
     return s.ints[_place(s, port, request)]
 
 
+@inline
+def request(s: SimulationState, port: Int, t: Int, words: Int, write: Int) -> None:
+    """Ask for words at the port's own address; no other request of the port is under way."""
+    ask(s, port, 0, t, base_of(s, port), words, write)
+
+
 @inline_common
 def stand_still(s: SimulationState, nd: Any, t: Int, when: Int) -> Int:
     """The clock after a wait for the memory, which is booked."""

@@ -24,6 +24,7 @@ import numpy as np
 import platformdirs
 from numba.core import ccallback, compiler, serialize, types
 
+from fuseloom.dataflow.samml.registry import Registry
 from fuseloom.dataflow.sim.compiled.code_files import CodeFile, UnsafeFolderError, own_folder
 from fuseloom.dataflow.sim.compiled.inlining import OPTIONS
 from fuseloom.dataflow.sim.compiled.slots import NOTHING, Slots
@@ -33,13 +34,14 @@ ENVIRONMENT = "FUSELOOM_CACHE_DIR"
 KEPT = 3  # caches of other versions, newest first
 _SIGNATURE = ((types.int64, types.int64), types.int64)
 _SOURCES = (
-    "*.py",
-    "kernels/*.py",
-    "../../dram/*.py",
-    "../../../program/float32.py",
-    "../../../program/functions.py",
+    "dataflow/sim/compiled/*.py",
+    "dataflow/sim/compiled/kernels/*.py",
+    "dataflow/primitives/*/*kernels.py",
+    "dataflow/dram/*.py",
+    "program/float32.py",
+    "program/functions.py",
 )
-"""The sources of the machine code, from this folder."""
+"""The sources of the machine code, from the folder of the package."""
 _NAME = re.compile("[0-9a-f]{20}")
 # The parts of numba used here have no types.
 _rebuilt: Any = compiler.CompileResult._rebuild
@@ -61,14 +63,13 @@ def sources() -> list[Path]:
     SimulationError
         If a part of them is not there: what is cached could then be of other sources.
     """
-    here = Path(__file__).parent
+    package = Path(__file__).parents[3]
     found: list[Path] = []
     for pattern in _SOURCES:
-        folder, _, name = pattern.rpartition("/")
-        files = sorted((here / folder).resolve().glob(name))
+        files = sorted(package.glob(pattern))
         if not files:
             raise SimulationError(
-                f"no source of the compiled kernels matches {pattern} in {here}",
+                f"no source of the compiled kernels matches {pattern} in {package}",
                 hint="install the package anew",
             )
         found += files
@@ -238,8 +239,12 @@ class CompiledKernel:
         return int(self.compiled.address)
 
 
-KERNELS: dict[str, CompiledKernel] = {}
-"""All kernels by name; importing ``fuseloom.dataflow.sim.compiled.kernels`` fills it."""
+KERNELS: Registry[CompiledKernel] = Registry(
+    "kernels",
+    "kernel",
+    lambda entry: entry.kernels.names.union(filter(None, [entry.memory.stalled])),
+)
+"""All kernels, by name."""
 
 
 def _no_setup(_: Any) -> dict[str, float]:
@@ -263,9 +268,8 @@ def kernel(
     """
 
     def register(function: Callable[..., Any]) -> CompiledKernel:
-        if name in KERNELS:
-            raise SimulationError(f"two kernels are called {name!r}")
-        KERNELS[name] = CompiledKernel(name, function, slots, setup)
-        return KERNELS[name]
+        made = CompiledKernel(name, function, slots, setup)
+        KERNELS.add(name, made)
+        return made
 
     return register

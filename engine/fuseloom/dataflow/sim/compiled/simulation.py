@@ -23,7 +23,6 @@ from fuseloom.dataflow.sim.compiled.arrays import TOKENS, ChannelMemory, power_o
 from fuseloom.dataflow.sim.compiled.choice import kernel_of, scheduler_name
 from fuseloom.dataflow.sim.compiled.collecting import WriterOutput
 from fuseloom.dataflow.sim.compiled.kernels import KERNELS
-from fuseloom.dataflow.sim.compiled.kernels.tile_arithmetic import WORK_PER_VISIT
 from fuseloom.dataflow.sim.compiled.layout import NODE
 from fuseloom.dataflow.sim.compiled.observing import Observer
 from fuseloom.dataflow.sim.compiled.pools import Pool
@@ -183,7 +182,7 @@ class Simulation:
         if self.observer is not None and self.observer.observe.log_end is not None:
             most = VISITS_PER_LOOK
         specs = [tile_of(node) for node in self.bound.graph.nodes]
-        if any(spec is not None and spec.points > WORK_PER_VISIT for spec in specs):
+        if any(spec is not None and spec.points > visits.WORK_PER_VISIT for spec in specs):
             most = min(most, VISITS_OF_LARGE_TILES)
         first = min(FIRST_VISITS, most)
         reports = Reports(self.bound, progress, self.limits, first=first, most=most)

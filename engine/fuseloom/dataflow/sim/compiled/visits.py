@@ -12,6 +12,9 @@ from fuseloom.dataflow.sim.compiled.inlining import inline
 from fuseloom.dataflow.sim.compiled.layout import Int, SimulationState
 from fuseloom.dataflow.sim.compiled.slots import inline_common
 
+WORK_PER_VISIT = 1 << 24
+"""Multiply-adds, or numbers touched, after which a node lets the others run: about 10 ms."""
+
 BLOCKED, FINISHED, FAILED, PAUSED, STUCK = range(5)
 """The results of a kernel or the scheduler."""
 

@@ -16,9 +16,9 @@ import numpy as np
 from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.deadlock import Blocked, Need, stuck_error
-from fuseloom.dataflow.sim.golden import implementation
 from fuseloom.dataflow.sim.golden.memory import Attached
 from fuseloom.dataflow.sim.golden.observing import observed
+from fuseloom.dataflow.sim.golden.registry import implementation
 from fuseloom.dataflow.sim.observe import Observe, Observed
 from fuseloom.dataflow.sim.ports import ports_of, stalled
 from fuseloom.dataflow.sim.process import (

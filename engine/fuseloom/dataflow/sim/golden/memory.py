@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
 from fuseloom.dataflow.dram import MemoryStats, build
 from fuseloom.dataflow.machine import Machine
-from fuseloom.dataflow.sim.process import MemoryRequest, RequestPort
+from fuseloom.dataflow.sim.process import MemoryRequest, Process, Request, RequestPort
 
 
 @dataclass
@@ -65,3 +66,10 @@ class Attached:
         """Return the memory's statistics in a run of so many cycles."""
         assert self.machine.memory is not None
         return MemoryStats.of(self.model, self.machine.memory, cycles)
+
+
+def stall(node: Process, port: RequestPort, words: int) -> Generator[Request, Any, None]:
+    """Ask for words and stand still until all have come."""
+    access = yield port.issue(port.base, words)
+    when = yield port.answer(access)
+    node.wait_memory(when)

@@ -1,7 +1,6 @@
 """Which code specifies a primitive: its golden model.
 
-It is registered under the name of the primitive's catalogue entry.  Importing
-``fuseloom.dataflow.sim.golden`` registers all golden models.
+It is registered under the name of the primitive's catalogue entry.
 """
 
 from __future__ import annotations
@@ -9,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import numpy.typing as npt
 
 from fuseloom.dataflow.samml.graph import Node
+from fuseloom.dataflow.samml.registry import Registry
 from fuseloom.dataflow.sim.process import Behaviour, Process
 from fuseloom.errors import SimulationError
 from fuseloom.program.storage import StoredTensor
@@ -39,16 +38,17 @@ class Implementation:
     reads: Reader | None = None
 
 
-TABLE: dict[str, Implementation] = {}
-IMPLEMENTATIONS = MappingProxyType(TABLE)
-"""Read-only view: catalogue name to implementation."""
+IMPLEMENTATIONS: Registry[Implementation] = Registry(
+    "golden", "golden model", lambda entry: {entry.name, entry.memory.stalled or entry.name}
+)
+"""Every primitive's implementation, by its name."""
 
 
 def golden_model(name: str, reads: Reader | None = None) -> Callable[[GoldenModel], GoldenModel]:
     """Decorator: this generator specifies the primitive of that name."""
 
     def register(generator: GoldenModel) -> GoldenModel:
-        TABLE[name] = Implementation(generator, reads)
+        IMPLEMENTATIONS.add(name, Implementation(generator, reads))
         return generator
 
     return register
@@ -63,12 +63,9 @@ def instead(name: str, generator: GoldenModel) -> Iterator[None]:
     SimulationError
         If nothing runs it.
     """
-    before = implementation(name)
-    TABLE[name] = Implementation(generator, before.reads)
-    try:
+    reads = implementation(name).reads
+    with IMPLEMENTATIONS.instead({name: Implementation(generator, reads)}):
         yield
-    finally:
-        TABLE[name] = before
 
 
 def implementation(name: str) -> Implementation:
@@ -79,9 +76,9 @@ def implementation(name: str) -> Implementation:
     SimulationError
         If nothing does.
     """
-    if name not in TABLE:
+    if name not in IMPLEMENTATIONS:
         raise SimulationError(
             f"the simulator cannot run the primitive {name!r}",
-            hint=f"it runs: {', '.join(sorted(TABLE))}",
+            hint=f"it runs: {', '.join(sorted(IMPLEMENTATIONS))}",
         )
-    return TABLE[name]
+    return IMPLEMENTATIONS[name]

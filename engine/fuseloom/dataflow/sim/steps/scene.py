@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.graph import Node, Stream, StreamKind
+from fuseloom.dataflow.samml.registry import Registry
 from fuseloom.dataflow.sim.steps.recording import Recording
 from fuseloom.dataflow.sim.tokens import DONE, Stop, Token, is_number
 
@@ -210,22 +210,29 @@ It is called for every cycle in which the node took or put a token, in order.  A
 means that there is no more to say than which tokens moved.
 """
 
-_TABLE: dict[str, Narrator] = {}
-WORDS = MappingProxyType(_TABLE)
-"""Read-only view: catalogue name to words."""
+NARRATORS: Registry[Narrator] = Registry("narration", "sentence", lambda entry: {entry.name})
+"""Every primitive's words, by its name."""
 
 
 def narrator(*names: str) -> Callable[[Narrator], Narrator]:
     """Decorator: these are the words of the primitives of those names."""
+    return NARRATORS.registers(*names)
 
-    def register(words: Narrator) -> Narrator:
-        _TABLE.update(dict.fromkeys(names, words))
-        return words
 
-    return register
+def result_text(results: deque[Token]) -> str:
+    """The next result, if it was put in this cycle."""
+    token = results.popleft() if results else None
+    return "" if token is None else number(token) if is_number(token) else str(token)
+
+
+def passing(token: Token) -> str:
+    """A stop or an empty token that passes unchanged."""
+    if isinstance(token, Stop):
+        return f"passed {token} on: it {closes(token)}"
+    return f"passed {token} on"
 
 
 def narrate(scene: Scene) -> str:
     """Describe the work of a node in a cycle, in words."""
-    words = WORDS[scene.node.op](scene)
+    words = NARRATORS[scene.node.op](scene)
     return words or ending(scene) or plain(scene)

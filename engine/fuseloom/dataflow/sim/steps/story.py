@@ -9,9 +9,8 @@ from enum import Enum
 from fuseloom.dataflow.samml.graph import Node
 from fuseloom.dataflow.sim.observe import Wait
 from fuseloom.dataflow.sim.ports import is_port
-from fuseloom.dataflow.sim.steps.narration import narrate
 from fuseloom.dataflow.sim.steps.recording import Recording
-from fuseloom.dataflow.sim.steps.scene import ordinal, scenes
+from fuseloom.dataflow.sim.steps.scene import narrate, ordinal, scenes
 
 _MEMORY = "waits: the memory has not answered"
 

@@ -1,0 +1,1 @@
+"""Sparse accumulators: sums by coordinate."""

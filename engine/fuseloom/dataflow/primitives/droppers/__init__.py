@@ -1,0 +1,1 @@
+"""Droppers of what is empty, and the aligner of fibers."""

@@ -1,0 +1,1 @@
+"""Intersecters and unioners."""

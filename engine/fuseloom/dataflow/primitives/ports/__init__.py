@@ -1,0 +1,1 @@
+"""Memory ports that loads and stores share."""

@@ -1,0 +1,1 @@
+"""Reducers: one value per fiber."""

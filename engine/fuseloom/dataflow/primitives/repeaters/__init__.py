@@ -1,0 +1,1 @@
+"""Repeaters of tokens and of whole subtrees."""

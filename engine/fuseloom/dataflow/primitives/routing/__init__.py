@@ -1,0 +1,1 @@
+"""Lanes: streams forked, joined and broadcast."""

@@ -1,0 +1,1 @@
+"""Scanners of levels, and look-ups in them."""

@@ -1,0 +1,1 @@
+"""Coordinates shifted, masked, held and flattened."""

@@ -1,0 +1,1 @@
+"""Arithmetic on tiles: values that are blocks of numbers."""

@@ -1,0 +1,1 @@
+"""Value loads and arithmetic."""

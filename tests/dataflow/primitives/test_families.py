@@ -1,0 +1,87 @@
+"""Families of primitives: each in a folder, and its modules know as much as they may."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import fuseloom.dataflow.primitives
+from fuseloom.dataflow.samml.catalogue import FAMILIES, PRIMITIVES
+
+ROOT = Path(fuseloom.dataflow.primitives.__file__).parent
+ENGINE = ROOT.parents[2]
+KNOWS = {
+    "entries": ("samml", "table"),
+    "golden": ("samml", "table", "machine", "dram", "sim", "sim.golden", "primitives.golden"),
+    "kernels": ("samml", "machine", "dram", "sim", "sim.compiled", "primitives.kernels"),
+    "expected": ("samml", "table", "cost"),
+    "exact": ("samml", "table", "cost", "primitives.exact"),
+    "narration": (
+        "samml",
+        "table",
+        "sim",
+        "sim.steps",
+        "primitives.golden",
+        "primitives.narration",
+    ),
+}
+"""The packages of dataflow, and the parts of families, that each part may import.
+
+Of the simulator that is what all its engines share, unless more is named.
+"""
+MODULES = sorted(path for path in ROOT.glob("*/*.py") if path.name != "__init__.py")
+
+
+def part_of(module: str) -> str:
+    return module.rpartition("_")[2]
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Modules of dataflow that a file imports, below it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.ImportFrom(module=str(module)):
+                names = [f"{module}.{alias.name}" for alias in node.names]
+            case ast.Import():
+                names = [alias.name for alias in node.names]
+            case _:
+                names = []
+        for name in names:
+            if name.startswith("fuseloom.dataflow."):
+                yield name.removeprefix("fuseloom.dataflow.")
+
+
+def known(name: str) -> str:
+    """What a module belongs to, as :data:`KNOWS` says it."""
+    package, *rest = name.split(".")
+    if package == "primitives":
+        return f"primitives.{part_of(rest[1])}"
+    if package == "sim" and (ROOT.parent / "sim" / rest[0]).is_dir():
+        return f"sim.{rest[0]}"
+    return package
+
+
+def test_every_folder_is_a_family() -> None:
+    assert {path.parent.name for path in MODULES} == set(FAMILIES)
+    assert {part_of(path.stem) for path in MODULES} == set(KNOWS)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_part_knows_what_it_may(path: Path) -> None:
+    """Golden models and kernels know nothing of each other, estimates nothing of either."""
+    found = {known(name) for name in imports(path)}
+    assert found <= set(KNOWS[part_of(path.stem)])
+
+
+def test_nothing_else_imports_a_family() -> None:
+    strangers = [
+        path.relative_to(ENGINE).as_posix()
+        for path in ENGINE.rglob("*.py")
+        if not path.is_relative_to(ROOT)
+        and any(name.startswith("primitives.") for name in imports(path))
+    ]
+    assert not strangers
+    assert fuseloom.dataflow.primitives.__name__ == PRIMITIVES
