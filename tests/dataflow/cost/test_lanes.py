@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 from fuseloom.dataflow.compiler import compile_program
-from fuseloom.dataflow.cost import Estimate, estimate
+from fuseloom.dataflow.cost import Estimate, EstimateMode, estimate
 from fuseloom.dataflow.samml.passes.parallelise import apply_parallel
 from fuseloom.dataflow.sim.program_runs import Run, simulate
 from fuseloom.models import gcn, karate, random_data, spmm
+from fuseloom.program import parse
 from tests.dataflow.samml.passes import in_lanes, passed
 
 FACTORS = (2, 4, 8)
@@ -60,3 +63,18 @@ def test_skew_is_foreseen() -> None:
         assert 0.95 * run.cycles <= expected.least <= run.cycles
         # Statistics alone take lanes as evenly loaded.
         assert estimate(lanes, karate(), mode="metadata").cycles < run.cycles
+
+
+def test_a_sample_deals_the_work_as_the_lanes_get_it() -> None:
+    """Even rows have ten times as many elements as odd ones, so lane 0 takes most of the time."""
+    rows = 30_000
+    program = parse(f"A: {rows}x{rows} csr\nX: {rows}x8 dense\nY[i,l] = A[i,j] * X[j,l]")
+    lengths = np.where(np.arange(rows) % 2 == 0, 20, 2)
+    at = np.repeat(np.arange(rows), lengths)
+    columns = np.random.default_rng(1).integers(0, rows, len(at))
+    data = {"A": csr_matrix((np.ones(len(at)), (at, columns))), "X": np.ones((rows, 8))}
+    lanes = compile_program(program, "parallel i by 2")
+    run = simulate(lanes, data)
+    expected = estimate(lanes, data, mode="sampled")
+    assert expected.regions[0].mode is EstimateMode.SAMPLED
+    assert expected.cycles == pytest.approx(run.cycles, rel=0.03)

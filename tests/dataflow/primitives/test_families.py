@@ -18,7 +18,7 @@ KNOWS = {
     "golden": ("samml", "table", "machine", "dram", "sim", "sim.golden", "primitives.golden"),
     "kernels": ("samml", "machine", "dram", "sim", "sim.compiled", "primitives.kernels"),
     "expected": ("samml", "table", "cost"),
-    "exact": ("samml", "table", "cost", "primitives.exact"),
+    "exact": ("samml", "table", "dram", "cost", "primitives.exact"),
     "narration": (
         "samml",
         "table",

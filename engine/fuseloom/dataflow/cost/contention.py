@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from fuseloom.dataflow.compilation import CompiledRegion
 from fuseloom.dataflow.cost.context import EstimateContext, ExecutedGraph
@@ -33,16 +34,23 @@ WINDOWS = 4
 """The number of windows, where not all are."""
 
 
+class Windows(NamedTuple):
+    """A region executed on windows, and whether they leave nothing out."""
+
+    execution: Execution
+    whole: bool
+
+
 def on_windows(
     region: CompiledRegion, context: EstimateContext, found: ExecutedGraph, when: Timed
-) -> Execution | None:
+) -> Windows | None:
     """A region that was executed on samples, executed on windows of its outermost indices.
 
     Samples stand for others, and so say nothing of what follows each other closely.
 
     Returns
     -------
-    Execution or None
+    Windows or None
         None where one coordinate alone takes too much.
     """
     drawn = SampledIndices(region, context)
@@ -50,20 +58,20 @@ def on_windows(
     longest = max((drawn.extents[x] for x in drawn.outer), default=1)
     while part * longest >= 0.5:
         try:
-            return drawn.on_windows(part, WINDOWS, ELEMENTS)
+            return Windows(drawn.on_windows(part, WINDOWS, ELEMENTS), part >= 1.0)
         except TooLargeError:
             part /= 4.0
     return None
 
 
 def waiting(
-    found: ExecutedGraph, windows: Execution | None, when: Timed, context: EstimateContext
+    found: ExecutedGraph, windows: Windows | None, when: Timed, context: EstimateContext
 ) -> float | None:
     """The cycles that a region waits for its memory, besides the latency of each read.
 
     Parameters
     ----------
-    windows : Execution or None
+    windows : Windows or None
         The region executed on windows, unless it was on all coordinates.
     when : Timed
         When the region is done without.
@@ -74,10 +82,12 @@ def waiting(
         None if the machine has no DRAM, the region was executed on samples alone, or one
         coordinate alone has too many tokens.
     """
-    machine, whole = context.machine, found.mode is EstimateMode.EXACT
-    if not isinstance(machine.memory, Dram) or (windows is None and not whole):
+    machine = context.machine
+    if found.mode is EstimateMode.EXACT:
+        windows = Windows(found.executed, whole=True)
+    if not isinstance(machine.memory, Dram) or windows is None:
         return None
-    execution = found.executed if whole or windows is None else windows
+    execution, whole = windows
     ports = ports_of(execution, context.patterns)
     alone = timed(execution, replace(machine, memory=None))
     requests = MemoryRequests(execution, alone, machine, ports)

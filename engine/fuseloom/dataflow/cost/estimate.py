@@ -158,9 +158,11 @@ def _timed(
     when = timed(executed, machine, samples=found.samples, full=not sampled)
     windows = on_windows(region, context, found, when) if sampled and limited else None
     cycles = when.cycles
-    if windows is not None and bounded:
-        free = timed(windows, machine, full=False).cycles
-        cycles *= timed(windows, machine).cycles / max(free, 1.0)
+    if windows is not None and windows.whole:
+        cycles = timed(windows.execution, machine).cycles
+    elif windows is not None and bounded:
+        free = timed(windows.execution, machine, full=False).cycles
+        cycles *= timed(windows.execution, machine).cycles / max(free, 1.0)
     elif sampled and bounded:
         when = timed(executed, machine, samples=found.samples)
         cycles = when.cycles

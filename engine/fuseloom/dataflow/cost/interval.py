@@ -13,8 +13,9 @@ from fuseloom.dataflow.cost.context import ExecutedGraph
 from fuseloom.dataflow.cost.exact.axes import working_index
 from fuseloom.dataflow.cost.exact.timing import Timed
 from fuseloom.dataflow.cost.mode import EstimateMode
-from fuseloom.dataflow.dram import Dram
+from fuseloom.dataflow.dram import Dram, Queues
 from fuseloom.dataflow.machine import Machine
+from fuseloom.dataflow.samml.graph import Graph
 
 DEVIATIONS = 2.0
 """Standard deviations on each side."""
@@ -24,10 +25,12 @@ CYCLES = 10.0
 """And in cycles, which only counts where there are few."""
 WAITING = 0.15, 0.65
 """The relative decrease and increase of the cycles if tokens wait for room in channels."""
-CONTENTION = 0.25, 0.5
-"""The same if they wait for a memory."""
-BOTH = 0.3, 1.75
-"""The same if they wait for both, one because of the other, which is not modelled."""
+CONTENTION = 0.15, 0.25
+"""The same if they wait for a DRAM."""
+BOTH = 0.4, 0.9
+"""The same if they wait for both, one because of the other."""
+STANDING = 0.05, 0.15
+"""The same if nodes stand still for a memory's answers."""
 INSIDE = 0.12
 """The relative error of the cycles if an inner index is sampled, too."""
 STATISTICS = 4.0
@@ -54,11 +57,7 @@ def interval(
     """
     if found is None or when is None:
         return cycles / STATISTICS, cycles * STATISTICS
-    bounded = machine.channel_capacity is not None
-    bounded |= any(stream.capacity is not None for stream in found.executed.graph.streams)
-    less, more = MODEL, MODEL
-    if bounded or machine.memory is not None:
-        less, more = WAITING if machine.memory is None else BOTH if bounded else CONTENTION
+    less, more = _model_error(machine, found.executed.graph)
     high = cycles * (1.0 + more) + CYCLES
     if isinstance(machine.memory, Dram):  # what is written last waits for more to be written
         high += machine.memory.write_latency(machine.clock_hz)
@@ -67,6 +66,19 @@ def interval(
     inside = any(s.fiber_tree.weights is not None for s in found.executed.streams.values())
     off = DEVIATIONS * _deviation(found, when) + (INSIDE * cycles if inside else 0.0)
     return max(cycles * (1.0 - less) - CYCLES - off, 0.0), high + off
+
+
+def _model_error(machine: Machine, graph: Graph) -> tuple[float, float]:
+    """The relative decrease and increase of the cycles that a machine's timing may be off."""
+    bounded = machine.channel_capacity is not None
+    bounded |= any(stream.capacity is not None for stream in graph.streams)
+    match machine.memory:
+        case Dram():
+            return BOTH if bounded else CONTENTION
+        case Queues() if not bounded:
+            return STANDING
+        case _:
+            return WAITING if bounded else (MODEL, MODEL)
 
 
 def _deviation(found: ExecutedGraph, when: Timed) -> float:

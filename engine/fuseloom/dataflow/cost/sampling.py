@@ -170,7 +170,7 @@ class SampledIndices:
         TooLargeError
             If that makes more elements than it may.
         """
-        windows = {x: Sample.of_windows(self.extents[x], part, count) for x in self.outer}
+        windows = {x: Sample.of_windows(self._measures(x), part, count) for x in self.outer}
         return self._executed_on(windows, {}, elements)[0]
 
     def _executed_on(

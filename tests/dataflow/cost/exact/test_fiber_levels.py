@@ -149,15 +149,30 @@ def test_lanes_get_a_part_of_what_stands_for_several() -> None:
     """And what stands for itself goes to the lane whose turn it is."""
     by = Standing(np.array([1.0, 3.0, 0.0, 1.0, 1.0]))
     crd = ints(0, 1, 3, 4)
-    dealt, mine = by.dealt(crd, 2)
-    assert [chosen.tolist() for chosen in dealt] == [
-        [True, True, True, False],  # places 0, 1 to 3, 4 and 5
-        [False, True, False, True],
-    ]
-    outer = FiberLevel(ROOT, ints(0, 3), crd[dealt[0]], by=mine)
+    (first, mine), (second, _) = by.dealt(crd, 2, outermost=False)
+    assert first.tolist() == [True, True, True, False]  # places 0, 1 to 3, 4 and 5
+    assert second.tolist() == [False, True, False, True]
+    outer = FiberLevel(ROOT, ints(0, 3), crd[first], by=mine)
     assert outer.elements.per.tolist() == [1, 0.5, 1]
     inner = below(outer, ints(0, 1, 1), ints(7, 8, 9))
     assert inner.elements.per.tolist() == [1, 1, 0]
-    again = mine.dealt(crd, 2)[1]
+    (_, again), _ = mine.dealt(crd, 2, outermost=False)
     assert again.share is not None
     assert again.share[1] == 0.25
+
+
+def test_lanes_get_the_part_of_the_work_that_is_at_their_coordinates() -> None:
+    """Even coordinates have three times as much as odd ones: lane 0 gets three quarters of it."""
+    per, work = np.array([1.0, 0.0, 0.0, 3.0, 0.0, 1.0]), np.array([9.0, 1.0, 3.0, 0.5, 0.0, 9.0])
+    crd = ints(0, 3, 5)
+    (first, even), (second, odd) = Standing(per, work=work).dealt(crd, 2, outermost=True)
+    assert first.tolist() == [True, True, False]
+    assert second.tolist() == [False, True, True]
+    assert even.share is not None
+    assert odd.share is not None
+    assert even.share.tolist() == [1, 1, 1, 3 / 4.5, 1, 1]
+    assert odd.share.tolist() == [1, 1, 1, 1.5 / 4.5, 1, 1]
+    # Of a compressed level, in which the coordinate 4 is not stored, 5 is the fifth.
+    (first, _), (second, _) = Standing(per, work=work).dealt(ints(0, 5), 2, outermost=True)
+    assert first.tolist() == [True, True]
+    assert second.tolist() == [False, False]

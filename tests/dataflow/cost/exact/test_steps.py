@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from fuseloom.dataflow.cost.exact.execution import ElementBudget, ExecutionContext, TooLargeError
-from fuseloom.dataflow.cost.exact.fiber_levels import ROOT, FiberLevel, StreamContents
+from fuseloom.dataflow.cost.exact.fiber_levels import ROOT, FiberLevel, Standing, StreamContents
 from fuseloom.dataflow.cost.exact.patterns import Patterns
 from fuseloom.dataflow.cost.exact.steps import (
+    bundles,
     innermost,
     keyed,
     lead,
@@ -95,3 +98,14 @@ def test_references_that_only_follow_from_others_ask_the_budget() -> None:
 
 
 NOWHERE = Patterns(parse("a: 1 dense\nb[i] = relu(a[i])"), {})
+
+
+def test_bundles_of_each_fiber() -> None:
+    """Words of different fibers are not asked for together; those of a single one in turn."""
+    tree = levels({0: list(range(17)), 1: [], 2: [5]})[-1]
+    assert bundles(StreamContents(tree)).per.tolist() == [3, 0, 1]
+    nine = " ".join(["*"] * 9 + ["N"] * 8 + ["*"])
+    assert bundles(vals(tree, nine)).per.tolist() == [2, 0, 1]
+    assert bundles(StreamContents(levels([3, 4])[-1])).per.tolist() == [1 / 8, 1 / 8]
+    by = Standing(np.array([10.0] * 20))
+    assert bundles(StreamContents(replace(tree, by=by))).per.tolist() == [22, 0, 2]

@@ -24,6 +24,13 @@ from fuseloom.program.inputs import check_data
 PRODUCT = "A: 6x5 csr\nX: 5x4 csr\nT[i,j] = A[i,k] * X[k,j]"
 
 
+STANDING = (
+    "A: 150x150 csr\nx: 150 dense\ny[i] = A[i,j] * x[j]",
+    "A: 150x150 csr\nB: 150x150 csr\nC[i,j] = A[i,j] + B[i,j]",
+    "A: 60x60 csr\nB: 60x60 csr\nC[i,j] = A[i,k] * B[k,j]",
+)
+
+
 def sparse(seed: int, *shape: int, density: float = 0.4) -> np.ndarray:
     rng = np.random.default_rng(seed)
     return rng.random(shape) * (rng.random(shape) < density)
@@ -289,3 +296,20 @@ def test_the_empty_token_waits_for_nothing() -> None:
     cycles = simulate(compilation, {"x": np.zeros(5)}, machine=machine).cycles
     assert cycles < 30
     assert timed(execution, machine).cycles == pytest.approx(cycles, abs=1)
+
+
+@pytest.mark.parametrize("lanes", ["", "parallel i by 2"])
+@pytest.mark.parametrize("text", STANDING, ids=lambda text: text.splitlines()[-1])
+def test_nodes_stand_still_for_a_memory_with_queues(text: str, lanes: str) -> None:
+    """Within 2 %, where a run takes several times as long as without the memory."""
+    machine = Machine.preset("comal-hbm")
+    compilation = compile_program(parse(text), lanes)
+    data = {
+        name: sparse(k, *compilation.program.tensor(name).shape, density=0.1)
+        for k, name in enumerate(compilation.program.inputs)
+    }
+    run = simulate(compilation, data, machine=machine)
+    expected = estimate(compilation, data, machine=machine)
+    assert run.cycles > 3 * simulate(compilation, data, machine=Machine.preset("comal")).cycles
+    assert expected.cycles == pytest.approx(run.cycles, rel=0.02)
+    assert expected.low <= run.cycles <= expected.high

@@ -38,6 +38,14 @@ def _slots(graph: Graph, machine: Machine) -> dict[int, int]:
     return found
 
 
+def standing_still(machine: Machine) -> float:
+    """Cycles that a node stands still for a bundle of words that meets no other; 0: it does not."""
+    memory = machine.memory
+    if not isinstance(memory, Queues):
+        return 0.0
+    return memory.read_latency(machine.clock_hz) + 3  # it is seen, starts and comes a cycle later
+
+
 def reading_latency(node: Node, machine: Machine) -> int:
     """Cycles that a node waits for a memory that finds time for everybody.
 

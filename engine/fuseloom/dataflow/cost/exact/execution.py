@@ -99,6 +99,7 @@ class ExecutionContext:
 Inputs = tuple[StreamContents, ...]
 Function = Callable[[Node, Inputs, ExecutionContext], Executed]
 Holds = Callable[[Node, Inputs, Executed], "HeldOnChip"]
+Stalls = Callable[[Node, Inputs, Executed, float], Profile]
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,9 @@ class ExecutionRule:
         Whether what the last input has lies under the coordinates of the first.
     holds : callable or None
         What it holds on chip; None: no more than the tokens that it has in its hands.
+    stalls : callable or None
+        Its work where it stands still for so many cycles whenever it asks the memory; None: it
+        asks for nothing.
     """
 
     execute: Function
@@ -146,6 +150,7 @@ class ExecutionRule:
     in_turn: bool = False
     aligns: bool = False
     holds: Holds | None = None
+    stalls: Stalls | None = None
 
 
 RULES: Registry[ExecutionRule] = Registry(
@@ -155,13 +160,17 @@ RULES: Registry[ExecutionRule] = Registry(
 
 
 def rule(
-    *names: str, steps: str, holds: Holds | None = None, **traits: bool
+    *names: str,
+    steps: str,
+    holds: Holds | None = None,
+    stalls: Stalls | None = None,
+    **traits: bool,
 ) -> Callable[[Function], Function]:
     """Register the :class:`ExecutionRule` of primitives: what takes a step, and its traits."""
 
     def register(function: Function) -> Function:
         for name in names:
-            RULES.add(name, ExecutionRule(function, steps, holds=holds, **traits))
+            RULES.add(name, ExecutionRule(function, steps, holds=holds, stalls=stalls, **traits))
         return function
 
     return register

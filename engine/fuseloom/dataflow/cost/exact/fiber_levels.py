@@ -7,7 +7,7 @@ stop, lies in a place of its own at the end.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -29,22 +29,51 @@ class Standing:
         By coordinate; 0 of those that are left out.
     share : array or None
         In a lane, the part of them that it gets, by coordinate; None: all.
+    work : array or None
+        How much work there is at every coordinate of the index, those left out included; None:
+        nobody knows.
     """
 
     per: Floats
     share: Floats | None = None
+    work: Floats | None = None
 
-    def dealt(self, crd: Ints, lanes: int) -> tuple[list[Bools], Standing]:
-        """Which of some coordinates each lane gets, in turn, and what they stand for there.
+    def dealt(self, crd: Ints, lanes: int, *, outermost: bool) -> list[tuple[Bools, Standing]]:
+        """For each lane, which of some coordinates it gets, in turn, and what they stand for there.
 
-        What stands for others goes to all lanes alike.
+        What stands for others goes to all lanes, to each with its part of the work that is dealt:
+        coordinates next to each other are often unlike, even ones and odd ones, say.
+
+        Parameters
+        ----------
+        outermost : bool
+            Whether these are all that are dealt, not one fiber of many.
         """
-        per = self.per[crd]
-        turn = (np.cumsum(per) - per).astype(np.int64) % lanes
+        turn, parts = self._turns(crd, outermost) % lanes, np.full(lanes, 1.0 / lanes)
         several = self.per > 1.0
-        share = np.where(several, 1.0 / lanes, 1.0)
-        share = share if self.share is None else share * self.share
-        return [several[crd] | (turn == k) for k in range(lanes)], Standing(self.per, share)
+        if self.work is not None and len(turn) == len(self.per):
+            left = self.per != 1.0
+            work = np.bincount(turn[left], self.work[left], lanes)
+            parts = work / work.sum() if work.any() else parts
+        mine = turn[crd] if len(turn) == len(self.per) else turn
+        before = np.ones(len(self.per)) if self.share is None else self.share
+        return [
+            (
+                several[crd] | (mine == lane),
+                replace(self, share=np.where(several, part, 1.0) * before),
+            )
+            for lane, part in enumerate(parts.tolist())
+        ]
+
+    def _turns(self, crd: Ints, outermost: bool) -> Ints:
+        """When each coordinate of the index is dealt; if nobody knows, of these only, about."""
+        if outermost and len(crd) == np.count_nonzero(self.per):
+            return np.arange(len(self.per))
+        if outermost and self.work is not None:
+            there = self.work > 0
+            return np.cumsum(there) - there
+        per = self.per[crd]
+        return (np.cumsum(per) - per).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,10 +175,14 @@ class FiberLevel:
 
     def where(self, chosen: Bools) -> Profile:
         """Some of its elements, per outer coordinate."""
+        return self.summed(chosen)
+
+    def summed(self, counts: npt.NDArray[Any]) -> Profile:
+        """Return a quantity of its elements, per outer coordinate."""
         if self.weights is not None:
-            return self.weighed(chosen)
+            return self.weighed(counts)
         before = np.zeros(self.n + 1, dtype=np.int64)
-        np.cumsum(chosen, out=before[1:])
+        np.cumsum(counts, out=before[1:])
         return Profile.of(self.top, np.diff(before[self.ends]))
 
     def weighed(self, counts: npt.NDArray[Any]) -> Profile:
@@ -246,7 +279,10 @@ class Profile:
         return Profile(self.top, self.per + other.per, self.behind + other.behind)
 
     def __sub__(self, other: Profile) -> Profile:
-        return self + Profile(other.top, -other.per, -other.behind)
+        return self + other * -1.0
+
+    def __mul__(self, factor: float) -> Profile:
+        return Profile(self.top, self.per * factor, self.behind * factor)
 
 
 ROOT = FiberLevel(None, np.array([0, 1]), np.zeros(1, dtype=np.int64))

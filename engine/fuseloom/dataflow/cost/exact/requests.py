@@ -21,6 +21,7 @@ from fuseloom.dataflow.cost.exact.arrivals import Stepping
 from fuseloom.dataflow.cost.exact.execution import Execution
 from fuseloom.dataflow.cost.exact.fiber_levels import FiberLevel, Floats, Ints, StreamContents
 from fuseloom.dataflow.cost.exact.patterns import Patterns, UnknownError
+from fuseloom.dataflow.cost.exact.port_rooms import PortRoom, port_rooms
 from fuseloom.dataflow.cost.exact.timing import Timed
 from fuseloom.dataflow.dram import replay
 from fuseloom.dataflow.machine import Machine
@@ -262,14 +263,10 @@ class MemoryRequests:
             heads[p, replay.WRITES], heads[p, replay.NUMBER] = port.write, numbers[port.write]
             numbers[port.write] += 1
             needed = [self._before(other, port.node, port.behind) for other in ports]
-            freed = [
-                other is port or any(self._before(other, taker, False) for taker in port.takers)
-                for other in ports
-            ]
-            depends = [self._before(port, other.node, other.behind) for other in ports]
-            depends[p] = False
             pairs[p, :, replay.NEEDS] = needed
-            pairs[p, :, replay.FREES] = np.array(freed) & ~np.array(depends)
+            pairs[p, :, replay.FREES] = [
+                other is port or self._frees(port, other) for other in ports
+            ]
             pairs[p, :, replay.NEEDED_AT] = pairs[p, :, replay.FREED_AT] = begins[:-1]
         header = np.zeros(replay.HEADER, dtype=np.int64)
         at = replay.HEADER + heads.size + pairs.size
@@ -277,6 +274,22 @@ class MemoryRequests:
         header[replay.OUTSTANDING] = self.machine.outstanding
         parts = (header, heads.ravel(), pairs.ravel(), table.ravel())
         return np.concatenate(parts), ports, count
+
+    def _frees(self, port: AccessPort, other: AccessPort) -> bool:
+        """Return whether the other port has to be answered before tokens leave a port.
+
+        Those do that its takers need and do not come from it; and if a way beside it is short,
+        those in front of the node where the two meet.
+        """
+        room = self._rooms.get((port.node, port.behind))
+        if room is not None and not port.write and self._before(other, room.meets, behind=False):
+            return True
+        needed = any(self._before(other, taker, behind=False) for taker in port.takers)
+        return needed and not self._before(port, other.node, other.behind)
+
+    @cached_property
+    def _rooms(self) -> Mapping[tuple[int, bool], PortRoom]:
+        return port_rooms(self.execution, self.machine)
 
     def _before(self, port: AccessPort, node: int, behind: bool) -> bool:
         """Return whether a port's answers come before what passes in front of a node, or behind."""
@@ -324,11 +337,11 @@ class MemoryRequests:
         rows["tokens"] = np.diff(token, prepend=token[:1])
         rows["behind"] = -1.0
         if not port.write:
-            back = leaves - self.machine.port_slots
+            room = self._rooms.get((port.node, port.behind))
+            slots = self.machine.port_slots if room is None else room.tokens
+            back = leaves - slots
             if port.tree.depth > 1:  # stops take room, too
-                back = np.searchsorted(
-                    _numbers(port.tree, np.arange(low, high)), token - self.machine.port_slots
-                )
+                back = np.searchsorted(_numbers(port.tree, np.arange(low, high)), token - slots)
                 back = low + back - 1
             some = back >= low
             rows["behind"][some] = self._places(port, back[some])

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import blake2b
 from types import MappingProxyType
 
 import numpy as np
@@ -53,24 +54,28 @@ class Sample:
         How many coordinates there are.
     met : (m, S) array
         Of each coordinate, the measures whose totals are met.
+    work : (extent,) array or None
+        Of every coordinate, the measure that most work goes with, if it is known.
     """
 
     coords: Ints
     weights: Floats
     extent: int
     met: Floats = field(repr=False)
+    work: Floats | None = field(default=None, repr=False)
 
     @cached_property
-    def key(self) -> tuple[int, bytes, bytes]:
-        """Equal for samples of the same coordinates with the same weights."""
-        return self.extent, self.coords.tobytes(), self.weights.tobytes()
+    def key(self) -> tuple[int, bytes, bytes, bytes]:
+        """Equal for samples of the same coordinates with the same weights, out of the same."""
+        every = b"" if self.work is None else blake2b(self.work.tobytes()).digest()
+        return self.extent, self.coords.tobytes(), self.weights.tobytes(), every
 
     @cached_property
     def standing(self) -> Standing:
         """The number of coordinates that each coordinate represents."""
         made = np.zeros(self.extent)
         made[self.coords] = self.weights
-        return Standing(made)
+        return Standing(made, work=self.work)
 
     @property
     def whole(self) -> bool:
@@ -115,17 +120,18 @@ class Sample:
         coords = order[np.floor(reached - start) > np.floor(before - start)]
         coords = np.union1d(coords, np.flatnonzero(chance >= 1.0))
         weights, met = _calibrated(coords, 1.0 / chance[coords], measures, share[coords])
-        return cls(coords, weights, n, met)
+        return cls(coords, weights, n, met, measures[0])
 
     @classmethod
-    def of_windows(cls, extent: int, part: float, count: int) -> Sample:
+    def of_windows(cls, measures: Floats, part: float, count: int) -> Sample:
         """All coordinates in some windows, evenly apart, which together are this part of all."""
+        extent = measures.shape[1]
         if part >= 1.0:
             return cls(np.arange(extent), np.ones(extent), extent, np.zeros((0, extent)))
         size = max(round(extent * part / count), 1)
         starts = ((np.arange(count) + 0.5) * extent / count - size / 2.0).astype(np.int64)
         coords = np.unique(np.clip(starts[:, None] + np.arange(size), 0, extent - 1))
-        return cls(coords, np.ones(len(coords)), extent, np.zeros((0, len(coords))))
+        return cls(coords, np.ones(len(coords)), extent, np.zeros((0, len(coords))), measures[0])
 
     def deviation(self, work: Floats) -> float:
         """The standard deviation of the total of some work, as far as no measure explains it.

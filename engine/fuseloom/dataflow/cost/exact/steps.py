@@ -8,6 +8,7 @@ import numpy as np
 
 from fuseloom.dataflow.cost.exact.execution import ExecutionContext, HeldOnChip
 from fuseloom.dataflow.cost.exact.fiber_levels import FiberLevel, Ints, Profile, StreamContents
+from fuseloom.dataflow.dram.config import BUNDLE
 
 
 def spread(begin: Ints, lengths: Ints) -> Ints:
@@ -98,3 +99,20 @@ def largest_tree(levels: Sequence[FiberLevel]) -> HeldOnChip:
     if not base.n:
         return HeldOnChip()
     return HeldOnChip(float(coordinates.max()), float(leaves.max()))
+
+
+def bundles(given: StreamContents) -> Profile:
+    """Requests of at most :data:`~fuseloom.dataflow.dram.config.BUNDLE` words for each fiber.
+
+    Parameters
+    ----------
+    given : StreamContents
+        A word for each of its leaves that is no empty token.
+    """
+    fiber_tree, parent = given.fiber_tree, given.fiber_tree.parent
+    if parent is None or parent.parent is None:  # one fiber along the outermost index
+        return given.values * (1.0 / BUNDLE)
+    per = np.ones(fiber_tree.n) if fiber_tree.by is None else fiber_tree.by.per[fiber_tree.crd]
+    before = np.zeros(fiber_tree.n + 1)
+    np.cumsum(per if given.here is None else per * given.here, out=before[1:])
+    return parent.summed(np.ceil(np.diff(before[fiber_tree.seg]) / BUNDLE))

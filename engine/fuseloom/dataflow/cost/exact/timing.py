@@ -24,7 +24,7 @@ from fuseloom.dataflow.cost.exact.arrivals import (
     moved_to,
 )
 from fuseloom.dataflow.cost.exact.axes import Axis, axes_of, working_index
-from fuseloom.dataflow.cost.exact.channels import reading_latency, rooms_of
+from fuseloom.dataflow.cost.exact.channels import reading_latency, rooms_of, standing_still
 from fuseloom.dataflow.cost.exact.execution import RULES, Executed, Execution, ExecutionRule
 from fuseloom.dataflow.cost.exact.fiber_levels import Bools, Floats, Profile
 from fuseloom.dataflow.cost.exact.holding import PendingWork
@@ -90,7 +90,7 @@ def timed(
     """
     machine = machine or Machine()
     axes = axes_of(execution, samples)
-    work = _works(execution, machine, axes)
+    work = _works(execution, machine, axes, bound)
     when, arrivals = _Recurrence(execution, machine, axes, work, bound, {}).solved()
     rooms = rooms_of(execution, machine) if full and not bound else {}
     if not rooms:
@@ -112,16 +112,19 @@ Works: TypeAlias = Mapping[str, dict[int, Floats]]
 """By index and node, cycles at every place."""
 
 
-def _works(execution: Execution, machine: Machine, axes: Mapping[str, Axis]) -> Works:
-    """Return the work of every node."""
-    graph = execution.graph
+def _works(execution: Execution, machine: Machine, axes: Mapping[str, Axis], bound: bool) -> Works:
+    """Return the work of every node; for a bound, without what it stands still."""
+    graph, cycles = execution.graph, 0.0 if bound else standing_still(machine)
     found: dict[str, dict[int, Floats]] = {}
     for k in graph.topological():
         node, made = graph.nodes[k], execution.nodes[k]
         if made.work.top is not None:
             name = working_index(graph, node, made)
             assert name is not None
-            work = axes[name].spread(made.work) * value_interval(node, machine)
+            own, stalls = made.work, RULES[node.op].stalls
+            if cycles and stalls is not None:
+                own = stalls(node, tuple(execution.streams[s] for s in node.inputs), made, cycles)
+            work = axes[name].spread(own) * value_interval(node, machine)
             found.setdefault(name, {})[k] = work
     return found
 

@@ -12,6 +12,7 @@ from fuseloom.dataflow.cost.exact.fiber_levels import (
     FiberLevel,
     Ints,
     Profile,
+    Standing,
     StreamContents,
     kept,
 )
@@ -31,16 +32,18 @@ def _fork(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     (given,) = inputs
     lanes = len(node.outputs)
     context.budget.take(float(given.fiber_tree.n))
-    by = given.fiber_tree.by
-    if by is None:
-        dealt = [np.arange(given.fiber_tree.n) % lanes == lane for lane in range(lanes)]
-    else:
-        dealt, by = by.dealt(given.fiber_tree.crd, lanes)
     outputs = []
-    for mine in dealt:
+    for mine, by in _dealt(given.fiber_tree, lanes):
         fiber_tree = replace(kept(given.fiber_tree, mine), by=by)
         outputs.append(taken_at(given, np.flatnonzero(mine), fiber_tree))
     return Executed(tuple(outputs), given.tokens, final=1.0)
+
+
+def _dealt(level: FiberLevel, lanes: int) -> list[tuple[Bools, Standing | None]]:
+    """For each lane, which elements of a level it gets, and what they stand for there."""
+    if level.by is None:
+        return [(np.arange(level.n) % lanes == lane, None) for lane in range(lanes)]
+    return [*level.by.dealt(level.crd, lanes, outermost=level.top is level)]
 
 
 @rule("ordered_join", steps="each token and stop that it puts", in_turn=True)
@@ -54,7 +57,7 @@ def _ordered_join(node: Node, inputs: Inputs, context: ExecutionContext) -> Exec
     if parent.by is None:
         lane, at = np.arange(n) % count, np.arange(n) // count
     else:  # of what all lanes have, the first one's will do
-        dealt = np.array(parent.by.dealt(parent.crd, count)[0])
+        dealt = np.array([mine for mine, _ in _dealt(parent, count)])
         lane = dealt.argmax(axis=0)
         at = (dealt.cumsum(axis=1) - 1)[lane, np.arange(n)]
     for depth in range(int(node.params["levels"])):

@@ -5,12 +5,24 @@ from __future__ import annotations
 import numpy as np
 
 from fuseloom.dataflow.cost.exact.execution import Executed, ExecutionContext, Inputs, rule
-from fuseloom.dataflow.cost.exact.fiber_levels import FiberLevel, Ints, StreamContents, kept
-from fuseloom.dataflow.cost.exact.steps import references, segments, spread
+from fuseloom.dataflow.cost.exact.fiber_levels import (
+    FiberLevel,
+    Ints,
+    Profile,
+    StreamContents,
+    kept,
+)
+from fuseloom.dataflow.cost.exact.steps import bundles, references, segments, spread
 from fuseloom.dataflow.samml.graph import Node
 
 
-@rule("scan", steps="each coordinate and stop that it puts", ahead=True)
+def _standing(node: Node, inputs: Inputs, made: Executed, cycles: float) -> Profile:
+    """Two segment ends for each reference, its coordinates in bundles, and then the stop."""
+    (given,), level = inputs, made.outputs[0]
+    return (given.values + bundles(level)) * cycles + level.fiber_tree.stops
+
+
+@rule("scan", steps="each coordinate and stop that it puts", ahead=True, stalls=_standing)
 def _scan(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     tensor, level = str(node.params["tensor"]), int(node.params["level"])
     if size := context.sources.full(tensor, level):

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from fuseloom.dataflow.cost.exact.execution import Executed, ExecutionContext, Inputs, rule
-from fuseloom.dataflow.cost.exact.fiber_levels import StreamContents
+from fuseloom.dataflow.cost.exact.fiber_levels import Profile, StreamContents
+from fuseloom.dataflow.cost.exact.steps import bundles
 from fuseloom.dataflow.samml.graph import Node
 from fuseloom.dataflow.samml.presence import required_operands
 
 
-@rule("array", steps="each reference and stop")
+def _standing(node: Node, inputs: Inputs, made: Executed, cycles: float) -> Profile:
+    """The values of each fiber in bundles, besides a cycle for each reference and stop."""
+    return made.work + bundles(inputs[0]) * cycles
+
+
+@rule("array", steps="each reference and stop", stalls=_standing)
 def _array(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     (refs,) = inputs
     return Executed((StreamContents(refs.fiber_tree, None, refs.here),), refs.tokens)
