@@ -209,6 +209,9 @@ def bench(opened, viewport) -> Iterator[Bench]:
     """The module's bench as it was at first: design, no runs, first tab, size, theme, panes."""
     page, session = opened.page, opened.session
     page.set_viewport_size(viewport)
+    backend = backend_of(session._session)
+    at_the_server(backend.cancel)  # a test that failed may have left something that runs
+    wait_until(lambda: not backend.runner.running, page, timeout=PATIENCE)
     at_the_server(lambda: _as_at_first(session, opened.start))
     if page.evaluate(_REMEMBERED):
         page.reload()

@@ -72,7 +72,7 @@ def presences(program: Program) -> dict[str, ElementPresence]:
     """
     found = {name: _as_stored(program.tensor(name).format) for name in program.inputs}
     for statement in program.statements:
-        found[statement.out.tensor] = _computed(program, statement, found)
+        found[statement.out.tensor] = presence_of(program, statement, found)
     return found
 
 
@@ -86,10 +86,16 @@ def _as_stored(fmt: Format) -> ElementPresence:
     return ElementPresence(frozenset(free), len(free) == len(fmt.levels))
 
 
-def _computed(
+def presence_of(
     program: Program, s: Statement, found: Mapping[str, ElementPresence]
 ) -> ElementPresence:
-    """Return the presence of the elements of a statement's result."""
+    """The presence of a statement's result, by the table of :func:`presences`.
+
+    Parameters
+    ----------
+    found : mapping
+        Of each operand: whatever the data, or as some data have it.
+    """
     out, indices = s.out.indices, {*s.indices}
     whole = [access for access in s.operands if found[access.tensor].whole]
     rest = [access for access in s.operands if not found[access.tensor].whole]

@@ -16,6 +16,7 @@ from fuseloom.dataflow.cost.exact.patterns import FullLevel, UnknownError, eleme
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.program import check_data, parse
 from fuseloom.program.formats import Format
+from fuseloom.program.reference import evaluate
 from tests.property.test_everything_at_once import draw
 
 
@@ -109,3 +110,21 @@ def test_a_million_rows_of_what_is_full_take_no_time() -> None:
     context.make_up("Y")
     assert elements_in(context.patterns.written["Y"]) == 500_000
     assert context.elementwise("Y") is not None
+
+
+@pytest.mark.parametrize("stored", ["dcsr", "dcsc"])
+def test_what_is_added_along_an_inner_index_alone_fills_rows(stored: str) -> None:
+    """However the result is stored: a row that A lacks stays empty, and an element too."""
+    elements = np.zeros((6, 5))
+    elements[[1, 3, 3], [2, 2, 4]] = 1.0
+    for indices, count in (("i", 3), ("j", 10)):
+        size = {"i": 6, "j": 5}[indices]
+        program = parse(
+            f"A: 6x5 {stored}\nb: {size} dense\nT: 6x5 {stored}\nT[i,j] = A[i,j] + b[{indices}]\n"
+            "Y[i,j] = relu(T[i,j])"
+        )
+        data = check_data(program, {"A": elements, "b": np.ones(size)})
+        context = EstimateContext(program, data, "sampled")
+        context.make_up("T")
+        assert elements_in(context.patterns.written["T"]) == count
+        assert evaluate(program, data)["T"].present.sum() == count

@@ -16,13 +16,14 @@ from fuseloom.dataflow.cost.exact.patterns import (
     elements_in,
     levels_of,
 )
+from fuseloom.program.completeness import ElementPresence, presence_of
 from fuseloom.program.distinct import distinct
 from fuseloom.program.functions import Op
 from fuseloom.program.levels import coordinates
 from fuseloom.program.rounded import EvaluationBudget, TooMuchError, evaluate_rounded
 from fuseloom.program.storage import StoredTensor
 from fuseloom.program.tile_arrays import grid_shape
-from fuseloom.program.types import Access, BroadcastAdd, Program, Statement
+from fuseloom.program.types import Access, Program, Statement
 
 _FACTORS = (Op.MUL, Op.DIV)
 PRODUCTS = 5e6
@@ -82,8 +83,8 @@ def defined(patterns: Patterns, name: str, known: Callable[[str], None]) -> Leve
 def _by_completeness(patterns: Patterns, statement: Statement) -> Levels | None:
     """Levels that follow from operands that have every element; None where they do not suffice.
 
-    A sum with an operand that has everything has everything.  A product, a quotient or a function
-    has what its one other operand has, under all coordinates of the indices that this one lacks.
+    What has one other operand has coordinates of that one, under or above all of the indices that
+    are free (:func:`~fuseloom.program.completeness.presence_of`).
     """
     program, accesses = patterns.program, statement.operands
     tensors = [program.tensor(access.tensor) for access in (*accesses, statement.out)]
@@ -91,20 +92,14 @@ def _by_completeness(patterns: Patterns, statement: Statement) -> Levels | None:
         return None
     order = tensors[-1].format.mode_order
     sizes = [grid_shape(tensors[-1])[axis] for axis in order]
-    rest = [access for access in accesses if not patterns.complete(access.tensor)]
-    union = statement.op.joins_by_union
-    covered = union and statement.op is not Op.CONCAT
-    covered &= any(set(a.indices) == set(statement.indices) for a in accesses if a not in rest)
-    if covered or not rest:
+    found = presence_of(program, statement, {a.tensor: _presence(patterns, a) for a in accesses})
+    if found.whole:
         return all_of(sizes)
+    rest = [access for access in accesses if not patterns.complete(access.tensor)]
     odd = statement.op in (Op.CONCAT, Op.RESHAPE) or any(t.format.blocked for t in tensors)
     if odd or len(rest) > 1 or len(set(rest[0].indices)) < len(rest[0].indices):
         return None
-    told = set(rest[0].indices)
-    if union:  # what is added to a row is added to all of it, and to all rows or those there are
-        if program.broadcast_add is BroadcastAdd.DENSE or told != set(statement.indices):
-            return None
-        told -= {x for access in accesses if access is not rest[0] for x in access.indices}
+    told = {x for axis, x in enumerate(statement.out.indices) if axis not in found.free}
     indices = [statement.out.indices[axis] for axis in order]
     kept = sum(x in told for x in indices)
     if set(indices[:kept]) - told:
@@ -117,6 +112,12 @@ def _by_completeness(patterns: Patterns, statement: Statement) -> Levels | None:
         inside.append(FullLevel(count, size))
         count *= size
     return (*outside, *inside)
+
+
+def _presence(patterns: Patterns, access: Access) -> ElementPresence:
+    """The presence of an operand's elements, as far as it is simple to say: all, or some."""
+    whole = patterns.complete(access.tensor)
+    return ElementPresence(frozenset(range(len(access.indices)) if whole else ()), whole)
 
 
 def _outside(
