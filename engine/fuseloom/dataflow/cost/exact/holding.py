@@ -66,11 +66,21 @@ class PendingWork:
                 worker.foresee(place)
             for worker in order:
                 worker.step(place)
+        unhindered = self._unhindered()
         return {
-            k: _continued(worker, self.axis.size)
-            for k, worker in workers.items()
-            if any(worker.held)
+            k: _continued(worker, unhindered) for k, worker in workers.items() if any(worker.held)
         }
+
+    def _unhindered(self) -> Floats:
+        """When the slowest node is done with each place, as long as no channel is full."""
+        found = np.zeros(self.axis.size)
+        for k, work in self.work.items():
+            np.maximum(found, np.cumsum(work), out=found)
+            for stream in self.execution.graph.nodes[k].inputs:
+                passed = self.arrivals[stream]
+                if passed.axis == self.name and len(passed.last) == len(found):
+                    np.maximum(found, passed.last, out=found)
+        return np.maximum.accumulate(found)
 
     def _workers(self) -> dict[int, _NodeAtWork]:
         workers = {k: self._worker(k) for k in self.work}
@@ -319,11 +329,13 @@ class _NodeAtWork:
             channel.first, channel.last = min(first, last), last
 
 
-def _continued(worker: _NodeAtWork, size: int) -> Floats:
-    """Until when a node is held back; behind the places looked at as far as at those."""
+def _continued(worker: _NodeAtWork, unhindered: Floats) -> Floats:
+    """Until when a node is held back; behind the places looked at as much as up to there.
+
+    That is measured by the slowest node: others may be far ahead of it where no channel is full.
+    """
     held = np.array(worker.held)
-    if len(held) == size:
+    if len(held) == len(unhindered):
         return held
-    own = np.cumsum(worker.work)
-    slower = held.max() / max(float(own[len(held) - 1]), 1.0)
-    return np.append(held, slower * own[len(held) :])
+    slower = held.max() / max(float(unhindered[len(held) - 1]), 1.0)
+    return np.append(held, slower * unhindered[len(held) :])
