@@ -16,7 +16,7 @@ import panel as pn
 import pytest
 from panel.tests.util import serve_component, wait_until
 
-from fuseloom_workbench.base.page_backend import backend_of
+from fuseloom_workbench.base.page_backend import PageBackend, backend_of
 from fuseloom_workbench.explorer import explorer
 from fuseloom_workbench.state import saving
 from fuseloom_workbench.state.session import Session
@@ -209,7 +209,7 @@ def bench(opened, viewport) -> Iterator[Bench]:
     """The module's bench as it was at first: design, no runs, first tab, size, theme, panes."""
     page, session = opened.page, opened.session
     page.set_viewport_size(viewport)
-    backend = backend_of(session._session)
+    backend = page_backend(session)
     at_the_server(backend.cancel)  # a test that failed may have left something that runs
     wait_until(lambda: not backend.runner.running, page, timeout=PATIENCE)
     at_the_server(lambda: _as_at_first(session, opened.start))
@@ -230,9 +230,14 @@ _DRAWN = """() => Bokeh.documents.flatMap(d => [...d._all_models.values()])
 """The script that returns the drawn data of the page's components, as JSON."""
 
 
+def page_backend(session: Visited) -> PageBackend:
+    """The page backend of the session that a page shows."""
+    return backend_of(session._session)
+
+
 def shows_what_there_is(page, session: Visited) -> None:
     """Wait until every component of the page draws all that the session's page backend has."""
-    backend = backend_of(session._session)
+    backend = page_backend(session)
 
     def same() -> bool:
         held = [json.loads(text) for text in backend.parts.values()]

@@ -29,6 +29,16 @@ def own():
     made.stop()
 
 
+def ask_until_answered(page: Page, *request) -> None:
+    """Ask again if no process was free within three seconds, which a loaded machine may need."""
+    for _ in range(20):
+        refused = len(page.refusals)
+        page.ask(*request)
+        if len(page.refusals) == refused:
+            return
+    raise AssertionError(page.refusals)
+
+
 def test_a_fork_server_that_hangs_or_dies_is_replaced(own):
     page = Page(own)
     hung = own.forks.pid
@@ -41,16 +51,17 @@ def test_a_fork_server_that_hangs_or_dies_is_replaced(own):
     page.until(lambda: own.forks is not None and own.forks.pid != hung)
     page.until(lambda: page.run.get("running") is False)
     page.until(page.still)
-    page.ask("move_boundary", 4, 3)
+    ask_until_answered(page, "move_boundary", 4, 3)
     assert page.regions == ["T1..T3", "H..Y"]
     assert not os.path.exists(f"/proc/{hung}")
 
     os.kill(own.forks.pid, signal.SIGKILL)
     page.until(lambda: not own.ready)
+    refused = len(page.refusals)
     page.tell("add_boundary", 6)
-    page.until(lambda: len(page.refusals) > 1 or len(page.regions) == 3)
+    page.until(lambda: len(page.refusals) > refused or len(page.regions) == 3)
     page.until(lambda: own.ready)
-    page.ask("add_boundary", 6)
+    ask_until_answered(page, "add_boundary", 6)
     assert page.regions[:2] == ["T1..T3", "H..T6"]
 
 

@@ -40,6 +40,7 @@ PROGRAMS = {
     "search": ("A: 60x50 csr\nB: 60x50 csr\nC[i,j] = A[i,j] * B[i,j]", "locate B.j on"),
     "blocks": ("A: 64x64 csr block 16\nX: 64x32 dense block 16\nY[i,l] = A[i,j] * X[j,l]", ""),
     "scalar": ("a: 60 compressed\nb: 60 dense\ns = a[i] * b[i]", ""),
+    "scalar operand": ("a: scalar\nx: 60 dense\ny[i] = a * x[i]", ""),
     "lanes": ("A: 60x50 csr\nX: 50x8 dense\nY[i,l] = A[i,j] * X[j,l]", "parallel i by 3"),
 }
 

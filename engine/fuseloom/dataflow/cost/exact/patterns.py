@@ -134,13 +134,15 @@ class Patterns:
         return self._levels[key][level]
 
     def words(self, key: str, level: int) -> tuple[int, int]:
-        """The lengths of a level's segments and coordinates.
+        """The lengths of a level's segments and coordinates; of a scalar, which has none, 0 and 1.
 
         Raises
         ------
         UnknownError
             If nobody has said what the tensor holds.
         """
+        if not self.program.tensor(key.partition("@")[0]).rank:
+            return 0, 1
         found = self._level(key, level)
         if isinstance(found, FullLevel):
             return found.fibers + 1, found.n

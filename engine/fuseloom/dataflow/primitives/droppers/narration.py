@@ -1,4 +1,4 @@
-"""Words for droppers, masks and aligners."""
+"""Words for droppers and aligners."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Execution on coordinates: folds of fibers, to a value and by coordinate."""
+"""Execution on coordinates: folds of fibers to a value."""
 
 from __future__ import annotations
 

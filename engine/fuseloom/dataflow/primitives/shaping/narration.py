@@ -1,4 +1,4 @@
-"""Words for coordinates held, merged and shifted."""
+"""Words for coordinates held, masked, merged and shifted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Execution on coordinates: what leaves coordinates alone, sources and writers."""
+"""Execution on coordinates: value loads and arithmetic, which leave coordinates alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words for value loads and arithmetic, sources and writers."""
+"""Words for value loads and arithmetic."""
 
 from __future__ import annotations
 
