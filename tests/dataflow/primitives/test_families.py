@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -55,7 +57,7 @@ def imports(path: Path) -> Iterator[str]:
 
 
 def known(name: str) -> str:
-    """What a module belongs to, as :data:`KNOWS` says it."""
+    """Return the package or part of a family that a module belongs to, a word of :data:`KNOWS`."""
     package, *rest = name.split(".")
     if package == "primitives":
         return f"primitives.{part_of(rest[1])}"
@@ -85,3 +87,11 @@ def test_nothing_else_imports_a_family() -> None:
     ]
     assert not strangers
     assert fuseloom.dataflow.primitives.__name__ == PRIMITIVES
+
+
+@pytest.mark.parametrize("part", KNOWS)
+def test_any_part_can_be_imported_first(part: str) -> None:
+    """Though whatever it imports collects the parts of all families."""
+    code = f"import {PRIMITIVES}.scanners.{part}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -15,4 +15,5 @@ imports a family's modules: the catalogue collects the entries, and the
 in them.
 """
 
-import fuseloom.dataflow.samml.catalogue  # noqa: F401 - the entries come before all else
+# Entries import samml, which collects all of them: so that comes first, whatever is imported.
+import fuseloom.dataflow.samml.catalogue  # noqa: F401

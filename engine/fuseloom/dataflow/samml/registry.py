@@ -1,10 +1,10 @@
-"""What the families of primitives register by name: golden models, kernels, rules, sentences."""
+"""Registries of what families of primitives define by name: models, kernels, rules, words."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from fuseloom.dataflow.samml.catalogue import CATALOGUE, PRIMITIVES, modules
 from fuseloom.dataflow.samml.primitive import Primitive
@@ -13,7 +13,7 @@ from fuseloom.errors import GraphError
 T = TypeVar("T")
 
 
-class Registry(Mapping[str, T], Generic[T]):
+class Registry(Mapping[str, T]):
     """A mapping from names to what the modules of one part register.
 
     Those modules are imported when it is read for the first time, and everything that entries need

@@ -172,6 +172,15 @@ def test_lanes_get_the_part_of_the_work_that_is_at_their_coordinates() -> None:
     assert odd.share is not None
     assert even.share.tolist() == [1, 1, 1, 3 / 4.5, 1, 1]
     assert odd.share.tolist() == [1, 1, 1, 1.5 / 4.5, 1, 1]
+    # In a lane, they are dealt by their places there: 0 and 3 to 4.
+    (first, _), (second, _) = even.dealt(ints(0, 3), 2, outermost=True)
+    assert first.tolist() == [True, True]
+    assert second.tolist() == [False, True]
+    # Many fibers, as long together as the index, have no numbers of their own.
+    (first, inner), _ = Standing(per, work=work).dealt(ints(0, 5, 0, 5, 0, 5), 2, outermost=False)
+    assert first.tolist() == [True, False] * 3
+    assert inner.share is not None
+    assert inner.share[3] == 0.5
     # Of a compressed level, in which the coordinate 4 is not stored, 5 is the fifth.
     (first, _), (second, _) = Standing(per, work=work).dealt(ints(0, 5), 2, outermost=True)
     assert first.tolist() == [True, True]

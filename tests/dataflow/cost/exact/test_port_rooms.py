@@ -1,4 +1,4 @@
-"""How many tokens a memory port can hold where another way past it is short."""
+"""The tokens that a memory port can hold where a short path leads past it."""
 
 from __future__ import annotations
 

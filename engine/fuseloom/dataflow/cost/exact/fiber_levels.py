@@ -49,13 +49,18 @@ class Standing:
         outermost : bool
             Whether these are all that are dealt, not one fiber of many.
         """
-        turn, parts = self._turns(crd, outermost) % lanes, np.full(lanes, 1.0 / lanes)
-        several = self.per > 1.0
-        if self.work is not None and len(turn) == len(self.per):
-            left = self.per != 1.0
-            work = np.bincount(turn[left], self.work[left], lanes)
-            parts = work / work.sum() if work.any() else parts
-        mine = turn[crd] if len(turn) == len(self.per) else turn
+        several, parts = self.per > 1.0, np.full(lanes, 1.0 / lanes)
+        numbers = self._numbers(crd) if outermost and self.share is None else None
+        if numbers is None:
+            per = self.per[crd]
+            mine = (np.cumsum(per) - per).astype(np.int64) % lanes
+        else:
+            turn = numbers % lanes
+            mine = turn[crd]
+            if self.work is not None:
+                left = self.per != 1.0
+                work = np.bincount(turn[left], self.work[left], lanes)
+                parts = work / work.sum() if work.any() else parts
         before = np.ones(len(self.per)) if self.share is None else self.share
         return [
             (
@@ -65,15 +70,14 @@ class Standing:
             for lane, part in enumerate(parts.tolist())
         ]
 
-    def _turns(self, crd: Ints, outermost: bool) -> Ints:
-        """When each coordinate of the index is dealt; if nobody knows, of these only, about."""
-        if outermost and len(crd) == np.count_nonzero(self.per):
+    def _numbers(self, crd: Ints) -> Ints | None:
+        """The number of each coordinate of the index among those that are dealt, if it is known."""
+        if len(crd) == np.count_nonzero(self.per):  # none is missing
             return np.arange(len(self.per))
-        if outermost and self.work is not None:
-            there = self.work > 0
-            return np.cumsum(there) - there
-        per = self.per[crd]
-        return (np.cumsum(per) - per).astype(np.int64)
+        if self.work is None:
+            return None
+        there = self.work > 0
+        return np.cumsum(there) - there
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,9 +1,9 @@
-"""How many tokens a memory port can hold: its slots, or less, where a short way leads past it.
+"""The tokens that memory ports can hold: their slots, or less, where a short path leads past them.
 
-Tokens that are split at one node and come together at another stay close to each other.  When the
-channels of one way are full, the node where it begins puts nothing on the other way either; so a
-port there holds no larger part of its stream than is under way beside it.  Rules:
-``docs/spec/estimate.md`` §4.2.
+Where two paths part at one node and meet again at another, tokens on one are at most as far ahead
+of those on the other as that one has room: when its channels are full, the node where they part
+puts nothing on either.  So a port holds no larger part of its stream than the channels of the
+shortest path beside it.  Rules: ``docs/spec/estimate.md`` §4.2.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FREE = math.inf, -1
 
 
 class PortRoom(NamedTuple):
-    """The tokens that a port can hold, and the node where the way beside it meets its own."""
+    """The tokens that a port can hold, and the node where the path beside it meets its own."""
 
     tokens: int
     meets: int

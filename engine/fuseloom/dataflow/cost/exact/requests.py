@@ -278,7 +278,7 @@ class MemoryRequests:
     def _frees(self, port: AccessPort, other: AccessPort) -> bool:
         """Return whether the other port has to be answered before tokens leave a port.
 
-        Those do that its takers need and do not come from it; and if a way beside it is short,
+        Those do that its takers need and do not come from it; and if a path beside it is short,
         those in front of the node where the two meet.
         """
         room = self._rooms.get((port.node, port.behind))
