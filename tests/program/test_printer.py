@@ -94,10 +94,10 @@ def test_the_shape_of_a_reshape_is_printed() -> None:
 
 @counts(small=100, deep=300)
 def test_round_trip(count: int) -> None:
-    settings(max_examples=count, derandomize=True, deadline=None)(comes_back)()
+    property_ = given(programs())(comes_back)
+    settings(max_examples=count, derandomize=True, deadline=None)(property_)()
 
 
-@given(programs())
 def comes_back(program: Program) -> None:
     verify(program)
     text = print_program(program)

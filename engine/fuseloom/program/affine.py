@@ -17,7 +17,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from fuseloom.errors import ProgramError
-from fuseloom.program.formats import Format, LevelFormat
 from fuseloom.program.functions import Op
 from fuseloom.program.primes import unused
 from fuseloom.program.relations import Relation, bounds, check_relation
@@ -254,9 +253,7 @@ class AccessRewriter:
         rank = {x: k for k, x in enumerate(order)}
         terms = sorted(position.terms, key=lambda term: rank.get(term[1].text, len(rank)))
         shape = (*(sizes[x.text] for _, x in terms), size)
-        relation = Relation(
-            len(terms), tuple((k, c) for k, (c, _) in enumerate(terms)), position.offset, entries
-        )
+        relation = Relation.of([c for c, _ in terms], position.offset, entries)
         low, high = bounds([(c, sizes[x.text]) for c, x in terms], position.offset)
         length = size if entries is None else len(entries)
         names = (*(x.text for _, x in terms), index.text)
@@ -274,9 +271,7 @@ class AccessRewriter:
                 check_relation(name, relation, shape)
             except ProgramError as problem:
                 raise _error(problem.message, problem.hint or "", position.place) from None
-            levels = (*(LevelFormat.DENSE,) * len(terms), LevelFormat.COMPRESSED)
-            fmt = Format(levels, tuple(range(len(shape))))
-            self.made[shape, relation] = Tensor(name, shape, fmt, relation)
+            self.made[shape, relation] = Tensor(name, shape, relation.format(shape), relation)
             self.shapes[name] = shape
             self.places[name] = position.place
         words = (*(x for _, x in terms), index)

@@ -7,6 +7,7 @@ the entries of a list.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -14,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fuseloom.errors import ProgramError
+from fuseloom.program.formats import Format, LevelFormat
 from fuseloom.program.limits import MAX_DIMENSION, MAX_REFERENCE_ELEMENTS
 from fuseloom.wording import counted
 
@@ -56,10 +58,45 @@ class Relation:
     offset: int = 0
     entries: tuple[int, ...] | None = None
 
+    @classmethod
+    def of(
+        cls, coefficients: Sequence[int], offset: int = 0, entries: tuple[int, ...] | None = None
+    ) -> Relation:
+        """The last coordinate is a sum of those before it, times coefficients, and an offset.
+
+        >>> Relation.of((2, 1), -1).text(("o", "k", "i"))
+        'i = 2*o + k - 1'
+        """
+        return cls(len(coefficients), tuple(enumerate(coefficients)), offset, entries)
+
     def total(self, shape: tuple[int, ...]) -> bool:
         """Return whether there is a coordinate everywhere."""
         low, high = bounds([(c, shape[d]) for d, c in self.terms], self.offset)
         return low >= 0 and high < (shape[self.target] if self.entries is None else self.length)
+
+    def format(self, shape: Sequence[int | None]) -> Format:
+        """The format that a made tensor has unless its declaration says another.
+
+        Where the last coordinate follows from the others everywhere, those are dense levels: fewer
+        words are read.  Otherwise none is: the empty fibers of a dense one take cycles.
+
+        Parameters
+        ----------
+        shape : sequence of int or None
+            None for sizes that are not known yet, where there will be a coordinate everywhere.
+
+        Examples
+        --------
+        >>> from fuseloom.program.formats import format_text
+        >>> windows = Relation(2, ((0, 1), (1, 1)))
+        >>> format_text(windows.format((3, 2, 4))), format_text(windows.format((4, 2, 4)))
+        ('[dense, dense, compressed]', 'csf')
+        """
+        rank, sizes = len(shape), tuple(n for n in shape if n is not None)
+        if self.target != rank - 1 or (len(sizes) == rank and not self.total(sizes)):
+            return Format.compressed(rank)
+        levels = (*(LevelFormat.DENSE,) * (rank - 1), LevelFormat.COMPRESSED)
+        return Format(levels, tuple(range(rank)))
 
     @property
     def length(self) -> int:

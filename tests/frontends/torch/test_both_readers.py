@@ -153,17 +153,19 @@ OTHERWISE: dict[str, tuple[str, ...]] = {
         "float_cmpf_ogt", "float_cmpf_ole", "float_cmpf_oeq", "float_select_2_5",
         "tensor_select",
     ),
-    "other statements reduce it": (
-        "reduction_mulf_rows", "reduction_max_plus",
-    ),
-    "windows are one format from PyTorch, and another from MLIR": (
-        "window_pooling_max_f32", "window_pooling_sum_f32",
+    "what is read comes before what selects it, or behind": ("reduction_mulf_rows",),
+    "a sum that repeats both operands stands as it is from PyTorch": ("reduction_max_plus",),
+    "sums of windows are taken along one dimension after the other by PyTorch's reader": (
+        "window_pooling_sum_f32",
     ),
     "a part of what is given is computed beforehand by PyTorch's reader": (
         "move_slice_0", "move_slice_1",
     ),
-    "parts are put together by other selections": (
-        "move_insert_0", "move_insert_1", "move_pad_0_0", "move_pad_2_5",
+    "PyTorch itself inserts along one dimension after the other": (
+        "move_insert_0", "move_insert_1",
+    ),
+    "a number is added to what is padded by a sum with it, or beside zeros": (
+        "move_pad_0_0", "move_pad_2_5",
     ),
     "what is given back is broadcast by who reads it, from PyTorch": ("move_broadcast_1",),
 }  # fmt: skip

@@ -133,8 +133,7 @@ class MlirBuilder:
         key = relation, tuple(size.identity for size in sizes)
         if key not in self._relations:
             made = self.name(name)
-            levels = (*(LevelFormat.DENSE,) * relation.target, LevelFormat.COMPRESSED)
-            fmt = Format(levels, tuple(range(len(sizes))))
+            fmt = relation.format([size.value for size in sizes])
             self.inputs[made] = Input(sizes, fmt, place, made=relation)
             self._relations[key] = made, sizes  # which keeps the sizes, and so their identity
         return self._relations[key][0]

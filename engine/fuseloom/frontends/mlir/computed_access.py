@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from fuseloom.frontends.algebra import moves
 from fuseloom.frontends.mlir.builder import MlirBuilder
 from fuseloom.frontends.mlir.sizes import Reach
 from fuseloom.frontends.mlir.syntax import Sum, refuse_meaning
@@ -106,9 +107,7 @@ def _made(
                 place,
             )
 
-    relation = Relation(
-        len(terms), tuple((k, c) for k, (c, _) in enumerate(terms)), position.offset
-    )
+    relation = Relation.of([c for c, _ in terms], position.offset)
     name = builder.made_tensor(f"{tensor}_at", relation, (*shape, length), place)
     builder.checks.append((name, check))
     builder.reaches.append((name, Reach(sums, position.offset, length)))
@@ -148,15 +147,15 @@ def moved_to(
             continue
         offset, stride, size = target
         sizes.append(size)
-        terms: tuple[tuple[int, int], ...] = () if axis is None else ((0, stride),)
-        relation = Relation(len(terms), terms, offset)
-        own: tuple[str, ...] = ()
-        shape: tuple[DimensionSize, ...] = ()
+        relation = Relation.of((), offset)
+        own: tuple[str, ...] = (out[n],)
+        shape: tuple[DimensionSize, ...] = (size,)
         if axis is not None:
             inside[axis] = f"s{n}"
-            own, shape = (f"s{n}",), (lengths[axis],)
-        made = builder.made_tensor(f"{tensor}_to", relation, (*shape, size), place)
-        accesses.append(Access(made, (*own, out[n])))
+            relation, own = moves.placed(offset, stride), (out[n], f"s{n}")
+            shape = size, lengths[axis]
+        made = builder.made_tensor(f"{tensor}_to", relation, shape, place)
+        accesses.append(Access(made, own))
     read = Access(tensor, tuple(inside[axis] for axis in range(len(lengths))))
     op = Op.MUL if accesses else Op.SUM
     view = builder.assign(name, op, [read, *accesses], out, tuple(sizes), place)

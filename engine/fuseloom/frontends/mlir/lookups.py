@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fuseloom.errors import DataError
+from fuseloom.frontends.algebra.selections import check_entries, selection_of
 from fuseloom.frontends.mlir.collected import Input, Made
-from fuseloom.frontends.selections import check_entries, selection_of
 from fuseloom.program import Program, StoredTensor, Tensor, evaluate
 from fuseloom.program.float32 import EXACT_INTEGERS
 from fuseloom.program.formats import suggestion

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 
@@ -25,6 +24,7 @@ from fuseloom.frontends.algebra.expressions import (
     scaled,
     sub,
 )
+from fuseloom.frontends.algebra.reductions import product
 from fuseloom.frontends.mlir.computed_access import read_at
 from fuseloom.frontends.mlir.integers import canonical
 from fuseloom.frontends.mlir.operands import Operands, StructuredOutput
@@ -87,8 +87,9 @@ def reduced(statements: Statements, tree: Node, output: StructuredOutput) -> Vie
             operand = statements.with_zeros(operand, f"{target}_all")
         made = statements.statement(Op.MAX, [operand], name, indices, final)
     elif op is Op.MUL:
-        operand = _product(statements, inner, gone, f"{target}_1")
-        made = statements.statement(Op.SUM, [operand], name, indices, final)
+        made = _product(statements, inner, gone, f"{target}_1")
+        if not behind or made.indices != indices:
+            made = statements.statement(Op.SUM, [made], name, indices, final)
     elif isinstance(inner, Apply) and inner.op in _SUMMED:
         made = statements.assign(inner, name, indices, final)
     else:
@@ -142,38 +143,43 @@ def _number_at(operands: Operands, number: int) -> float | None:
 
 def _product(statements: Statements, inner: Node, gone: list[str], target: str) -> Access:
     """The product of all elements along these indices: of one half with the other, again."""
-    operands, place = statements.operands, statements.place
-    access = statements.emit(inner, target)
-    lengths = dict(operands.lengths)
-
-    def part(x: str, position: Sum, count: int = 1) -> Access:
-        """A part of the tensor along an index, or a single place of it."""
-        positions = [position if name == x else name for name in access.indices]
-        held = [lengths[name] for name in access.indices]
-        within = {**lengths, x: DimensionSize(count)}
-        return read_at(operands.builder, access.tensor, positions, held, within, place)
-
-    def times(factors: Sequence[Access]) -> Access:
-        shape = tuple(lengths[x] for x in access.indices)
-        view = operands.builder.assign(target, Op.MUL, factors, access.indices, shape, place)
-        return Access(view.tensor, access.indices)
-
+    operands, access = statements.operands, statements.emit(inner, target)
     for x in gone:
-        count = lengths[x].value
+        count = operands.lengths[x].value
         if count is None:
             raise operands.refuse("a size is not known here", "write the size, or give shapes")
-        rest: list[Access] = []
-        while count > 1:
-            half, odd = divmod(count, 2)
-            if odd:
-                rest.append(part(x, Sum((), count - 1)))
-            parts = [part(x, Sum(((1, x),), start), half) for start in (0, half)]
-            lengths[x], count = DimensionSize(half), half
-            access = times(parts)
-        access = part(x, Sum((), 0))
-        if rest:
-            access = times([access, *rest])
+        factors = _Factors(operands, x, target)
+        access, _ = product((access, count), count, factors.part, factors.times)
     return access
+
+
+class _Factors:
+    """Parts of tensors along an index, each with the size that it has there, and their products."""
+
+    def __init__(self, operands: Operands, index: str, target: str) -> None:
+        self.operands = operands
+        self.index = index
+        self.target = target
+
+    def part(self, whole: tuple[Access, int], start: int, count: int) -> tuple[Access, int]:
+        access, length = whole
+        position = Sum((), start) if count == 1 else Sum(((1, self.index),), start)
+        positions = [position if x == self.index else x for x in access.indices]
+        held = [self._sizes(length)[x] for x in access.indices]
+        operands, sizes = self.operands, self._sizes(count)
+        read = read_at(operands.builder, access.tensor, positions, held, sizes, operands.place)
+        return read, count
+
+    def times(self, one: tuple[Access, int], other: tuple[Access, int]) -> tuple[Access, int]:
+        (first, count), operands = one, self.operands
+        shape = tuple(self._sizes(count)[x] for x in first.indices)
+        view = operands.builder.assign(
+            self.target, Op.MUL, [first, other[0]], first.indices, shape, operands.place
+        )
+        return Access(view.tensor, first.indices), count
+
+    def _sizes(self, count: int) -> dict[str, DimensionSize]:
+        return {**self.operands.lengths, self.index: DimensionSize(count)}
 
 
 def _accumulated(operands: Operands, tree: Node, number: int) -> tuple[Op, Node, bool]:

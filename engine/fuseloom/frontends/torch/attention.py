@@ -50,9 +50,7 @@ def _for_all_heads(m: Traced, value: Value, heads: int) -> Value:
     """Each head of keys or values for several heads of queries."""
     dim = value.rank - 3
     each = heads // value.shape[dim]
-    return views.selected(
-        m.builder, value, dim, lambda env: [n // each for n in range(heads)], heads, "heads"
-    )
+    return views.selected(m.builder, value, dim, [n // each for n in range(heads)], "heads")
 
 
 def _masked(m: Traced, logits: Value, mask: Any) -> Value:

@@ -10,6 +10,7 @@ from fuseloom.frontends.torch.indexing import held_index
 from fuseloom.frontends.torch.pooling import greatest
 from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Value
+from fuseloom.frontends.torch.windows import SlidingWindows
 from fuseloom.wording import counted
 
 SUM, MEAN, MAX = 0, 1, 2
@@ -94,7 +95,8 @@ def _greatest(m: Traced, table: Value, chosen: Callable[[Any], Any], bags: int) 
 
     if not bag.numel() or not int(m.torch.bincount(bag, minlength=bags).min()):
         raise m.builder.refuse("a maximum over an empty bag", "give every bag a row, or use sums")
-    return greatest(m, table, 0, windows(m.env), windows)
+    held = windows(m.env)
+    return greatest(m, table, 0, SlidingWindows(tuple(held.shape), None, windows, int(held.sum())))
 
 
 def inner_bag(

@@ -12,15 +12,18 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from fuseloom.errors import ProgramError
 from fuseloom.frontends.algebra.expressions import Node
+from fuseloom.frontends.torch.capture import load_torch
 from fuseloom.frontends.torch.messages import refusal
-from fuseloom.frontends.torch.values import Feed, Fetch, Selection, Support, Value
+from fuseloom.frontends.torch.values import Feed, Fetch, Selection, Support, Value, ones_at
 from fuseloom.program import Access, Op, Statement
 from fuseloom.program.declarations import RESERVED
 from fuseloom.program.limits import MAX_NAME_CHARS
+from fuseloom.program.relations import Relation, check_relation
 
 LETTERS = "ijklmnpqstuvwxyzabcdefgh"
 SCALAR: tuple[int, ...] = ()
@@ -66,6 +69,7 @@ class TorchBuilder:
         self._full = full
         self._taken: set[str] = set(RESERVED)
         self._constants: dict[float, str] = {}
+        self._made: dict[tuple[Relation, tuple[int, ...]], str] = {}
         self._computed: dict[tuple[Statement, tuple[int, ...]], str] = {}
         self.conditions: dict[str, tuple[Value, Node, tuple[Value, ...]]] = {}
 
@@ -98,13 +102,25 @@ class TorchBuilder:
         fetch: Fetch,
         origins: tuple[str, ...] = (),
         keep: bool = False,
+        relation: Relation | None = None,
     ) -> Value:
         """A new input of the program."""
         name = self.name(label)
-        given = Feed(name, tuple(shape), label, fetch, origins, keep)
+        given = Feed(name, tuple(shape), label, fetch, origins, keep, relation)
         self.feeds[name] = given
         self.shapes[name] = given.shape
         return Value(name, given.shape, tuple(range(len(given.shape))), self.support_of(name))
+
+    def made(self, part: str, relation: Relation, shape: Sequence[int]) -> Value:
+        """An input that holds ones where a relation holds; equal ones are one."""
+        key = relation, tuple(shape)
+        if key not in self._made:
+            check_relation(part, relation, key[1])
+            ones = partial(_ones_where, relation, key[1])
+            given = self.feed(f"{self.node.name}_{part}", shape, ones, keep=True, relation=relation)
+            self._made[key] = given.tensor
+        name = self._made[key]
+        return Value(name, key[1], tuple(range(len(shape))), self.support_of(name))
 
     def support_of(self, name: str) -> Support:
         """Return the support of an input by whether its storage holds every element."""
@@ -417,6 +433,10 @@ class TorchBuilder:
 def _unnamed(statement: Statement) -> Statement:
     """A statement without the name of what it assigns: equal ones compute the same."""
     return replace(statement, out=replace(statement.out, tensor=""))
+
+
+def _ones_where(relation: Relation, shape: tuple[int, ...], env: Mapping[str, Any]) -> Any:
+    return ones_at(load_torch().from_numpy(relation.coordinates(shape).T.copy()), shape)
 
 
 def _ones(size: int) -> Fetch:

@@ -138,8 +138,7 @@ def pdist(m: Traced, x: Any, p: float = 2) -> Value:
     pairs = list(combinations(range(value.shape[0]), 2))
 
     def rows(side: int) -> Value:
-        places = [pair[side] for pair in pairs]
-        return views.selected(b, value, 0, lambda env: places, len(places), f"side{side}")
+        return views.selected(b, value, 0, [pair[side] for pair in pairs], f"side{side}")
 
     difference = b.add(rows(0), rows(1), "difference", Op.SUB)
     return _without(norm_of(m, difference, [1], float(p)), 1)

@@ -113,7 +113,9 @@ def finished(
     statements = [s for group in groups for s in group]
     used = {a.tensor for s in statements for a in s.operands}
     tensors = {
-        n: Tensor(n, f.shape, storage.format(f)) for n, f in builder.feeds.items() if n in used
+        n: Tensor(n, f.shape, storage.format(f), f.relation)
+        for n, f in builder.feeds.items()
+        if n in used
     }
     for s in statements:
         made, shape = s.out.tensor, builder.shapes[s.out.tensor]

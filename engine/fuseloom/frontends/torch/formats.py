@@ -135,6 +135,8 @@ class Storage:
         for label in (feed.label, feed.name):
             if label in self.annotations:
                 return format_of(self.annotations[label], shape, label)
+        if feed.relation is not None:
+            return feed.relation.format(shape)
         rank = len(shape)
         torch = load_torch()
         given = feed.fetch(self.env)

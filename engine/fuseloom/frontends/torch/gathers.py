@@ -12,7 +12,7 @@ from fuseloom.frontends.torch import views
 from fuseloom.frontends.torch.builder import LETTERS
 from fuseloom.frontends.torch.indexing import held_index, index_apart
 from fuseloom.frontends.torch.ranking import computed, gather_by, read_by
-from fuseloom.frontends.torch.selections import fixed, selection, selections_of
+from fuseloom.frontends.torch.selections import selection, selections_of
 from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Indices, Value
 
@@ -91,8 +91,7 @@ def gather(m: Traced, x: Any, dim: int, index: Any, sparse_grad: bool = False) -
     dim = m.builder.axis(dim, value.rank)
     for d, count in enumerate(held.shape):
         if d != dim and count != value.shape[d]:
-            first = list(range(count))
-            value = views.selected(b, value, d, fixed(first), count, f"part{d}")
+            value = views.selected(b, value, d, range(count), f"part{d}")
     if (indices := vector(m, index, dim)) is not None:
         return gathered(m, value, dim, indices, index)
     b.unmasked(value, "a part")
@@ -186,7 +185,7 @@ def repeat(m: Traced, x: Any, repeats: Sequence[int]) -> Value:
             )
             continue
         places = [n % size for n in range(times * size)]
-        value = views.selected(m.builder, value, d, fixed(places), len(places), f"copies{d}")
+        value = views.selected(m.builder, value, d, places, f"copies{d}")
     return value
 
 

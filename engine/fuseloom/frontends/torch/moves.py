@@ -7,10 +7,11 @@ products with a known matrix, 0/1 where elements only move.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from fuseloom.frontends.algebra import moves as relations
 from fuseloom.frontends.torch import views
 from fuseloom.frontends.torch.builder import LETTERS
 from fuseloom.frontends.torch.traced import Traced
@@ -29,12 +30,29 @@ def along(m: Traced, value: Value, dim: int, matrix: Any, part: str) -> Value:
     return replace(result, support=Support.FULL) if whole else result
 
 
-def chosen(m: Traced, value: Value, dim: int, indices: Sequence[int], part: str) -> Value:
-    """Element ``n`` along a dimension is element ``indices[n]``."""
-    if list(indices) == list(range(value.shape[dim])):
-        return value
-    held = [int(n) for n in indices]
-    return views.selected(m.builder, value, dim, lambda env: held, len(held), part)
+def placed(
+    m: Traced, value: Value, targets: Mapping[int, tuple[int, int, int]], part: str
+) -> Value:
+    """The value as a part of a larger one, which has no elements elsewhere, by one product.
+
+    Parameters
+    ----------
+    targets : mapping
+        By dimension where the first element goes, the step to the next, and the size there;
+        elements that leave it are cut off.
+    """
+    b = m.builder
+    value = b.stored_dims(b.unmasked(value, "a part"), [*targets])
+    names, more_names = list(LETTERS[: value.rank]), iter(LETTERS[value.rank :])
+    out, whole = list(names), value.support is Support.FULL
+    operands: list[tuple[Value, Sequence[str]]] = []
+    for dim, (start, step, size) in targets.items():
+        relation, shape = relations.placed(start, step), (size, value.shape[dim])
+        out[dim] = next(more_names)
+        operands.append((b.made(part, relation, shape), [out[dim], names[dim]]))
+        whole = whole and len(relation.coordinates(shape)) == size
+    result = b.contract([*operands, (value, names)], out, part)
+    return replace(result, support=Support.FULL) if whole else result
 
 
 def pad(m: Traced, x: Any, pad: Sequence[int], mode: str = "constant", value: Any = None) -> Value:
@@ -43,24 +61,21 @@ def pad(m: Traced, x: Any, pad: Sequence[int], mode: str = "constant", value: An
     number = 0.0 if value is None else float(value)
     if not math.isfinite(number):
         raise b.refuse(f"padding with {number}", "pad with a finite number")
-    inner = made
+    inner, targets = made, {}
     for n in range(len(pad) // 2):
         dim, before, behind = made.rank - 1 - n, pad[2 * n], pad[2 * n + 1]
         size = made.shape[dim]
         if (before, behind) == (0, 0):
             continue
         if mode == "constant":
-            matrix = m.torch.zeros(size + before + behind, size)
-            for at in range(size):
-                if 0 <= at + before < matrix.shape[0]:
-                    matrix[at + before, at] = 1.0
-            made = along(m, made, dim, matrix, "padded")
+            targets[dim] = before, 1, size + before + behind
         else:
             if mode == "circular" and min(before, behind) < 0 < max(before, behind):
                 raise b.refuse("circular padding that cuts off, too", "cut off first, by a slice")
             places = m.torch.arange(float(size))[None, None]
             around = m.torch.nn.functional.pad(places, (before, behind), mode)
-            made = chosen(m, made, dim, around.flatten().long().tolist(), "padded")
+            made = views.selected(b, made, dim, around.flatten().long().tolist(), "padded")
+    made = placed(m, made, targets, "padded") if targets else made
     if mode != "constant" or number == 0:
         return made
     outside = m.torch.nn.functional.pad(m.torch.zeros(inner.shape), list(pad), value=number)
@@ -78,7 +93,7 @@ def padded_by(mode: str) -> Callable[..., Value]:
 def flip(m: Traced, x: Any, dims: Sequence[int]) -> Value:
     value = m.value(x)
     for dim in (m.builder.axis(d, value.rank) for d in dims):
-        value = chosen(m, value, dim, range(value.shape[dim])[::-1], "turned")
+        value = views.selected(m.builder, value, dim, range(value.shape[dim])[::-1], "turned")
     return value
 
 
@@ -92,7 +107,7 @@ def roll(m: Traced, x: Any, shifts: Any, dims: Any = ()) -> Value:
     for shift, dim in zip(shifts, dims, strict=True):
         size = value.shape[dim]
         places = [(n - shift) % size for n in range(size)]
-        value = chosen(m, value, m.builder.axis(dim, value.rank), places, "by")
+        value = views.selected(m.builder, value, m.builder.axis(dim, value.rank), places, "by")
     return value if value.shape == shape else views.moved(m.builder, value, shape)
 
 

@@ -14,8 +14,7 @@ from typing import Any
 from fuseloom.errors import DataError
 from fuseloom.frontends.torch.builder import TorchBuilder
 from fuseloom.frontends.torch.capture import load_torch
-from fuseloom.frontends.torch.selections import elements, ones_at
-from fuseloom.frontends.torch.values import Feed, Selection
+from fuseloom.frontends.torch.values import Feed, Selection, elements, ones_at
 from fuseloom.wording import counted
 
 
@@ -128,7 +127,7 @@ def spread_feed(feed: Feed, axis: int, pairs: Pairs, full: bool) -> Feed:
         coordinates = torch.cat([coordinates[:axis], places, coordinates[axis + 1 :]])
         return elements(coordinates, values.double(), shape)
 
-    return replace(feed, shape=shape, fetch=fetch, keep=True)
+    return replace(feed, shape=shape, fetch=fetch, keep=True, relation=None)
 
 
 def adjacency(

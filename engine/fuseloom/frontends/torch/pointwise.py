@@ -10,14 +10,14 @@ from typing import Any
 from fuseloom.frontends.algebra import functions
 from fuseloom.frontends.algebra.expressions import Node, div, largest, made, mul, smallest
 from fuseloom.frontends.algebra.powers import power
+from fuseloom.frontends.algebra.reductions import product
 from fuseloom.frontends.torch.elementwise import compute, handler_of
 from fuseloom.frontends.torch.masks import additive_mask
 from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Value
-from fuseloom.frontends.torch.views import moved, pieces
+from fuseloom.frontends.torch.views import moved, one_of, pieces, selected
 from fuseloom.program import Op
 from fuseloom.program.functions import FUNCTIONS
-from fuseloom.wording import counted
 
 
 def add(m: Traced, x: Any, other: Any, alpha: float = 1) -> Value:
@@ -119,28 +119,23 @@ def rrelu(
     )
 
 
-MOST_FACTORS = 64
-"""More elements than that along a dimension are not multiplied one by one."""
-
-
 def prod(
     m: Traced, x: Any, dim: int | None = None, keepdim: bool = False, dtype: Any = None
 ) -> Value:
-    """The elements along a dimension, one factor after the other."""
+    """The product of the elements along a dimension, or of all."""
     b, value = m.builder, m.builder.unmasked(m.value(x), "a product")
     if dim is None:
         value, dim = moved(b, value, (math.prod(value.shape),)), 0
     dim = m.builder.axis(dim, value.rank)
-    if not 1 <= value.shape[dim] <= MOST_FACTORS:
-        raise b.refuse(
-            f"a product of {counted(value.shape[dim], 'element')} along a dimension",
-            f"at most {MOST_FACTORS} are multiplied one by one; for positive x, "
-            "exp(log(x).sum(dim)) computes it",
-        )
-    parts = pieces(b, "unbind", value, (dim,))
-    result: Value = parts[0]
-    for part in parts[1:]:
-        result = b.mul(result, part)
+    if not value.shape[dim]:
+        raise b.refuse("a product of no elements", "it is 1: torch.ones has it")
+
+    def part(whole: Value, start: int, count: int) -> Value:
+        if count == 1:
+            return one_of(b, whole, dim, start, "factor")
+        return selected(b, whole, dim, range(start, start + count), "half")
+
+    result = product(value, value.shape[dim], part, b.mul)
     if not keepdim:
         return result
     dims: list[int | None] = [*range(dim), None, *range(dim, result.rank)]

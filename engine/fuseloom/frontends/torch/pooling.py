@@ -7,18 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fuseloom.frontends.torch.moves import along
+from fuseloom.frontends.algebra import moves
+from fuseloom.frontends.torch.moves import along as product_along
 from fuseloom.frontends.torch.nodes import shape_of
 from fuseloom.frontends.torch.traced import Traced
-from fuseloom.frontends.torch.values import Fetch, Support, Value
-from fuseloom.frontends.torch.windows import (
-    Reach,
-    each,
-    forward,
-    reached,
-    spread,
-    spread_together,
-)
+from fuseloom.frontends.torch.values import Support, Value
+from fuseloom.frontends.torch.windows import SlidingWindows, each, spread, spread_together
 from fuseloom.program import Op
 
 MOST_VISITS = 2.5
@@ -26,43 +20,34 @@ MOST_VISITS = 2.5
 take fewer cycles unfused (maxima over 2 to 9 places in each of two dimensions)."""
 
 
-def greatest(m: Traced, value: Value, dim: int, held: Any, fetch: Fetch | None = None) -> Value:
-    """Along a dimension the maximum of each window."""
-    _check_covered(m, held)
-    windows = spread(m, m.builder.filled(value), dim, held, fetch)
-    return _reduced(m, windows, [dim + 1])
+def greatest(m: Traced, value: Value, dim: int, windows: SlidingWindows) -> Value:
+    """Along a dimension the maximum of each window, none of which is empty."""
+    return _reduced(m, spread(m, m.builder.filled(value), dim, windows), [dim + 1])
 
 
-def _greatest_together(m: Traced, value: Value, held: Mapping[int, Any]) -> Value:
+def _greatest_together(m: Traced, value: Value, windows: Mapping[int, SlidingWindows]) -> Value:
     """Along several dimensions the maximum of each window, of all of them at once if that pays."""
-    if _visits(value, held) > MOST_VISITS * _visits_in_turn(value, held):
-        for dim, windows in held.items():
-            value = greatest(m, value, dim, windows)
+    if _visits(value, windows) > MOST_VISITS * _visits_in_turn(value, windows):
+        for dim, along in windows.items():
+            value = greatest(m, value, dim, along)
         return value
-    for windows in held.values():
-        _check_covered(m, windows)
-    together = spread_together(m, m.builder.filled(value), held)
-    return _reduced(m, together, [dim + 1 + more for more, dim in enumerate(sorted(held))])
+    together = spread_together(m, m.builder.filled(value), windows)
+    return _reduced(m, together, [dim + 1 + more for more, dim in enumerate(sorted(windows))])
 
 
-def _visits(value: Value, held: Mapping[int, Any]) -> float:
+def _visits(value: Value, windows: Mapping[int, SlidingWindows]) -> float:
     """Elements that all windows of some dimensions have together."""
-    rest = math.prod(n for d, n in enumerate(value.shape) if d not in held)
-    return rest * math.prod(float(windows.sum()) for windows in held.values())
+    rest = math.prod(n for d, n in enumerate(value.shape) if d not in windows)
+    return rest * math.prod(float(along.reached) for along in windows.values())
 
 
-def _visits_in_turn(value: Value, held: Mapping[int, Any]) -> float:
+def _visits_in_turn(value: Value, windows: Mapping[int, SlidingWindows]) -> float:
     """Elements that they have if each dimension's maximum is taken before the next's."""
     shape, visits = list(value.shape), 0.0
-    for dim, windows in held.items():
-        visits += math.prod(shape) / shape[dim] * float(windows.sum())
-        shape[dim] = windows.shape[0]
+    for dim, along in windows.items():
+        visits += math.prod(shape) / shape[dim] * along.reached
+        shape[dim] = along.shape[0]
     return visits
-
-
-def _check_covered(m: Traced, held: Any) -> None:
-    if not bool(held.any(-1).any(-1).all()):
-        raise m.builder.refuse("a maximum over a window that lies in the padding alone", "pad less")
 
 
 def _reduced(m: Traced, windows: Value, inside: Sequence[int]) -> Value:
@@ -88,12 +73,16 @@ def max_pool(count: int, pair: bool = False) -> Callable[..., Any]:
         value = m.builder.unmasked(m.value(x), "a window")
         size = each(kernel_size, count)
         step = each(stride, count) if stride not in (None, [], ()) else size
-        wanted, held = shape_of(m.builder.node), {}
-        for n in range(count):
-            dim = value.rank - count + n
-            reach = forward(step[n], each(padding, count)[n], each(dilation, count)[n])
-            held[dim] = reached(m, wanted[dim], size[n], value.shape[dim], reach)
-        value = _greatest_together(m, value, held)
+        before, gap = each(padding, count), each(dilation, count)
+        wanted, along = shape_of(m.builder.node), {}
+        for n, dim in enumerate(range(value.rank - count, value.rank)):
+            relation = moves.windows(step[n], gap[n], before[n])
+            along[dim] = SlidingWindows((wanted[dim], size[n], value.shape[dim]), relation)
+            if len(set(relation.coordinates(along[dim].shape)[:, 0])) < wanted[dim]:
+                raise m.builder.refuse(
+                    "a maximum over a window that lies in the padding alone", "pad less"
+                )
+        value = _greatest_together(m, value, along)
         return (value, None) if pair else value
 
     return handler
@@ -102,20 +91,28 @@ def max_pool(count: int, pair: bool = False) -> Callable[..., Any]:
 def adaptive_max_pool(count: int) -> Callable[..., Any]:
     def handler(m: Traced, x: Any, output_size: Any) -> Any:
         value = m.builder.unmasked(m.value(x), "a window")
-        wanted, held = shape_of(m.builder.node), {}
-        for dim in range(value.rank - count, value.rank):
-            length, places = value.shape[dim], wanted[dim]
-            first = [p * length // places for p in range(places)]
-            last = [-(-(p + 1) * length // places) for p in range(places)]
-            size = max(b - a for a, b in zip(first, last, strict=True))
-            held[dim] = reached(m, places, size, length, _between(first, last))
-        return _greatest_together(m, value, held), None
+        wanted = shape_of(m.builder.node)
+        dims = range(value.rank - count, value.rank)
+        along = {dim: _shares(m, wanted[dim], value.shape[dim]) for dim in dims}
+        return _greatest_together(m, value, along), None
 
     return handler
 
 
-def _between(first: Sequence[int], last: Sequence[int]) -> Reach:
-    return lambda p, inside: first[p] + inside if first[p] + inside < last[p] else -1
+def _shares(m: Traced, places: int, length: int) -> SlidingWindows:
+    """Windows over a dimension that begin and end at whole shares of it, rounded outwards."""
+    first = [p * length // places for p in range(places)]
+    last = [-(-(p + 1) * length // places) for p in range(places)]
+    sizes = [b - a for a, b in zip(first, last, strict=True)]
+    shape = (places, max(sizes), length)
+    even = moves.spaced(first)
+    if even is not None and len(set(sizes)) == 1:
+        return SlidingWindows(shape, moves.windows(even[1], before=-even[0]))
+    held = m.torch.zeros(shape)
+    for place, (start, size) in enumerate(zip(first, sizes, strict=True)):
+        inside = m.torch.arange(size)
+        held[place, inside, start + inside] = 1.0
+    return SlidingWindows(shape, None, lambda env: held, sum(sizes))
 
 
 def average_pool(count: int) -> Callable[..., Any]:
@@ -143,7 +140,7 @@ def average_pool(count: int) -> Callable[..., Any]:
             )[0].t()
             if divisor_override is not None:
                 held = (held != 0).to(eye.dtype)
-            value = along(m, value, dim, held, "pooled")
+            value = product_along(m, value, dim, held, "pooled")
         return value if divisor_override is None else m.builder.scale(value, 1 / divisor_override)
 
     return handler
@@ -161,7 +158,7 @@ def adaptive_average_pool(count: int) -> Callable[..., Any]:
         for dim in (d for d in dims if d not in whole):
             eye = m.torch.eye(value.shape[dim], dtype=m.torch.float64)[None]
             held = m.torch.nn.functional.adaptive_avg_pool1d(eye, wanted[dim])[0].t()
-            value = along(m, value, dim, held, "pooled")
+            value = product_along(m, value, dim, held, "pooled")
         return value
 
     return handler

@@ -16,7 +16,7 @@ from fuseloom.frontends.torch.indexing import held_index
 from fuseloom.frontends.torch.moves import along
 from fuseloom.frontends.torch.nodes import shape_of
 from fuseloom.frontends.torch.ranking import computed, scatter_by
-from fuseloom.frontends.torch.selections import fixed, selections_of
+from fuseloom.frontends.torch.selections import selections_of
 from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Indices, Support, Value
 from fuseloom.frontends.torch.written import copy, kept_and, once, put
@@ -166,8 +166,7 @@ def _scattered(m: Traced, index: Any, src: Any) -> Value:
         return value.expanded(shape)
     for d, count in enumerate(shape):
         if value.shape[d] != count:
-            first = list(range(count))
-            value = views.selected(m.builder, value, d, fixed(first), count, f"part{d}")
+            value = views.selected(m.builder, value, d, range(count), f"part{d}")
     return value
 
 

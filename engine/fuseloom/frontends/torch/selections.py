@@ -11,23 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fuseloom.errors import DataError
-from fuseloom.frontends.selections import check_entries
+from fuseloom.frontends.algebra.selections import check_entries
 from fuseloom.frontends.torch.builder import TorchBuilder
 from fuseloom.frontends.torch.capture import load_torch
-from fuseloom.frontends.torch.values import Indices, Selection, Value
+from fuseloom.frontends.torch.values import Indices, Selection, Value, ones_at
 from fuseloom.wording import counted
-
-
-def ones_at(coordinates: Any, shape: Sequence[int]) -> Any:
-    """A sparse tensor with a one at each column of coordinates."""
-    torch = load_torch()
-    return elements(coordinates, torch.ones(coordinates.shape[1], dtype=torch.float64), shape)
-
-
-def elements(coordinates: Any, values: Any, shape: Sequence[int]) -> Any:
-    """A sparse tensor of values at coordinates, which must lie inside of it."""
-    made = load_torch().sparse_coo_tensor(coordinates, values, tuple(shape), check_invariants=False)
-    return made.coalesce()
 
 
 def selection(

@@ -13,6 +13,7 @@ from typing import Any
 
 from fuseloom.errors import DataError
 from fuseloom.frontends.torch.capture import load_torch
+from fuseloom.program.relations import Relation
 
 Indices = Callable[[Mapping[str, Any]], Any]
 """The entries of an index, from what is known of the traced graph."""
@@ -142,6 +143,8 @@ class Feed:
         Labels of the inputs and parameters it is made of.
     keep : bool
         It holds ones where a mask keeps elements, and must be stored nowhere else.
+    relation : Relation, optional
+        Where its ones are, if its declaration says so; then no data are given for it.
     """
 
     name: str
@@ -150,3 +153,16 @@ class Feed:
     fetch: Fetch
     origins: tuple[str, ...] = ()
     keep: bool = False
+    relation: Relation | None = None
+
+
+def ones_at(coordinates: Any, shape: Sequence[int]) -> Any:
+    """A sparse tensor with a one at each column of coordinates."""
+    torch = load_torch()
+    return elements(coordinates, torch.ones(coordinates.shape[1], dtype=torch.float64), shape)
+
+
+def elements(coordinates: Any, values: Any, shape: Sequence[int]) -> Any:
+    """A sparse tensor of values at coordinates, which must lie inside of it."""
+    made = load_torch().sparse_coo_tensor(coordinates, values, tuple(shape), check_invariants=False)
+    return made.coalesce()

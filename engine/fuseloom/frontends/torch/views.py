@@ -7,15 +7,17 @@ product with a selection matrix, which is exact and runs on the machine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+from fuseloom.frontends.algebra import moves
 from fuseloom.frontends.torch.builder import LETTERS, TorchBuilder
-from fuseloom.frontends.torch.selections import selections_of
+from fuseloom.frontends.torch.selections import fixed, selections_of
 from fuseloom.frontends.torch.values import Value
 from fuseloom.program import Access, Op
+from fuseloom.program.relations import Relation
 
 IDENTITIES = frozenset(
     {
@@ -123,16 +125,22 @@ def moved(b: TorchBuilder, value: Value, shape: Sequence[int]) -> Value:
     return reshape(b, value, shape) if renamed is None else renamed
 
 
-def selected(
-    b: TorchBuilder, value: Value, dim: int, indices: Callable[[Any], Any], count: int, part: str
-) -> Value:
-    """``index_select``: element ``n`` along ``dim`` is element ``indices(env)[n]``."""
+def selected(b: TorchBuilder, value: Value, dim: int, places: Sequence[int], part: str) -> Value:
+    """Element ``n`` along ``dim`` is element ``places[n]``."""
     b.unmasked(value, "a part")
-    size = value.shape[dim]
+    size, count = value.shape[dim], len(places)
+    places = [n % size for n in places] if size else list(places)
+    if places == list(range(size)):
+        return value
     if value.axes[dim] is None:
         shape = tuple(count if d == dim else n for d, n in enumerate(value.shape))
         return value.picked(list(range(value.rank)), shape)
-    chooser = selections_of(b, indices, (count,), size, f"{b.node.name}_{part}")
+    even = moves.spaced(places)
+    chooser = (
+        selections_of(b, fixed(places), (count,), size, f"{b.node.name}_{part}")
+        if even is None
+        else b.made(part, moves.part(*even), (count, size))
+    )
     names = list(LETTERS[: value.rank])
     out = [*names[:dim], "o", *names[dim + 1 :]]
     result = b.contract([(chooser, ["o", names[dim]]), (value, names)], out, part)
@@ -145,8 +153,7 @@ def one_of(b: TorchBuilder, value: Value, dim: int, at: int, part: str) -> Value
     rest = [d for d in range(value.rank) if d != dim]
     if value.axes[dim] is None:
         return value.picked(rest, [value.shape[d] for d in rest])
-    label = f"{b.node.name}_{part}"
-    chooser = selections_of(b, lambda env: at, (), value.shape[dim], label)
+    chooser = b.made(part, Relation.of((), at), (value.shape[dim],))
     names = list(LETTERS[: value.rank])
     out = [names[d] for d in rest]
     result = b.contract([(chooser, [names[dim]]), (value, names)], out, part)
@@ -166,10 +173,7 @@ def pieces(b: TorchBuilder, op: str, value: Value, args: Sequence[Any]) -> Any:
             start, stop, step = args[1] % size, args[1] % size + args[2], 1
         else:
             start, stop, step = (*args[1:], *[None] * (4 - len(args)))[:3]
-        chosen = list(range(size))[slice(start, stop, step)]
-        if chosen == list(range(size)):
-            return value
-        return selected(b, value, dim, lambda env: chosen, len(chosen), "part")
+        return selected(b, value, dim, range(size)[slice(start, stop, step)], "part")
     dim = b.axis(_piece_dim(op, args), value.rank)
     size = value.shape[dim]
     parts = []
@@ -177,7 +181,7 @@ def pieces(b: TorchBuilder, op: str, value: Value, args: Sequence[Any]) -> Any:
     for n, length in enumerate(_lengths(op, first, size)):
         if op == "tensor_split" and isinstance(first, (list, tuple)):
             start = range(size)[first[n - 1] if n else 0 :].start
-        chosen = list(range(start, start + length))
+        chosen = range(start, start + length)
         start += length
         part = f"part{n}"
         if op == "unbind":
@@ -185,13 +189,9 @@ def pieces(b: TorchBuilder, op: str, value: Value, args: Sequence[Any]) -> Any:
         elif not length:
             piece = value  # nothing reads what has no elements
         else:
-            piece = selected(b, value, dim, _fixed(chosen), length, part)
+            piece = selected(b, value, dim, chosen, part)
         parts.append(piece)
     return tuple(parts)
-
-
-def _fixed(chosen: list[int]) -> Callable[[Any], list[int]]:
-    return lambda env: chosen
 
 
 def _piece_dim(op: str, args: Sequence[Any]) -> int:

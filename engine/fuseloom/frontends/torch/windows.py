@@ -1,4 +1,4 @@
-"""Convolutions and pooling: a window over a dimension is a product with a known 0/1 tensor.
+"""Convolutions: a window over a dimension is a product with a tensor that is declared.
 
 ``S[place, inside, at]`` has an element where the window at ``place`` has ``at`` at its position
 ``inside``, and none where it reaches into the padding.  A convolution is then a product of the
@@ -9,17 +9,57 @@ with another ``S``.  A maximum skips what a window lacks, so padding never wins.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+from fuseloom.frontends.algebra import moves
 from fuseloom.frontends.torch import views
-from fuseloom.frontends.torch.builder import LETTERS
+from fuseloom.frontends.torch.builder import LETTERS, TorchBuilder
 from fuseloom.frontends.torch.nodes import shape_of
 from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Fetch, Value
+from fuseloom.program.relations import Relation
 
-Reach = Callable[[int, int], int]
-"""Which coordinate a window at a place has at a position inside of it."""
+
+@dataclass(frozen=True)
+class SlidingWindows:
+    """The windows over one dimension.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Places of windows, positions inside, and elements of the dimension.
+    relation : Relation, optional
+        What they reach; None where data say it.
+    fetch : callable, optional
+        The 0/1 tensor that says it, from the known values of the traced graph.
+    held : int
+        How many ones that has.
+    """
+
+    shape: tuple[int, int, int]
+    relation: Relation | None = None
+    fetch: Fetch | None = None
+    held: int = 0
+
+    def input(self, b: TorchBuilder) -> Value:
+        """The input of the program that has ones where a window reaches an element."""
+        if self.relation is not None:
+            return b.made("windows", self.relation, self.shape)
+        assert self.fetch is not None
+        return b.feed(f"{b.node.name}_windows", self.shape, self.fetch, keep=True)
+
+    @cached_property
+    def reached(self) -> int:
+        """How many elements all windows reach, those that several do as often."""
+        return self.held if self.relation is None else len(self.relation.coordinates(self.shape))
+
+    @property
+    def single(self) -> bool:
+        """True if each window is the one element at its place."""
+        places, size, length = self.shape
+        return self.relation == moves.windows(1) and size == 1 and places == length
 
 
 def each(given: Any, count: int) -> list[Any]:
@@ -28,65 +68,36 @@ def each(given: Any, count: int) -> list[Any]:
     return numbers * count if len(numbers) == 1 else numbers
 
 
-def reached(m: Traced, places: int, size: int, length: int, reach: Reach) -> Any:
-    """The 0/1 tensor of windows, places x size x length."""
-    held = m.torch.zeros(places, size, length)
-    for place in range(places):
-        for inside in range(size):
-            at = reach(place, inside)
-            if 0 <= at < length:
-                held[place, inside, at] = 1.0
-    return held
-
-
-def spread(m: Traced, value: Value, dim: int, held: Any, fetch: Fetch | None = None) -> Value:
-    """The value with dimension ``dim`` as two: places of windows, and positions inside.
-
-    ``fetch`` gives other windows of the same shape for other inputs of the module.
-    """
+def spread(m: Traced, value: Value, dim: int, windows: SlidingWindows) -> Value:
+    """The value with dimension ``dim`` as two: places of windows, and positions inside."""
     b = m.builder
-    if fetch is None and _is_identity(m, held):
+    if windows.single:
         dims: list[int | None] = [*range(dim + 1), None, *range(dim + 1, value.rank)]
         return value.picked(dims, [*value.shape[: dim + 1], 1, *value.shape[dim + 1 :]])
     value = b.stored_dims(value, [dim])
-    windows = b.feed(
-        f"{b.node.name}_windows", held.shape, fetch or partial(_given, held), keep=True
-    )
     names = list(LETTERS[: value.rank])
     out = [*names[:dim], "y", "z", *names[dim + 1 :]]
-    return b.contract([(windows, ["y", "z", names[dim]]), (value, names)], out, "spread")
+    return b.contract([(windows.input(b), ["y", "z", names[dim]]), (value, names)], out, "spread")
 
 
-def _is_identity(m: Traced, held: Any) -> bool:
-    """Return whether each window is one coordinate, that of its place."""
-    places, size, length = held.shape
-    return size == 1 and places == length and bool(m.torch.equal(held[:, 0], m.torch.eye(length)))
-
-
-def _given(windows: Any, _env: Any) -> Any:
-    return windows
-
-
-def spread_in_turn(m: Traced, value: Value, held: Mapping[int, Any]) -> Value:
+def spread_in_turn(m: Traced, value: Value, windows: Mapping[int, SlidingWindows]) -> Value:
     """The value with each of some dimensions as two, one after another."""
-    for more, (dim, windows) in enumerate(sorted(held.items())):
-        value = spread(m, value, dim + more, windows)
+    for more, (dim, along) in enumerate(sorted(windows.items())):
+        value = spread(m, value, dim + more, along)
     return value
 
 
-def spread_together(m: Traced, value: Value, held: Mapping[int, Any]) -> Value:
+def spread_together(m: Traced, value: Value, windows: Mapping[int, SlidingWindows]) -> Value:
     """The same by one product, which takes fewer cycles unfused, and hardly more fused."""
-    if any(_is_identity(m, windows) for windows in held.values()):
-        return spread_in_turn(m, value, held)
+    if any(along.single for along in windows.values()):
+        return spread_in_turn(m, value, windows)
     b = m.builder
-    value = b.stored_dims(value, [*held])
+    value = b.stored_dims(value, [*windows])
     names, more_names = list(LETTERS[: value.rank]), iter(LETTERS[value.rank :])
-    labels = {dim: (next(more_names), next(more_names)) for dim in held}
+    labels = {dim: (next(more_names), next(more_names)) for dim in windows}
     operands: list[tuple[Value, Sequence[str]]] = [(value, names)]
-    for dim, windows in held.items():
-        name = f"{b.node.name}_windows"
-        given = b.feed(name, windows.shape, partial(_given, windows), keep=True)
-        operands.append((given, [*labels[dim], names[dim]]))
+    for dim, along in windows.items():
+        operands.append((along.input(b), [*labels[dim], names[dim]]))
     out = [x for dim, name in enumerate(names) for x in labels.get(dim, (name,))]
     return b.contract(operands, out, "spread")
 
@@ -113,8 +124,8 @@ def convolution(
     if groups == 1 and _side_by_side(value, kernel, before, step, gap):
         patches = _patches(m, value, size)
     else:
-        windows = [forward(s, p, d) for s, p, d in zip(step, before, gap, strict=True)]
-        patches = spread_together(m, value, _reached_all(m, value, size, windows))
+        relations = [moves.windows(s, d, p) for s, p, d in zip(step, before, gap, strict=True)]
+        patches = spread_together(m, value, _of_image(m, value, size, relations))
     return _product(m, patches, _kernel(m, weight, kernel, groups, False), bias)
 
 
@@ -135,7 +146,8 @@ def transposed_convolution(
     size, gap = kernel.shape[2:], each(dilation, count)
     steps = zip(each(stride, count), each(padding, count), gap, strict=True)
     value = _batched(m, m.value(input), count)
-    windows = _reached_all(m, value, size, [_backward(s, p, d) for s, p, d in steps])
+    relations = [moves.transposed_windows(s, d, p) for s, p, d in steps]
+    windows = _of_image(m, value, size, relations)
     patches = spread_in_turn(m, value, windows)  # fused, one product would take more cycles
     return _product(m, patches, _kernel(m, weight, kernel, groups, True), bias)
 
@@ -158,18 +170,6 @@ def general(
             m, input, weight, bias, stride, padding, output_padding, groups, dilation
         )
     return convolution(m, input, weight, bias, stride, padding, dilation, groups)
-
-
-def forward(step: int, before: int, gap: int) -> Reach:
-    return lambda place, inside: place * step - before + inside * gap
-
-
-def _backward(step: int, before: int, gap: int) -> Reach:
-    def reach(place: int, inside: int) -> int:
-        at, rest = divmod(place + before - inside * gap, step)
-        return at if rest == 0 else -1
-
-    return reach
 
 
 def _before(padding: Any, size: Sequence[int], gap: Sequence[int]) -> list[int]:
@@ -197,15 +197,16 @@ def _side_by_side(
     return not any(before) and not dilated and tuple(step) == tuple(size)
 
 
-def _reached_all(
-    m: Traced, value: Value, size: Sequence[int], reaches: Sequence[Reach]
-) -> dict[int, Any]:
+def _of_image(
+    m: Traced, value: Value, size: Sequence[int], relations: Sequence[Relation]
+) -> dict[int, SlidingWindows]:
     """The windows of each spatial dimension, which come after n and c."""
-    wanted = m.builder.node.meta["val"].shape
-    count = len(size)
+    wanted = m.builder.node.meta["val"].shape[-len(size) :]
     return {
-        dim: reached(m, wanted[len(wanted) - count + dim - 2], width, value.shape[dim], reach)
-        for dim, (width, reach) in enumerate(zip(size, reaches, strict=True), 2)
+        dim: SlidingWindows((places, width, value.shape[dim]), relation)
+        for dim, (places, width, relation) in enumerate(
+            zip(wanted, size, relations, strict=True), 2
+        )
     }
 
 
@@ -290,11 +291,12 @@ def im2col(m: Traced, x: Any, kernel_size: Any, dilation: Any, padding: Any, str
     value = _batched(m, m.value(x), 2)
     size, step, gap = each(kernel_size, 2), each(stride, 2), each(dilation, 2)
     before = each(padding, 2)
-    held = {}
+    windows = {}
     for n, length in enumerate(value.shape[2:]):
         places = (length + 2 * before[n] - gap[n] * (size[n] - 1) - 1) // step[n] + 1
-        held[2 + n] = reached(m, places, size[n], length, forward(step[n], before[n], gap[n]))
-    value = spread_in_turn(m, value, held)
+        relation = moves.windows(step[n], gap[n], before[n])
+        windows[2 + n] = SlidingWindows((places, size[n], length), relation)
+    value = spread_in_turn(m, value, windows)
     order = [0, 1, 3, 5, 2, 4]
     value = value.picked(order, [value.shape[d] for d in order])
     n, c, kh, kw, oh, ow = value.shape
@@ -309,8 +311,8 @@ def unfold(m: Traced, x: Any, dimension: int, size: int, step: int) -> Value:
         raise m.builder.refuse("unfold of a scalar", "unfold a dimension of a tensor")
     dim = m.builder.axis(dimension, value.rank)
     places = (value.shape[dim] - size) // step + 1
-    held = reached(m, places, size, value.shape[dim], forward(step, 0, 1))
-    value = spread(m, value, dim, held)
+    windows = SlidingWindows((places, size, value.shape[dim]), moves.windows(step))
+    value = spread(m, value, dim, windows)
     order = [d for d in range(value.rank) if d != dim + 1] + [dim + 1]
     return value.picked(order, [value.shape[d] for d in order])
 

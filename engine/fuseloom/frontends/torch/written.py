@@ -15,8 +15,8 @@ from fuseloom.frontends.torch import views
 from fuseloom.frontends.torch.builder import LETTERS
 from fuseloom.frontends.torch.indexing import held_index
 from fuseloom.frontends.torch.messages import where
-from fuseloom.frontends.torch.moves import along
-from fuseloom.frontends.torch.selections import fixed, selections_of
+from fuseloom.frontends.torch.moves import placed
+from fuseloom.frontends.torch.selections import selections_of
 from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Indices, Value
 from fuseloom.wording import counted
@@ -109,10 +109,8 @@ def _along(m: Traced, x: Any, part: Value, dim: int, places: Sequence[int]) -> V
     b = m.builder
     shape = tuple(b.node.meta["val"].shape)
     size = shape[dim]
-    matrix = m.torch.zeros(size, len(places))
-    for n, at in enumerate(places):
-        matrix[at, n] = 1.0
-    moved = along(m, part, dim, matrix, "written")
+    step = places[1] - places[0] if len(places) > 1 else 1
+    moved = placed(m, part, {dim: (places[0], step, size)}, "written")
     if m.number(x) == 0:
         return moved
     rest = m.torch.ones(size)
@@ -230,7 +228,7 @@ def masked_scatter(m: Traced, x: Any, mask: Any, source: Any) -> Value:
     all_rows = math.prod(value.shape) // math.prod(rest)
     value = views.moved(b, b.unmasked(value, "a part"), (all_rows, *rest))
     if rows != all_rows:
-        value = views.selected(b, value, 0, fixed(range(rows)), rows, "first")
+        value = views.selected(b, value, 0, range(rows), "first")
     value = b.stored_dims(value, [0])
     picks = selections_of(b, places, (rows,), math.prod(lead), f"{b.node.name}_places")
     names = list(LETTERS[:tail])

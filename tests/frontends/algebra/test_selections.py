@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fuseloom.errors import DataError
-from fuseloom.frontends.selections import check_entries, selection_of
+from fuseloom.frontends.algebra.selections import check_entries, selection_of
 from fuseloom.program import Format, Tensor
 
 
