@@ -174,3 +174,26 @@ def test_maxima_over_large_windows_are_taken_in_turn(
     image = normal(1, 2, places, places)
     made = agrees(lambda x: F.max_pool2d(x, size, stride, padding), (image,))
     assert len(made.program.statements) == statements
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        nn.Conv2d(2, 3, 1, dilation=2), nn.Conv1d(2, 3, 1, stride=1), nn.ConvTranspose2d(2, 3, 1),
+        nn.MaxPool2d(1), nn.AdaptiveMaxPool2d((4, 5)),
+    ],
+)  # fmt: skip
+def test_a_window_of_one_element_at_its_place_is_no_product(layer: nn.Module) -> None:
+    given = normal(2, 5) if isinstance(layer, nn.Conv1d) else normal(1, 2, 4, 5)
+    program = agrees(nn.Sequential(nn.ReLU(), layer), (given,)).program
+    assert not [t for t in program.tensors if t.made is not None], program
+
+
+def test_equal_windows_are_one_tensor_that_the_program_declares() -> None:
+    made = agrees(nn.Sequential(nn.Conv2d(1, 2, 3, padding=1), nn.Conv2d(2, 1, 3, padding=1)),
+                  (normal(1, 1, 4, 4),))  # fmt: skip
+    (windows,) = [t for t in made.program.tensors if t.made is not None]
+    assert windows.made is not None
+    assert windows.made.text(("o", "k", "i")) == "i = o + k - 1"
+    assert windows.name not in made.data
+    assert f"{windows.name}[d0,d1,d2]: 4x3x4 csf where d2 = d0 + d1 - 1" in str(made.program)
