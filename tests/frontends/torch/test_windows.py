@@ -197,3 +197,13 @@ def test_equal_windows_are_one_tensor_that_the_program_declares() -> None:
     assert windows.made.text(("o", "k", "i")) == "i = o + k - 1"
     assert windows.name not in made.data
     assert f"{windows.name}[d0,d1,d2]: 4x3x4 csf where d2 = d0 + d1 - 1" in str(made.program)
+
+
+def test_windows_with_more_ones_than_a_declared_tensor_has_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("fuseloom.program.relations.MOST", 10)
+    with pytest.raises(
+        ProgramError, match=r"max_pool1d_windows says .* the limit is 10, at .*\.py"
+    ):
+        imported(lambda x: F.max_pool1d(x.relu(), 3), torch.zeros(1, 1, 12))

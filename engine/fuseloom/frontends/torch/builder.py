@@ -112,12 +112,22 @@ class TorchBuilder:
         return Value(name, given.shape, tuple(range(len(given.shape))), self.support_of(name))
 
     def made(self, part: str, relation: Relation, shape: Sequence[int]) -> Value:
-        """An input that holds ones where a relation holds; equal ones are one."""
+        """An input that holds ones where a relation holds; equal ones are one.
+
+        Raises
+        ------
+        ProgramError
+            More ones than a declared tensor may have.
+        """
         key = relation, tuple(shape)
         if key not in self._made:
-            check_relation(part, relation, key[1])
+            label = f"{self.node.name}_{part}"
+            try:
+                check_relation(label, relation, key[1])
+            except ProgramError as problem:
+                raise self.refuse(problem.message, problem.hint or "make it smaller") from None
             ones = partial(_ones_where, relation, key[1])
-            given = self.feed(f"{self.node.name}_{part}", shape, ones, keep=True, relation=relation)
+            given = self.feed(label, shape, ones, keep=True, relation=relation)
             self._made[key] = given.tensor
         name = self._made[key]
         return Value(name, key[1], tuple(range(len(shape))), self.support_of(name))
