@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from fuseloom.errors import ProgramError
+from fuseloom.frontends.algebra.tensors import axes_of
 from fuseloom.frontends.mlir.builder import MlirBuilder
 from fuseloom.frontends.mlir.named import Computation
 from fuseloom.frontends.mlir.region_values import Captured
@@ -61,11 +62,7 @@ class StructuredOutput:
 
     def view(self, made: Access) -> View:
         """The view of a computed tensor as the result, broadcast along dimensions that it lacks."""
-        axes = tuple(
-            made.indices.index(x) if x is not None and x in made.indices else None
-            for x in self.indices
-        )
-        return View(made.tensor, axes, self.sizes)
+        return View(made.tensor, axes_of(self.indices, made.indices), self.sizes)
 
 
 class Operands:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeAlias
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fuseloom.errors import FuseloomError
+from fuseloom.frontends.algebra.tensors import TensorView
 from fuseloom.frontends.mlir.blocks import StoredBlocks
 from fuseloom.frontends.mlir.integers import bits_of, canonical
 from fuseloom.frontends.mlir.syntax import (
@@ -28,7 +29,6 @@ from fuseloom.frontends.mlir.syntax import (
 from fuseloom.program.formats import Format
 from fuseloom.program.limits import MAX_DIMENSION, MAX_REFERENCE_ELEMENTS
 from fuseloom.program.syntax import SourcePlace
-from fuseloom.program.types import Access
 from fuseloom.wording import counted
 
 Array: TypeAlias = npt.NDArray[np.float64]
@@ -78,35 +78,19 @@ class DimensionSize:
 
 
 @dataclass(frozen=True)
-class View:
+class View(TensorView):
     """Elements of a tensor of the program under the dimensions that the text sees.
 
     Attributes
     ----------
-    axes : tuple
-        Per dimension of the text the tensor's; None where all coordinates have the same element.
+    sizes : tuple of DimensionSize
+        Of these dimensions.
     holes : bool
         Whether zeros that the text has as elements may be absent, e.g. those of a pad.
     """
 
-    tensor: str
-    axes: tuple[int | None, ...]
     sizes: tuple[DimensionSize, ...]
     holes: bool = False
-
-    @property
-    def rank(self) -> int:
-        return len(self.axes)
-
-    @property
-    def held(self) -> list[int]:
-        """Dimensions of the text in the order of the tensor's."""
-        at = {axis: p for p, axis in enumerate(self.axes) if axis is not None}
-        return [at[axis] for axis in range(len(at))]
-
-    def read(self, indices: Sequence[str]) -> Access:
-        """A use of the tensor where the dimensions of the text have these indices."""
-        return Access(self.tensor, tuple(indices[p] for p in self.held))
 
 
 @dataclass(frozen=True, eq=False)

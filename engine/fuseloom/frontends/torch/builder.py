@@ -17,6 +17,7 @@ from typing import Any
 
 from fuseloom.errors import ProgramError
 from fuseloom.frontends.algebra.expressions import Node
+from fuseloom.frontends.algebra.tensors import axes_of
 from fuseloom.frontends.torch.capture import load_torch
 from fuseloom.frontends.torch.messages import refusal
 from fuseloom.frontends.torch.values import Feed, Fetch, Selection, Support, Value, ones_at
@@ -109,7 +110,7 @@ class TorchBuilder:
         given = Feed(name, tuple(shape), label, fetch, origins, keep, relation)
         self.feeds[name] = given
         self.shapes[name] = given.shape
-        return Value(name, given.shape, tuple(range(len(given.shape))), self.support_of(name))
+        return Value(name, tuple(range(len(given.shape))), given.shape, self.support_of(name))
 
     def made(self, part: str, relation: Relation, shape: Sequence[int]) -> Value:
         """An input that holds ones where a relation holds; equal ones are one.
@@ -130,7 +131,7 @@ class TorchBuilder:
             given = self.feed(label, shape, ones, keep=True, relation=relation)
             self._made[key] = given.tensor
         name = self._made[key]
-        return Value(name, key[1], tuple(range(len(shape))), self.support_of(name))
+        return Value(name, tuple(range(len(shape))), key[1], self.support_of(name))
 
     def support_of(self, name: str) -> Support:
         """Return the support of an input by whether its storage holds every element."""
@@ -144,7 +145,7 @@ class TorchBuilder:
             label = words.get(torch_value, "constant")
             made = self.feed(label, SCALAR, lambda env: torch_value)
             self._constants[value] = made.tensor
-        return Value(self._constants[value], SCALAR, (), Support.FULL)
+        return Value(self._constants[value], (), SCALAR, Support.FULL)
 
     def refuse(self, what: str, hint: str) -> ProgramError:
         return refusal(self.node, what, hint)
@@ -211,9 +212,8 @@ class TorchBuilder:
         support: Support,
         mask: Value | None = None,
     ) -> Value:
-        axes = tuple(out.index(x) if x in out else None for x in names)
         support = Support.FULL if not out and support is Support.ZERO else support
-        return Value(name, tuple(shape), axes, support, mask)
+        return Value(name, axes_of(names, out), tuple(shape), support, mask)
 
     def aligned(self, values: Sequence[Value], shape: Sequence[int]) -> list[Value]:
         """Values broadcast to one shape."""
@@ -233,7 +233,7 @@ class TorchBuilder:
         if not dims:
             return value
         names = LETTERS[: value.rank]
-        operand = Access(value.tensor, value.accessed(names))
+        operand = value.read(names)
         gone = {names[d] for d in dims}
         out = tuple(x for x in operand.indices if x not in gone)
         sizes = dict(zip(names, value.shape, strict=True))
@@ -246,7 +246,7 @@ class TorchBuilder:
         shape = broadcast_shape(*(v.shape for v in values))
         operands = self.aligned(values, shape)
         names = LETTERS[: len(shape)]
-        accesses = [Access(v.tensor, v.accessed(names)) for v in operands]
+        accesses = [v.read(names) for v in operands]
         used = {x for a in accesses for x in a.indices}
         out = tuple(x for x in names if x in used)
         name = self.emit(part, op, out, accesses, dict(zip(names, shape, strict=True)))
@@ -262,7 +262,7 @@ class TorchBuilder:
     ) -> Value:
         """A function of stored elements; absent ones stand for the same as before."""
         names = LETTERS[: value.rank]
-        operand = Access(value.tensor, value.accessed(names))
+        operand = value.read(names)
         out = tuple(x for x in names if x in operand.indices)
         sizes = dict(zip(names, value.shape, strict=True))
         name = self.emit(part, op, out, [operand], sizes, constant=constant)
@@ -380,7 +380,7 @@ class TorchBuilder:
         result = value
         if stored:
             names = LETTERS[: value.rank]
-            operand = Access(value.tensor, value.accessed(names))
+            operand = value.read(names)
             gone = {names[d] for d in stored}
             out = tuple(x for x in names if x in operand.indices and x not in gone)
             sizes = dict(zip(names, value.shape, strict=True))
@@ -408,7 +408,7 @@ class TorchBuilder:
         for value, labels in operands:
             small = [d for d, x in enumerate(labels) if value.shape[d] == 1 != sizes[x]]
             shrunk = self.dropped(value, small)
-            accesses.append(Access(shrunk.tensor, shrunk.accessed(labels)))
+            accesses.append(shrunk.read(labels))
             full = full and shrunk.support is Support.FULL
         used = {x for a in accesses for x in a.indices}
         indices = tuple(x for x in out if x in used)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from fuseloom.frontends.algebra.tensors import axes_of
 from fuseloom.frontends.torch.builder import LETTERS, broadcast_shape
 from fuseloom.frontends.torch.indexing import held_index
 from fuseloom.frontends.torch.masks import mask_bound, under_mask
@@ -15,7 +16,7 @@ from fuseloom.frontends.torch.ranking import computed, read_by
 from fuseloom.frontends.torch.selections import selections_of
 from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Support, Value
-from fuseloom.program import Access, Op
+from fuseloom.program import Op
 
 
 def product(m: Traced, a: Value, b: Value, part: str = "product") -> Value:
@@ -239,12 +240,12 @@ def joined(m: Traced, values: Sequence[Value], dim: int) -> Value:
     result = values[0]
     for other in values[1:]:
         shape = tuple(n + other.shape[d] if d == dim else n for d, n in enumerate(result.shape))
-        accesses = [Access(v.tensor, v.accessed(names)) for v in (result, other)]
+        accesses = [v.read(names) for v in (result, other)]
         sizes = dict(zip(names, shape, strict=True))
         name = b.emit("joined", Op.CONCAT, out, accesses, sizes, axis=names[dim])
         full = result.support is Support.FULL and other.support is Support.FULL
-        axes = tuple(out.index(x) if x in out else None for x in names)
-        result = Value(name, shape, axes, Support.FULL if full else Support.ZERO)
+        support = Support.FULL if full else Support.ZERO
+        result = Value(name, axes_of(names, out), shape, support)
     return result
 
 

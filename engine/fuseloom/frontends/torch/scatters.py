@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from fuseloom.frontends.algebra.tensors import axes_of
 from fuseloom.frontends.torch import masks, views
 from fuseloom.frontends.torch.builder import LETTERS
 from fuseloom.frontends.torch.conditions import everywhere
@@ -20,7 +21,7 @@ from fuseloom.frontends.torch.selections import selections_of
 from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Indices, Support, Value
 from fuseloom.frontends.torch.written import copy, kept_and, once, put
-from fuseloom.program import Access, Op
+from fuseloom.program import Op
 
 
 class Targets:
@@ -66,11 +67,10 @@ class Targets:
         out = [*names[: self.dim], "o", *names[self.dim + 1 :]]
         wide = b.contract([(picks, labels), (value, names)], [*out, names[self.dim]], "sent")
         sizes = dict(zip([*out, names[self.dim]], wide.shape, strict=True))
-        operand = Access(wide.tensor, wide.accessed([*out, names[self.dim]]))
+        operand = wide.read([*out, names[self.dim]])
         kept = tuple(x for x in out if x in operand.indices)
         name = b.emit("largest", Op.MAX, kept, [operand], sizes)
-        axes = tuple(kept.index(x) if x in kept else None for x in out)
-        return Value(name, tuple(sizes[x] for x in out), axes, Support.ZERO)
+        return Value(name, axes_of(out, kept), tuple(sizes[x] for x in out), Support.ZERO)
 
     def hits(self, env: Mapping[str, Any]) -> Any:
         """Count the elements that come to each place of the result."""

@@ -45,7 +45,7 @@ def selection(
         if known.size == size and torch.equal(known.indices(env), held):
             known.same.append(checked)
             made = b.feeds[name]
-            return Value(name, made.shape, (0, 1), b.support_of(name))
+            return Value(name, (0, 1), made.shape, b.support_of(name))
     count = held.numel()
 
     def fetch(env: Mapping[str, Any]) -> Any:

@@ -1,8 +1,4 @@
-"""The translation of a traced module's node: a renamed view of a program's tensor.
-
-Transposing, inserting and expanding dimensions only rename indices, so a value keeps, per
-dimension as PyTorch counts them, the dimension of the program's tensor that it reads.
-"""
+"""The translation of a traced module's node: a renamed view of a program's tensor."""
 
 from __future__ import annotations
 
@@ -12,6 +8,7 @@ from enum import Enum
 from typing import Any
 
 from fuseloom.errors import DataError
+from fuseloom.frontends.algebra.tensors import TensorView
 from fuseloom.frontends.torch.capture import load_torch
 from fuseloom.program.relations import Relation
 
@@ -64,18 +61,13 @@ class Support(Enum):
 
 
 @dataclass(frozen=True)
-class Value:
+class Value(TensorView):
     """A tensor of the module, read from a tensor of the program.
 
     Attributes
     ----------
-    tensor : str
-        Name in the program.
     shape : tuple of int
         As PyTorch sees it.
-    axes : tuple
-        Per dimension of ``shape`` the dimension of the program's tensor, each of which occurs
-        once; None where the value is the same for every coordinate.
     support : Support
         What absent elements stand for.
     mask : Value, optional
@@ -84,26 +76,10 @@ class Value:
         A dimension along which every fiber has an element.
     """
 
-    tensor: str
     shape: tuple[int, ...]
-    axes: tuple[int | None, ...]
     support: Support
     mask: Value | None = None
     covered: int | None = None
-
-    @property
-    def rank(self) -> int:
-        return len(self.shape)
-
-    @property
-    def plain(self) -> bool:
-        """True if dimension ``d`` is dimension ``d`` of the program's tensor throughout."""
-        return self.axes == tuple(range(len(self.shape)))
-
-    def accessed(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Indices of the program's tensor, given an index name per dimension of the value."""
-        at = {axis: name for axis, name in zip(self.axes, names, strict=True) if axis is not None}
-        return tuple(at[axis] for axis in range(len(at)))
 
     def picked(self, dims: Sequence[int | None], shape: Sequence[int]) -> Value:
         """The value whose dimension ``n`` is ``dims[n]`` of this one, or repeated if None.

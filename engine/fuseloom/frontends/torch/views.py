@@ -107,7 +107,7 @@ def reshape(b: TorchBuilder, value: Value, shape: Sequence[int]) -> Value:
     if not value.plain:
         names = LETTERS[: value.rank]
         sizes = dict(zip(names, value.shape, strict=True))
-        operand = Access(value.tensor, value.accessed(names))
+        operand = value.read(names)
         name = b.emit("order", Op.SUM, tuple(names), [operand], sizes)
         value = replace(value, tensor=name, axes=tuple(range(value.rank)))
     target = [d for d, n in enumerate(shape) if n != 1]
@@ -116,7 +116,7 @@ def reshape(b: TorchBuilder, value: Value, shape: Sequence[int]) -> Value:
     name = b.emit("shape", Op.RESHAPE, tuple(names), [Access(value.tensor, tuple(old))], sizes)
     b.supports[name] = value.support
     axes = tuple(target.index(d) if d in target else None for d in range(len(shape)))
-    return Value(name, tuple(shape), axes, value.support)
+    return Value(name, axes, tuple(shape), value.support)
 
 
 def moved(b: TorchBuilder, value: Value, shape: Sequence[int]) -> Value:
