@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from fuseloom.errors import ProgramError
+from fuseloom.program.formats import Format, LevelFormat
 from fuseloom.program.relations import Relation, affine_text, bounds, check_relation
 
 
@@ -68,3 +69,20 @@ def test_what_does_not_fit_is_refused(
 def test_sums_that_never_lie_inside_have_no_coordinates() -> None:
     assert Relation(1, ((0, 1),), 9).coordinates((3, 4)).shape == (0, 2)
     assert Relation(1, ((0, 1),), 9).coordinates((3, 4)).dtype == np.int64
+
+
+@pytest.mark.parametrize("offset", [-1, 0, 1])
+@pytest.mark.parametrize("places", [3, 4])
+def test_levels_are_dense_where_each_place_has_a_coordinate(offset: int, places: int) -> None:
+    relation, shape = Relation.of((1, 1), offset), (places, 2, 5)
+    reached = len(relation.coordinates(shape))
+    levels = relation.format(shape).levels
+    assert levels[-1] is LevelFormat.COMPRESSED
+    assert relation.total(shape) == (reached == places * 2)
+    wanted = LevelFormat.DENSE if relation.total(shape) else LevelFormat.COMPRESSED
+    assert set(levels[:-1]) == {wanted}
+
+
+def test_a_relation_of_another_dimension_than_the_last_is_compressed() -> None:
+    assert Relation(0, ((1, 2),), 0).format((6, 3)) == Format.compressed(2)
+    assert Relation.of((2,), 0).format((3, None)).levels[0] is LevelFormat.DENSE, "it will fit"
