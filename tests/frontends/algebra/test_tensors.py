@@ -12,7 +12,7 @@ AXES = [
     axes
     for rank in range(4)
     for kept in range(rank + 1)
-    for axes in set(itertools.permutations([*range(kept), *[None] * (rank - kept)]))
+    for axes in dict.fromkeys(itertools.permutations([*range(kept), *[None] * (rank - kept)]))
 ]
 
 
