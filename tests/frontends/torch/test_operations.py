@@ -212,3 +212,8 @@ BATCHES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 @pytest.mark.parametrize("name", BATCHES)
 def test_batches_and_what_is_no_matrix(name: str) -> None:
     agrees(*BATCHES[name], fused="layers")
+
+
+@pytest.mark.parametrize("count", [1, 65, 130])
+def test_products_of_many_elements(count: int) -> None:
+    agrees(lambda x: (x.relu() + 0.5).prod(1), (torch.rand(2, count) + 0.5,))

@@ -142,7 +142,7 @@ def _number_at(operands: Operands, number: int) -> float | None:
 
 
 def _product(statements: Statements, inner: Node, gone: list[str], target: str) -> Access:
-    """The product of all elements along these indices: of one half with the other, again."""
+    """The product of all elements along these indices, one index after the other."""
     operands, access = statements.operands, statements.emit(inner, target)
     for x in gone:
         count = operands.lengths[x].value

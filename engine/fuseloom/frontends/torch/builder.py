@@ -18,9 +18,9 @@ from typing import Any
 from fuseloom.errors import ProgramError
 from fuseloom.frontends.algebra.expressions import Node
 from fuseloom.frontends.algebra.tensors import axes_of
-from fuseloom.frontends.torch.capture import load_torch
 from fuseloom.frontends.torch.messages import refusal
-from fuseloom.frontends.torch.values import Feed, Fetch, Selection, Support, Value, ones_at
+from fuseloom.frontends.torch.ones import ones_of, ones_where
+from fuseloom.frontends.torch.values import Feed, Fetch, Selection, Support, Value, broadcast_shape
 from fuseloom.program import Access, Op, Statement
 from fuseloom.program.declarations import RESERVED
 from fuseloom.program.limits import MAX_NAME_CHARS
@@ -122,16 +122,21 @@ class TorchBuilder:
         """
         key = relation, tuple(shape)
         if key not in self._made:
-            label = f"{self.node.name}_{part}"
-            try:
-                check_relation(label, relation, key[1])
-            except ProgramError as problem:
-                raise self.refuse(problem.message, problem.hint or "make it smaller") from None
-            ones = partial(_ones_where, relation, key[1])
+            label = self.check_made(part, *key)
+            ones = partial(ones_where, *key)
             given = self.feed(label, shape, ones, keep=True, relation=relation)
             self._made[key] = given.tensor
         name = self._made[key]
         return Value(name, tuple(range(len(shape))), key[1], self.support_of(name))
+
+    def check_made(self, part: str, relation: Relation, shape: tuple[int, ...]) -> str:
+        """Refuse what :meth:`made` does, before anything is allocated; the input's name if not."""
+        label = f"{self.node.name}_{part}"
+        try:
+            check_relation(label, relation, shape)
+        except ProgramError as problem:
+            raise self.refuse(problem.message, problem.hint or "make it smaller") from None
+        return label
 
     def support_of(self, name: str) -> Support:
         """Return the support of an input by whether its storage holds every element."""
@@ -432,7 +437,7 @@ class TorchBuilder:
         for d in range(value.rank) if dims is None else dims:
             if value.axes[d] is None:
                 size = value.shape[d]
-                ones = self.feed("ones", (size,), _ones(size))
+                ones = self.feed("ones", (size,), partial(ones_of, size))
                 shape = tuple(n if e == d else 1 for e, n in enumerate(value.shape))
                 ones = ones.picked([0 if e == d else None for e in range(value.rank)], shape)
                 wide = self.pointwise("repeat", Op.MUL, [value, ones], value.support)
@@ -443,18 +448,3 @@ class TorchBuilder:
 def _unnamed(statement: Statement) -> Statement:
     """A statement without the name of what it assigns: equal ones compute the same."""
     return replace(statement, out=replace(statement.out, tensor=""))
-
-
-def _ones_where(relation: Relation, shape: tuple[int, ...], env: Mapping[str, Any]) -> Any:
-    return ones_at(load_torch().from_numpy(relation.coordinates(shape).T.copy()), shape)
-
-
-def _ones(size: int) -> Fetch:
-    return lambda env: [1.0] * size
-
-
-def broadcast_shape(*shapes: Sequence[int]) -> tuple[int, ...]:
-    """The shape that all of them broadcast to; PyTorch has checked that there is one."""
-    rank = max(map(len, shapes))
-    padded = [(1,) * (rank - len(s)) + tuple(s) for s in shapes]
-    return tuple(max(sizes) for sizes in zip(*padded, strict=True))

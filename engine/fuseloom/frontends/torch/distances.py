@@ -9,11 +9,10 @@ from typing import Any
 
 from fuseloom.frontends.algebra.powers import power
 from fuseloom.frontends.torch import views
-from fuseloom.frontends.torch.builder import broadcast_shape
 from fuseloom.frontends.torch.elementwise import compute
 from fuseloom.frontends.torch.reductions import dims_of, kept
 from fuseloom.frontends.torch.traced import Traced
-from fuseloom.frontends.torch.values import Value
+from fuseloom.frontends.torch.values import Value, broadcast_shape
 from fuseloom.program import Op
 
 

@@ -1,7 +1,7 @@
 """Operations that move or mix elements along a dimension by a rule that is known beforehand.
 
-Padding, turning, repeating, interpolating and running sums are linear along each dimension:
-products with a known matrix, 0/1 where elements only move.
+Interpolating and running sums are products with a known matrix along each dimension; where elements
+only move, as in padding and turning, the program declares the tensor that says where to.
 """
 
 from __future__ import annotations

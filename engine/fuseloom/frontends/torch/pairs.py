@@ -14,7 +14,8 @@ from typing import Any
 from fuseloom.errors import DataError
 from fuseloom.frontends.torch.builder import TorchBuilder
 from fuseloom.frontends.torch.capture import load_torch
-from fuseloom.frontends.torch.values import Feed, Selection, elements, ones_at
+from fuseloom.frontends.torch.ones import elements, ones_at
+from fuseloom.frontends.torch.values import Feed, Selection
 from fuseloom.wording import counted
 
 

@@ -12,7 +12,13 @@ from fuseloom.frontends.torch.moves import along as product_along
 from fuseloom.frontends.torch.nodes import shape_of
 from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Support, Value
-from fuseloom.frontends.torch.windows import SlidingWindows, each, spread, spread_together
+from fuseloom.frontends.torch.windows import (
+    SlidingWindows,
+    declared,
+    each,
+    spread,
+    spread_together,
+)
 from fuseloom.program import Op
 
 MOST_VISITS = 2.5
@@ -38,14 +44,14 @@ def _greatest_together(m: Traced, value: Value, windows: Mapping[int, SlidingWin
 def _visits(value: Value, windows: Mapping[int, SlidingWindows]) -> float:
     """Elements that all windows of some dimensions have together."""
     rest = math.prod(n for d, n in enumerate(value.shape) if d not in windows)
-    return rest * math.prod(float(along.reached) for along in windows.values())
+    return rest * math.prod(float(along.count) for along in windows.values())
 
 
 def _visits_in_turn(value: Value, windows: Mapping[int, SlidingWindows]) -> float:
     """Elements that they have if each dimension's maximum is taken before the next's."""
     shape, visits = list(value.shape), 0.0
     for dim, along in windows.items():
-        visits += math.prod(shape) / shape[dim] * along.reached
+        visits += math.prod(shape) / shape[dim] * along.count
         shape[dim] = along.shape[0]
     return visits
 
@@ -77,7 +83,7 @@ def max_pool(count: int, pair: bool = False) -> Callable[..., Any]:
         wanted, along = shape_of(m.builder.node), {}
         for n, dim in enumerate(range(value.rank - count, value.rank)):
             relation = moves.windows(step[n], gap[n], before[n])
-            along[dim] = SlidingWindows((wanted[dim], size[n], value.shape[dim]), relation)
+            along[dim] = declared(m.builder, relation, wanted[dim], size[n], value.shape[dim])
             if len(set(relation.coordinates(along[dim].shape)[:, 0])) < wanted[dim]:
                 raise m.builder.refuse(
                     "a maximum over a window that lies in the padding alone", "pad less"
@@ -107,7 +113,7 @@ def _shares(m: Traced, places: int, length: int) -> SlidingWindows:
     shape = (places, max(sizes), length)
     even = moves.spaced(first)
     if even is not None and len(set(sizes)) == 1:
-        return SlidingWindows(shape, moves.windows(even[1], before=-even[0]))
+        return declared(m.builder, moves.windows(even[1], before=-even[0]), *shape)
     held = m.torch.zeros(shape)
     for place, (start, size) in enumerate(zip(first, sizes, strict=True)):
         inside = m.torch.arange(size)

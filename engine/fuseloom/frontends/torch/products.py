@@ -8,14 +8,14 @@ from dataclasses import replace
 from typing import Any
 
 from fuseloom.frontends.algebra.tensors import axes_of
-from fuseloom.frontends.torch.builder import LETTERS, broadcast_shape
+from fuseloom.frontends.torch.builder import LETTERS
 from fuseloom.frontends.torch.indexing import held_index
 from fuseloom.frontends.torch.masks import mask_bound, under_mask
 from fuseloom.frontends.torch.moves import diagonal_of
 from fuseloom.frontends.torch.ranking import computed, read_by
 from fuseloom.frontends.torch.selections import selections_of
 from fuseloom.frontends.torch.traced import Traced
-from fuseloom.frontends.torch.values import Support, Value
+from fuseloom.frontends.torch.values import Support, Value, broadcast_shape
 from fuseloom.program import Op
 
 

@@ -19,12 +19,12 @@ from typing import Any
 from fuseloom.frontends.algebra import functions
 from fuseloom.frontends.algebra.conditions import compared, not_
 from fuseloom.frontends.algebra.expressions import Node, Num
-from fuseloom.frontends.torch.builder import LETTERS, broadcast_shape
+from fuseloom.frontends.torch.builder import LETTERS
 from fuseloom.frontends.torch.elementwise import compute
 from fuseloom.frontends.torch.nodes import RANKING, op_name
 from fuseloom.frontends.torch.reductions import kept
 from fuseloom.frontends.torch.traced import Traced
-from fuseloom.frontends.torch.values import Value
+from fuseloom.frontends.torch.values import Value, broadcast_shape
 from fuseloom.frontends.torch.views import VIEWS, moved
 from fuseloom.program import Op
 from fuseloom.wording import counted

@@ -14,7 +14,8 @@ from fuseloom.errors import DataError
 from fuseloom.frontends.algebra.selections import check_entries
 from fuseloom.frontends.torch.builder import TorchBuilder
 from fuseloom.frontends.torch.capture import load_torch
-from fuseloom.frontends.torch.values import Indices, Selection, Value, ones_at
+from fuseloom.frontends.torch.ones import ones_at
+from fuseloom.frontends.torch.values import Indices, Selection, Value
 from fuseloom.wording import counted
 
 

@@ -11,8 +11,9 @@ from dataclasses import replace
 from typing import Any
 
 from fuseloom.frontends.torch import products, reductions
+from fuseloom.frontends.torch.ones import ones_at
 from fuseloom.frontends.torch.traced import Traced
-from fuseloom.frontends.torch.values import Feed, Support, Value, ones_at
+from fuseloom.frontends.torch.values import Feed, Support, Value
 from fuseloom.program import Op
 from fuseloom.program.formats import LevelFormat
 

@@ -132,13 +132,8 @@ class Feed:
     relation: Relation | None = None
 
 
-def ones_at(coordinates: Any, shape: Sequence[int]) -> Any:
-    """A sparse tensor with a one at each column of coordinates."""
-    torch = load_torch()
-    return elements(coordinates, torch.ones(coordinates.shape[1], dtype=torch.float64), shape)
-
-
-def elements(coordinates: Any, values: Any, shape: Sequence[int]) -> Any:
-    """A sparse tensor of values at coordinates, which must lie inside of it."""
-    made = load_torch().sparse_coo_tensor(coordinates, values, tuple(shape), check_invariants=False)
-    return made.coalesce()
+def broadcast_shape(*shapes: Sequence[int]) -> tuple[int, ...]:
+    """The shape that all of them broadcast to; PyTorch has checked that there is one."""
+    rank = max(map(len, shapes))
+    padded = [(1,) * (rank - len(s)) + tuple(s) for s in shapes]
+    return tuple(max(sizes) for sizes in zip(*padded, strict=True))

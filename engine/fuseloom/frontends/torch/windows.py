@@ -51,8 +51,8 @@ class SlidingWindows:
         return b.feed(f"{b.node.name}_windows", self.shape, self.fetch, keep=True)
 
     @cached_property
-    def reached(self) -> int:
-        """How many elements all windows reach, those that several do as often."""
+    def count(self) -> int:
+        """The number of ones: of pairs of a window and an element that it reaches."""
         return self.held if self.relation is None else len(self.relation.coordinates(self.shape))
 
     @property
@@ -63,6 +63,20 @@ class SlidingWindows:
             return False
         at = self.relation.coordinates(self.shape)
         return len(at) == places and bool((at[:, 0] == at[:, 2]).all())
+
+
+def declared(
+    b: TorchBuilder, relation: Relation, places: int, size: int, length: int
+) -> SlidingWindows:
+    """Windows that a relation says.
+
+    Raises
+    ------
+    ProgramError
+        More ones than a declared tensor may have.
+    """
+    b.check_made("windows", relation, (places, size, length))
+    return SlidingWindows((places, size, length), relation)
 
 
 def each(given: Any, count: int) -> list[Any]:
@@ -206,7 +220,7 @@ def _of_image(
     """The windows of each spatial dimension, which come after n and c."""
     wanted = m.builder.node.meta["val"].shape[-len(size) :]
     return {
-        dim: SlidingWindows((places, width, value.shape[dim]), relation)
+        dim: declared(m.builder, relation, places, width, value.shape[dim])
         for dim, (places, width, relation) in enumerate(
             zip(wanted, size, relations, strict=True), 2
         )
@@ -298,7 +312,7 @@ def im2col(m: Traced, x: Any, kernel_size: Any, dilation: Any, padding: Any, str
     for n, length in enumerate(value.shape[2:]):
         places = (length + 2 * before[n] - gap[n] * (size[n] - 1) - 1) // step[n] + 1
         relation = moves.windows(step[n], gap[n], before[n])
-        windows[2 + n] = SlidingWindows((places, size[n], length), relation)
+        windows[2 + n] = declared(m.builder, relation, places, size[n], length)
     value = spread_in_turn(m, value, windows)
     order = [0, 1, 3, 5, 2, 4]
     value = value.picked(order, [value.shape[d] for d in order])
@@ -314,7 +328,7 @@ def unfold(m: Traced, x: Any, dimension: int, size: int, step: int) -> Value:
         raise m.builder.refuse("unfold of a scalar", "unfold a dimension of a tensor")
     dim = m.builder.axis(dimension, value.rank)
     places = (value.shape[dim] - size) // step + 1
-    windows = SlidingWindows((places, size, value.shape[dim]), moves.windows(step))
+    windows = declared(m.builder, moves.windows(step), places, size, value.shape[dim])
     value = spread(m, value, dim, windows)
     order = [d for d in range(value.rank) if d != dim + 1] + [dim + 1]
     return value.picked(order, [value.shape[d] for d in order])

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from fuseloom.errors import DataError
+from fuseloom.frontends.algebra.moves import spaced
 from fuseloom.frontends.torch import views
 from fuseloom.frontends.torch.builder import LETTERS
 from fuseloom.frontends.torch.indexing import held_index
@@ -109,8 +110,9 @@ def _along(m: Traced, x: Any, part: Value, dim: int, places: Sequence[int]) -> V
     b = m.builder
     shape = tuple(b.node.meta["val"].shape)
     size = shape[dim]
-    step = places[1] - places[0] if len(places) > 1 else 1
-    moved = placed(m, part, {dim: (places[0], step, size)}, "written")
+    even = spaced(places)
+    assert even is not None  # they are a slice's
+    moved = placed(m, part, {dim: (*even, size)}, "written")
     if m.number(x) == 0:
         return moved
     rest = m.torch.ones(size)
