@@ -38,6 +38,26 @@ LINES = """
 """
 
 
+LAYERS = ["T0[i,j] = relu(A[i,j])", *(f"T{k}[i,j] = relu(T{k - 1}[i,j])" for k in range(1, 250))]
+SUM = "Y[i,j] = " + " + ".join(f"T{k}[i,j]" for k in range(40))
+ADDENDS = [*(f"T{k}[i,j] = {k + 2} * A[i,j]" for k in range(40)), SUM]
+
+
+@pytest.mark.parametrize("statements", [LAYERS, ADDENDS], ids=["in a row", "side by side"])
+def test_the_overview_of_many_kernels_draws_each(own_page, statements):
+    session = Session("gcn", "karate")
+    assert session.set_program("\n".join(["A: 8x8 csr", *statements])), session.message
+    show(own_page, session)
+    for width in (1440, 1024):
+        own_page.set_viewport_size({"width": width, "height": 768})
+        dots = own_page.locator("g.dot rect")
+        expect(dots).to_have_count(len(session.built.units))
+        sizes = dots.evaluate_all(
+            "all => all.map(r => [r.width, r.height].map(a => a.baseVal.value))"
+        )
+        assert all(w > 0.5 and h > 0.5 for w, h in sizes), sizes[:3]
+
+
 def test_a_line_that_is_cut_during_a_drag_loses_nothing(browser):
     context = browser.new_context()  # a lost line is an error on the console
     page = context.new_page()

@@ -159,12 +159,13 @@ export function render({ model: sent, el }) {
     if (told !== map.hidden) el.dispatchEvent(new CustomEvent('fuseloom:overview', { bubbles: true, composed: true, detail: !map.hidden }))
     told = map.hidden
     if (map.hidden) return
-    const W = Math.max(el.clientWidth - 2, 300), high = Math.min(20, 60 / rows - 2), step = W / columns
-    const w = Math.min(step - 5, 70)
+    const W = Math.max(el.clientWidth - 2, 300), step = W / columns, pitch = Math.min(22, 60 / rows)
+    const inside = (room, gap) => room - Math.min(gap, room / 3)  // of hundreds there is little room for each
+    const w = Math.min(inside(step, 5), 70), high = inside(pitch, 2)
     const tall = {}  // rows of each column
     for (const u of units) tall[u.place[0]] = Math.max(tall[u.place[0]] ?? 0, u.place[1] + u.parts.length)
     const x = u => u.place[0] * step + step / 2
-    const y = (u, part) => 32 + (u.place[1] + part - (tall[u.place[0]] - 1) / 2) * (high + 2)
+    const y = (u, part) => 32 + (u.place[1] + part - (tall[u.place[0]] - 1) / 2) * pitch
     const svg = shape('svg', { viewBox: `0 0 ${W} 64`, width: W, height: 64 })
     const line = (a, pa, b, pb) => {
       const [x1, y1, x2, y2] = [x(a) + w / 2, y(a, pa), x(b) - w / 2, y(b, pb)]
