@@ -169,3 +169,12 @@ def test_regions_of_statements_that_are_not_neighbours_run_as_parts() -> None:
                 assert cost.cycles == run.regions[number].cycles
             apart += any(u[-1] - u[0] >= len(u) for u in ordered)
     assert apart >= 2
+
+
+def test_the_schedules_of_a_long_chain_are_counted() -> None:
+    """The first region has two candidates, one that reads another's result three: 2 (1 + 3)^47."""
+    length = 48
+    lines = [f"T{k + 1}[i] = relu(T{k}[i])" for k in range(length)]
+    method = Dataflow(parse("\n".join(["T0: 2 dense", *lines])), {"T0": np.ones(2)})
+    assert method.size(Budget()) == (2 * 4 ** (length - 1), True)
+    assert method.size(Budget(), seconds=-1.0) == (0, False)

@@ -289,7 +289,8 @@ def autoschedule(
             cycles = min(cycles, found[-1].cost.cycles)
     method, best = [pair for pair in zip(methods, found, strict=True) if pair[1].parts][-1]
     sizes = [m.size(budget, COUNTING * time_limit / len(methods)) for m in methods]
-    space = SpaceSize(sum(n for n, _ in sizes), all(exact for _, exact in sizes))
+    schedules = max(sum(n for n, _ in sizes), 1)  # without time to count any, what was found
+    space = SpaceSize(schedules, all(exact for _, exact in sizes))
     choices = None
     if pareto:
         choices = tuple(_choices(method, best, budget, began + time_limit, progress))
