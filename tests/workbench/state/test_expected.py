@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import replace
 
+import pytest
+
+from fuseloom.errors import RecordError
+from fuseloom.results.declarations import read
 from fuseloom_workbench.state.expected import EstimateSummary, peak
 
 
@@ -35,8 +38,8 @@ def test_lanes_raise_the_peak(session):
 
 
 def test_it_reads_back_also_without_a_bound(session):
-    expected = replace(EstimateSummary.of(session.built), high=math.inf)
+    expected = replace(EstimateSummary.of(session.built), high=None)
     text = json.dumps(expected.to_dict(), allow_nan=False)
-    assert EstimateSummary.read(json.loads(text)) == expected
-    assert EstimateSummary.read(None) is None
-    assert EstimateSummary.read({"low": 3}) is None
+    assert read(EstimateSummary, json.loads(text), "expected") == expected
+    with pytest.raises(RecordError, match=r"expected has no 'high'"):
+        read(EstimateSummary, {"low": 3.0}, "expected")

@@ -8,8 +8,10 @@ import pytest
 
 from fuseloom.dataflow.why.promises import Promise
 from fuseloom.errors import FuseloomError
+from fuseloom.results.declarations import read
 from fuseloom_workbench.state import saving
 from fuseloom_workbench.state.records import KeptRun
+from fuseloom_workbench.state.saving import SavedDesign, SavedRun, read_design
 from fuseloom_workbench.state.session import Session
 
 from ..outcomes import outcome
@@ -35,8 +37,8 @@ def through_text(data):
 @pytest.mark.parametrize("change", CHANGES, ids=range(len(CHANGES)))
 def test_a_design_reads_back(session, change):
     assert change(session), session.message
-    data = through_text(saving.design_to_dict(session.design))
-    assert saving.design_from_dict(data) == session.design
+    data = through_text(SavedDesign.of(session.design).to_dict())
+    assert read_design(data) == session.design
 
 
 def test_a_session_goes_on_elsewhere(session):
@@ -60,10 +62,11 @@ def test_a_session_goes_on_elsewhere(session):
 
 def test_runs_read_back(session):
     kept = KeptRun.of(session.built, outcome(200, session=session))
-    assert saving.kept_from_dict(through_text(saving.kept_to_dict(kept))) == kept
+    data = SavedRun.of(kept).to_dict()
+    assert read(SavedRun, through_text(data), "run").kept() == kept
     text = saving.packed(kept)
     assert saving.unpacked(text) == kept
-    assert 4 * len(text) < len(json.dumps(saving.kept_to_dict(kept)))
+    assert 4 * len(text) < len(json.dumps(data))
 
 
 @pytest.mark.deep  # takes seconds
@@ -87,7 +90,7 @@ def test_promises_read_back(session):
 
 GOOD = {
     "version": 1,
-    "design": saving.design_to_dict(Session("spmv").design),
+    "design": SavedDesign.of(Session("spmv").design).to_dict(),
     "past": [],
     "future": [],
     "look": {},

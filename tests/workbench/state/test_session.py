@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fuseloom.dataflow.machine import Machine
-from fuseloom_workbench.state.saving import design_from_dict, design_to_dict
+from fuseloom_workbench.state.saving import SavedDesign
 from fuseloom_workbench.state.session import Session
 
 from ..outcomes import outcome
@@ -313,7 +313,7 @@ def test_statements_in_another_order():
     text = str(session.built.schedule)
     assert "sequence N1, N2, N3, S1, S2" in text
     moved = session.configuration
-    assert design_from_dict(design_to_dict(session.design)) == session.design
+    assert SavedDesign.of(session.design).design() == session.design
     session.preset("full")
     assert session.set_schedule(text)
     assert session.configuration == moved

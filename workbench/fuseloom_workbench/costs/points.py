@@ -82,7 +82,7 @@ def own_point(number: int, kept: KeptRun, unfused: int | None) -> Point:
     if expected is not None:
         point |= {
             "low": expected.low,
-            "high": expected.high if expected.high < float("inf") else None,
+            "high": expected.high,
             "basis": expected.basis,
             "on_chip": expected.on_chip,
             "bounded": expected.channels is not None,

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 from fuseloom.dataflow.cost import Estimate
 from fuseloom.dataflow.cost.mode import EstimateMode
@@ -13,17 +10,21 @@ from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.dataflow.samml.primitive import no_flops
 from fuseloom.dataflow.samml.tile_values import flops_per_value
+from fuseloom.results.declarations import Record
+from fuseloom.results.document import finite
 from fuseloom_workbench.state.design import BuiltDesign
 
 
 @dataclass(frozen=True)
-class EstimateSummary:
+class EstimateSummary(Record):
     """An estimate's interval, what it rests on, and what the chip needs.
 
     Attributes
     ----------
-    low, high : float
-        Cycles between which a run is expected, nineteen times out of twenty.
+    low : float
+        Cycles which a run is expected to take at least, nineteen times out of twenty.
+    high : float or None
+        Cycles which it is expected to take at most; None where there is no bound.
     basis : str
         ``exact``, ``sampled`` or ``metadata``: the least certain of the regions'.
     held : float or None
@@ -36,7 +37,7 @@ class EstimateSummary:
     """
 
     low: float
-    high: float
+    high: float | None
     basis: str
     held: float | None
     channels: float | None
@@ -50,7 +51,7 @@ class EstimateSummary:
         basis = max(modes, key=list(EstimateMode).index, default=EstimateMode.EXACT)
         return cls(
             float(estimate.low),
-            float(estimate.high),
+            finite(float(estimate.high)),
             basis.value,
             _most([region.on_chip.held for region in estimate.regions]),
             _most([region.on_chip.channels for region in estimate.regions]),
@@ -61,18 +62,6 @@ class EstimateSummary:
     def on_chip(self) -> float | None:
         """Bytes on chip: what is held, and the room of channels that have a bound."""
         return None if self.held is None else self.held + (self.channels or 0.0)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, which :meth:`read` reads back; JSON knows no infinity."""
-        return {name: None if x == math.inf else x for name, x in asdict(self).items()}
-
-    @classmethod
-    def read(cls, data: Any) -> EstimateSummary | None:
-        """Read what ``to_dict`` gave; None if it is something else."""
-        if not isinstance(data, Mapping) or set(data) != {f.name for f in fields(cls)}:
-            return None
-        high = math.inf if data["high"] is None else data["high"]
-        return cls(**{**data, "high": high})
 
 
 def _most(bytes_of_regions: list[float | None]) -> float | None:

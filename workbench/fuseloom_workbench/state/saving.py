@@ -10,13 +10,16 @@ import base64
 import json
 import zlib
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.machine.text import parse_machine, print_machine
 from fuseloom.dataflow.why.promises import Promise
 from fuseloom.errors import FuseloomError
-from fuseloom.results.declarations import read
+from fuseloom.results.declarations import Positive, Record, read
 from fuseloom.results.record import RunRecord
 from fuseloom_workbench.state.design import Design
 from fuseloom_workbench.state.expected import EstimateSummary
@@ -36,98 +39,119 @@ TEXT = 1 << 20
 """Characters of all saved steps together."""
 
 
-def design_to_dict(design: Design) -> dict[str, Any]:
-    """A design as plain data, which :func:`design_from_dict` reads back to an equal one."""
-    return {
-        "model": design.model,
-        "data": design.data,
-        "seed": design.seed,
-        "cuts": sorted(design.cuts),
-        "orders": {name: list(order) for name, order in design.orders.items()},
-        "schedule": str(Schedule((), design.wishes, design.settings)),
-        "text": design.text,
-        "machine": print_machine(design.machine),
-        "where_possible": design.where_possible,
-        "options": dict(design.options),
-        "as_written": design.as_written,
-        "uploads": [[u.tensor, u.key, u.label] for u in design.uploads],
-    }
+@dataclass(frozen=True)
+class SavedDesign(Record):
+    """A design as plain data.
+
+    Attributes
+    ----------
+    schedule : str
+        The orders of single statements and the further directives, as text.
+    machine : str
+        The machine's text.
+    uploads : tuple
+        Tensor, key and label of each.
+    """
+
+    model: str
+    data: str
+    seed: Annotated[int, Meta(ge=0, lt=1 << 32)]
+    cuts: tuple[Positive, ...]
+    orders: dict[str, tuple[str, ...]]
+    schedule: str
+    text: str | None
+    machine: str
+    where_possible: bool
+    options: dict[str, Any]
+    as_written: bool
+    uploads: tuple[tuple[str, str, str], ...]
+
+    @classmethod
+    def of(cls, design: Design) -> SavedDesign:
+        """A design's decisions, from which :meth:`design` makes an equal one."""
+        return cls(
+            design.model,
+            design.data,
+            design.seed,
+            tuple(sorted(design.cuts)),
+            dict(design.orders),
+            str(Schedule((), design.wishes, design.settings)),
+            design.text,
+            print_machine(design.machine),
+            design.where_possible,
+            dict(design.options),
+            design.as_written,
+            tuple((u.tensor, u.key, u.label) for u in design.uploads),
+        )
+
+    def design(self) -> Design:
+        """The design.
+
+        Raises
+        ------
+        FuseloomError
+            If it names what there is not, or a text is none of its language.
+        """
+        known_names(self.model, self.data)
+        directives = Schedule.parse(self.schedule)
+        return Design(
+            self.model,
+            self.data,
+            self.seed,
+            frozenset(self.cuts),
+            self.orders,
+            directives.orders,
+            self.text or None,
+            directives.settings,
+            parse_machine(self.machine),
+            self.where_possible,
+            chosen_options(self.model, self.data, self.options),
+            self.as_written,
+            tuple(Upload(*upload) for upload in self.uploads),
+        )
 
 
-def design_from_dict(data: Any) -> Design:
-    """Read what :func:`design_to_dict` gave.
+def read_design(data: Any) -> Design:
+    """Read a saved design.
 
     Raises
     ------
     FuseloomError
         If it is something else, or names what there is not.
     """
-    try:
-        model, source, text = data["model"], data["data"], data["text"]
-        cuts = [int(cut) for cut in data["cuts"]]
-        orders = {str(k): tuple(map(str, order)) for k, order in data["orders"].items()}
-        seed, where_possible = int(data["seed"]), bool(data["where_possible"])
-        as_written = bool(data.get("as_written", False))
-        uploads = tuple(Upload(*map(str, given)) for given in data.get("uploads", ()))
-        schedule, machine, options = data["schedule"], data["machine"], dict(data["options"])
-        texts = (model, source, schedule, machine, text or "")
-        if not all(isinstance(x, str) for x in texts) or not 0 <= seed < 1 << 32:
-            raise TypeError
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-        raise FuseloomError("a saved design that is none", hint="start a new one") from None
-    known_names(model, source)
-    directives = Schedule.parse(schedule)
-    return Design(
-        model,
-        source,
-        seed,
-        frozenset(cut for cut in cuts if cut > 0),
-        orders,
-        directives.orders,
-        text or None,
-        directives.settings,
-        parse_machine(machine),
-        where_possible,
-        chosen_options(model, source, options),
-        as_written,
-        uploads,
-    )
+    return read(SavedDesign, data, "design").design()
 
 
-def kept_to_dict(kept: KeptRun) -> dict[str, Any]:
-    """A run as plain data, which :func:`kept_from_dict` reads back."""
-    return {
-        "configuration": kept.configuration,
-        "problem": kept.problem,
-        "name": kept.name,
-        "preset": kept.preset,
-        "design": design_to_dict(kept.design),
-        "estimated": kept.estimated,
-        "run": kept.run.to_dict(),
-        "expected": None if kept.expected is None else kept.expected.to_dict(),
-        "searched": kept.searched,
-    }
+@dataclass(frozen=True)
+class SavedRun(Record):
+    """A run as plain data; the fields are those of :class:`KeptRun`."""
 
+    configuration: str
+    problem: str
+    name: str
+    preset: bool
+    design: SavedDesign
+    estimated: float
+    run: dict[str, Any]
+    expected: EstimateSummary | None
+    searched: bool
 
-def kept_from_dict(data: Mapping[str, Any]) -> KeptRun:
-    """Read what :func:`kept_to_dict` gave.
+    @classmethod
+    def of(cls, kept: KeptRun) -> SavedRun:
+        """A run with its design, from which :meth:`kept` makes an equal one."""
+        own = {field.name: getattr(kept, field.name) for field in fields(cls)}
+        return cls(**{**own, "design": SavedDesign.of(kept.design), "run": kept.run.to_dict()})
 
-    Raises
-    ------
-    FuseloomError
-        If it is something else.
-    """
-    return KeptRun(
-        configuration=data["configuration"],
-        problem=data["problem"],
-        name=data["name"],
-        preset=data["preset"],
-        design=design_from_dict(data["design"]),
-        estimated=float(data["estimated"]),
-        run=RunRecord.from_dict(data["run"]),
-        expected=EstimateSummary.read(data.get("expected")),
-        searched=data.get("searched") is True,
-    )
+    def kept(self) -> KeptRun:
+        """The run.
+
+        Raises
+        ------
+        FuseloomError
+            If its design or its record is something else.
+        """
+        run = RunRecord.from_dict(self.run)
+        return KeptRun(**{**vars(self), "design": self.design.design(), "run": run})
 
 
 def packed(kept: KeptRun) -> str:
@@ -135,7 +159,7 @@ def packed(kept: KeptRun) -> str:
 
     Between the processes of one server only; a file or a browser is never given it, nor asked.
     """
-    text = json.dumps(kept_to_dict(kept), separators=(",", ":"))
+    text = json.dumps(SavedRun.of(kept).to_dict(), separators=(",", ":"))
     return base64.b64encode(zlib.compress(text.encode())).decode()
 
 
@@ -147,7 +171,7 @@ def unpacked(text: str) -> KeptRun:
     FuseloomError
         If a run lies in it that is something else.
     """
-    return kept_from_dict(json.loads(zlib.decompress(base64.b64decode(text))))
+    return read(SavedRun, json.loads(zlib.decompress(base64.b64decode(text))), "run").kept()
 
 
 def save(session: Session) -> dict[str, Any]:
@@ -155,7 +179,7 @@ def save(session: Session) -> dict[str, Any]:
     past, future = session.steps
     return {
         "version": VERSION,
-        "design": design_to_dict(session.design),
+        "design": SavedDesign.of(session.design).to_dict(),
         "past": _steps(past),
         "future": _steps(future),
         "look": {
@@ -182,7 +206,7 @@ def _steps(designs: list[Design]) -> list[dict[str, Any]]:
         left -= len(design.text or "") + 500
         if left < 0:
             break
-        kept.insert(0, design_to_dict(design))
+        kept.insert(0, SavedDesign.of(design).to_dict())
     return kept
 
 
@@ -196,12 +220,12 @@ def restore(session: Session, saved: Any, kept: list[KeptRun] | None = None) -> 
     """
     if not isinstance(saved, dict) or saved.get("version") != VERSION:
         raise FuseloomError("a saved session of another version", hint="start a new one")
-    past, future = ([design_from_dict(d) for d in _list(saved, k)] for k in ("past", "future"))
+    past, future = ([read_design(d) for d in _list(saved, k)] for k in ("past", "future"))
     records = session.records if kept is None else {k.configuration: k for k in kept}
     given = saved.get("promises", {})
     kept_promises = list(given.items())[-PROMISES:] if isinstance(given, dict) else []
     promises = {str(key): read(Promise, p, "promise") for key, p in kept_promises}
-    session.go_to(design_from_dict(saved.get("design")), past, future, records)
+    session.go_to(read_design(saved.get("design")), past, future, records)
     look = saved.get("look")
     if isinstance(look, dict):
         _look(session, look)
