@@ -232,7 +232,7 @@ ELSEWHERE = (
     Elsewhere(f"{W}/state/files.py", "tests/workbench/input/test_taking.py", "what is kept"),
     Elsewhere(f"{W}/state/answered.py", "tests/workbench/state/test_asking.py", "answers"),
     Elsewhere(f"{W}/why/path.py", DRAWN, "what components draw"),
-    Elsewhere(f"{W}/parts.py", DRAWN, "what components draw"),
+    Elsewhere(f"{W}/views.py", DRAWN, "what components draw"),
     Elsewhere(f"{W}/figures/page.py", "tests/browser/test_figures.py", "a page, in a browser"),
     Elsewhere(f"{W}/state/edits.py", "tests/workbench/state/test_session.py", "by a session"),
     Elsewhere(f"{W}/explorer.py", "tests/browser/test_explorer.py", "a page, in a browser"),

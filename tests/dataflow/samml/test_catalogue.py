@@ -73,7 +73,6 @@ OTHER_WORDS = {
     "fuseloom_workbench/base/tokens.py": "families of colours; some are called after primitives",
     "fuseloom_workbench/graph/net.py": "likewise",
     "fuseloom_workbench/graph/view.py": "likewise",
-    "fuseloom_workbench/parts.py": "parts of the page; one is called search",
     "fuseloom_workbench/figures/plot.py": "arguments of a plot; one is called source",
     "fuseloom_workbench/running/run_panel.py": "requests of a visitor; one is called search",
     "fuseloom_workbench/service/client.py": "likewise",

@@ -9,8 +9,8 @@ import panel as pn
 import pytest
 
 from fuseloom_workbench.base.page_backend import LocalBackend, backend_of
-from fuseloom_workbench.parts import LATER, PARTS
 from fuseloom_workbench.state.session import Session
+from fuseloom_workbench.views import LATER, PARTS
 
 
 @pytest.mark.deep  # takes seconds

@@ -13,16 +13,16 @@ from fuseloom_workbench.graph import layout
 
 def test_layout_survives_its_worker():
     dot = "digraph { a -> b [id=e1] }"
-    assert "<svg" in layout.svg(dot)
+    assert "<svg" in layout.draw_elsewhere(dot, "svg")
     layout._layouter._child.end()
-    layout.svg.cache_clear()
-    assert "<svg" in layout.svg(dot)
+    layout.draw_elsewhere.cache_clear()
+    assert "<svg" in layout.draw_elsewhere(dot, "svg")
 
 
 def test_layout_says_what_is_wrong():
     with pytest.raises(ChildError, match="graph layout failed"):
-        layout.svg("digraph { a -> ")
-    assert "<svg" in layout.svg("digraph { c }")
+        layout.draw_elsewhere("digraph { a -> ", "svg")
+    assert "<svg" in layout.draw_elsewhere("digraph { c }", "svg")
 
 
 def test_places_are_in_points_from_the_upper_left_corner():
@@ -30,7 +30,7 @@ def test_places_are_in_points_from_the_upper_left_corner():
         'digraph { rankdir=LR; node [shape=box, fixedsize=true, width=1, height=0.5, label=""]; '
         'subgraph cluster_0 { id="f"; 0 } 0 -> 1 [id="7"]; 0 -> 1 [id="8"] }'
     )
-    found = json.loads(layout.places(dot))
+    found = json.loads(layout.draw_elsewhere(dot, "places"))
     assert set(found) == {"size", "nodes", "lines", "frames"}
     (x0, y0, wide, tall), (x1, y1, *_) = found["nodes"]["0"], found["nodes"]["1"]
     assert (wide, tall) == (72, 36)
@@ -50,7 +50,7 @@ def test_a_layout_that_takes_long_can_be_ended():
 
     def draw() -> None:
         try:
-            layout.places(dot)
+            layout.draw_elsewhere(dot, "places")
         except ChildError as end:
             failed.append(str(end))
 
@@ -60,4 +60,4 @@ def test_a_layout_that_takes_long_can_be_ended():
         layout.end(dot)
         drawing.join(0.05)
     assert failed == ["graph layout failed: it was ended"]
-    assert json.loads(layout.places("digraph { c }"))["nodes"]
+    assert json.loads(layout.draw_elsewhere("digraph { c }", "places"))["nodes"]

@@ -30,7 +30,7 @@ def test_a_large_graph_comes_later(monkeypatch):
     rendering = Rendering(session, Budgets())
     monkeypatch.setattr(session_worker, "QUICK", sheet_of(session).seconds / 2)
     rendering.draw_quickly()
-    assert not rendering.pictures
+    assert rendering.later.get("graph", session) is None
     assert json.loads(rendering.changes()["later"])["graph"]
 
 
@@ -40,4 +40,4 @@ def test_a_drawing_that_was_cancelled_is_not_made():
     session.stop_drawing(sheet_of(session).key)
     assert graph.stopped(session)
     rendering.draw_quickly()
-    assert not rendering.pictures
+    assert rendering.later.get("graph", session) is None

@@ -22,11 +22,11 @@ from fuseloom_workbench.graph import layout
 from fuseloom_workbench.graph import view as graph
 from fuseloom_workbench.orders import view as orders
 from fuseloom_workbench.orders.view import candidates
-from fuseloom_workbench.parts import PARTS
 from fuseloom_workbench.serving.page import asked
 from fuseloom_workbench.state import saving
 from fuseloom_workbench.state.commands import carry_out
 from fuseloom_workbench.state.session import Session
+from fuseloom_workbench.views import PARTS
 
 
 @cache
@@ -57,7 +57,7 @@ def mixed(visitor: Visitor) -> list[str]:
     session = of_page(saved)
     session.select_region(view("FusionChain")["shown"])
     ranked = ranking(orders.key(session), saved, session.region)
-    picture = layout.draw(graph.dot(session), "places")
+    picture = graph.Picture(layout.draw(graph.dot(session), "places"))
     wanted = {
         "FusionChain": PARTS["chain"](session),
         "FusionTableGrid": PARTS["table"](session),

@@ -8,7 +8,6 @@ import json
 import panel as pn
 import pytest
 
-from fuseloom_workbench.base.page_backend import LocalBackend
 from fuseloom_workbench.state.session import Session
 from fuseloom_workbench.streams.streams_view import StreamsView, streams
 from tests.waiting import until_async
@@ -98,16 +97,6 @@ def test_what_is_no_request_is_not_answered(spmv, request_):
     view = StreamsView(spmv)
     view.receive(request_)
     assert spmv.moment == (-1, -1)
-
-
-def test_no_more_recordings_are_kept_than_a_few(spmv):
-    backend = LocalBackend(spmv)
-    view = StreamsView(backend)
-    view.handle({"kind": "step", "cycle": 0, "node": -1})
-    for capacity in ("8", "16", "32", "64"):
-        spmv.set_capacity(capacity)
-    assert 1 <= len(backend._recordings) <= 3
-    assert view.view["outline"] is not None
 
 
 def test_a_graph_and_its_data_alone(spmv):

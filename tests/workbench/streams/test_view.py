@@ -11,12 +11,13 @@ import pytest
 from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.display import TOKENS
 from fuseloom.dataflow.samml.primitive import Family
+from fuseloom_workbench.base.parts import LATER
 from fuseloom_workbench.state.session import Session
 from fuseloom_workbench.streams import view as streams
 from fuseloom_workbench.streams.view import Shown
 
 
-def draw(dot: str) -> str:
+def draw(dot: str, form: str) -> str:
     assert dot.startswith("digraph")
     return "<svg/>"
 
@@ -132,15 +133,16 @@ def test_it_travels_to_another_process(spmv):
 
 
 def test_what_cannot_be_drawn_or_run_says_why(spmv):
-    def fail(dot: str) -> str:
+    def fail(dot: str, form: str) -> str:
         raise RuntimeError("no such engine")
 
     (failed,) = streams.recordings(spmv, fail)
     assert failed.whole
     assert read(failed.parts((0, -1), -1))["streams"]["problem"] == "no such engine"
-    given_up = streams.given_up(spmv, "too slow")
-    assert given_up.whole
-    assert given_up.key == streams.key(spmv)
+    late = LATER["streams"].given_up(spmv, None, 20)
+    assert late.whole
+    assert late.key == streams.key(spmv)
+    assert "took more than 20 s" in late.problem
 
 
 def test_a_deadlock_can_be_stepped_up_to():

@@ -16,7 +16,7 @@ from .answered import found, fused
 
 def bar_of(session):
     backend = LocalBackend(session)
-    backend._reasons[finding.key(session)] = found()
+    backend._later.keep("why", finding.key(session), found())
     return WhyBar(backend)
 
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -19,29 +18,17 @@ from typing import Any
 import panel as pn
 import param
 
-from fuseloom.dataflow.orders import RankedOrder
 from fuseloom.results.record import RunRecord
-from fuseloom_workbench.base.child import ChildError
+from fuseloom_workbench.base.parts import LaterResult, LaterResults, Pace
 from fuseloom_workbench.base.writing import write_every_message
 from fuseloom_workbench.graph import layout
-from fuseloom_workbench.graph import view as graph
-from fuseloom_workbench.orders import view as orders
-from fuseloom_workbench.orders.view import candidates
-from fuseloom_workbench.parts import PARTS
 from fuseloom_workbench.running.worker import Runner, SimulationJob, warm_up
 from fuseloom_workbench.search.wishes import SearchRequest, SearchSettings
 from fuseloom_workbench.state import commands, machines, saving
 from fuseloom_workbench.state.design import BuiltDesign
 from fuseloom_workbench.state.records import KeptRun, source_of
 from fuseloom_workbench.state.session import Session
-from fuseloom_workbench.streams import view as streams
-from fuseloom_workbench.why import finding
-from fuseloom_workbench.why import view as why
-from fuseloom_workbench.why.finding import Findings
-
-SLICE = 0.03
-"""Seconds of ranking between two chances for other callbacks to run."""
-REMEMBERED = 200
+from fuseloom_workbench.views import LATER, PARTS
 
 
 class PageBackend(param.Parameterized):
@@ -50,7 +37,7 @@ class PageBackend(param.Parameterized):
     Attributes
     ----------
     parts : dict of str to str
-        Names of :mod:`fuseloom_workbench.parts` to JSON text; replaced as a whole.
+        Names of :mod:`fuseloom_workbench.base.parts` to JSON text; replaced as a whole.
     runner : param.Parameterized
         ``running``, ``share``, ``status``, ``failed`` and ``limit`` of the simulation.
     """
@@ -136,10 +123,7 @@ class LocalBackend(PageBackend):
         super().__init__(Runner(), **params)
         self.session = session
         self._wanted: set[str] = set()
-        self._pictures: dict[str, tuple[str, str]] = {}
-        self._rankings: dict[str, list[RankedOrder]] = {}
-        self._recordings: dict[str, streams.Shown] = {}
-        self._reasons: dict[str, Findings] = {}
+        self._later = LaterResults()
         self._under_way: dict[str, str] = {}
         session.param.watch(
             lambda *_: self._refresh(),
@@ -158,110 +142,44 @@ class LocalBackend(PageBackend):
         """Make the parts anew, and begin what takes longer."""
         session = self.session
         parts = {name: json.dumps(PARTS[name](session)) for name in self._wanted & set(PARTS)}
-        later = {"graph": False, "orders": False, "streams": False}
-        if "graph" in self._wanted:
-            dot = graph.dot(session)
-            picture = self._pictures.get(dot)
-            later["graph"] = picture is None and not graph.stopped(session)
-            before = self._under_way.get("graph")
-            if before is not None and (before != dot or not later["graph"]):
-                self._under_way.pop("graph")
-                layout.end(before)
-            if picture is not None:
-                parts["graph"] = json.dumps(graph.view(session, *picture))
-        if "orders" in self._wanted:
-            found = self._rankings.get(orders.key(session))
-            later["orders"] = found is None
-            parts["orders"] = json.dumps(orders.view(session, found or []))
-        if "why" in self._wanted:
-            reasons = self._reasons.get(finding.key(session))
-            later["why"] = reasons is None or not reasons.whole
-            session.suggested = {} if reasons is None else {s.text: s for s in reasons.suggestions}
-            parts["why"] = json.dumps(why.view(session, reasons))
         if "saved" in self._wanted:
             parts["saved"] = json.dumps(saving.save(session))
-        if "streams" in self._wanted and streams.wanted(session):
-            steps = streams.key(session)
-            shown = self._recordings.get(steps)
-            later["streams"] = shown is None or not shown.whole
-            if shown is not None:
-                parts |= shown.parts(session.moment, session.node)
-        self._publish({**parts, "later": json.dumps(later)})
-        if later["graph"] and self._under_way.get("graph") != dot:
-            self._under_way["graph"] = dot
-            pn.state.execute(partial(self._draw, dot))
-        if later["orders"] and self._under_way.get("orders") != orders.key(session):
-            self._under_way["orders"] = orders.key(session)
-            pn.state.execute(partial(self._rank, orders.key(session)))
-        if later["streams"] and self._under_way.get("streams") != steps:
-            self._under_way["streams"] = steps
-            pn.state.execute(partial(self._record, steps))
-        if later.get("why") and self._under_way.get("why") != finding.key(session):
-            self._under_way["why"] = finding.key(session)
-            pn.state.execute(partial(self._reason, finding.key(session)))
-
-    def _dropped(self, name: str, key: str) -> bool:
-        """Return whether work to be begun is obsolete: something else changed before."""
-        return self._under_way.get(name) != key
-
-    async def _reason(self, key: str) -> None:
-        if self._dropped("why", key):
-            return
-        work = finding.find(self.session)
-        while (found := await asyncio.to_thread(next, work, None)) is not None:
-            if finding.key(self.session) != key:
-                return
-            pn.state.execute(partial(self._finish, "why", self._reasons, key, found), schedule=True)
-
-    async def _draw(self, dot: str) -> None:
-        if self._dropped("graph", dot):
-            return
-        try:
-            picture = await asyncio.to_thread(layout.places, dot), ""
-        except ChildError as end:
-            if self._dropped("graph", dot):
-                return  # it was ended from here
-            picture = "", str(end)
-        # scheduled, because what is awaited goes on without the document's lock
-        pn.state.execute(
-            partial(self._finish, "graph", self._pictures, dot, picture), schedule=True
-        )
-
-    async def _rank(self, key: str) -> None:
-        if self._dropped("orders", key):
-            return
-        found: list[RankedOrder] = []
-        until = time.monotonic() + SLICE
-        work: Iterator[RankedOrder] = candidates(
-            self.session.built, self.session.region, orders.LIMIT
-        )
-        for entry in work:
-            found.append(entry)
-            if time.monotonic() > until:
-                await asyncio.sleep(0.001)
-                if self._dropped("orders", key):
-                    return
-                until = time.monotonic() + SLICE
-        pn.state.execute(partial(self._finish, "orders", self._rankings, key, found), schedule=True)
-
-    async def _record(self, steps: str) -> None:
-        if self._dropped("streams", steps):
-            return
-        session = self.session
-        work = streams.recordings(session, layout.svg)
-        while (shown := await asyncio.to_thread(next, work, None)) is not None:
-            finish = partial(self._finish, "streams", self._recordings, steps, shown)
-            pn.state.execute(finish, schedule=True)
-
-    def _finish(self, name: str, known: dict[str, Any], key: str, value: Any) -> None:
-        most = streams.RECORDINGS if name == "streams" else REMEMBERED
-        if key not in known and len(known) >= most:
-            known.clear()
-        known[key] = value
-        if self._under_way.get(name) == key:
-            if getattr(value, "whole", True):
+        later = self._wanted & set(LATER)
+        missing = self._later.missing(session, later)
+        for name, key in [*self._under_way.items()]:
+            if missing.get(name) != key:
                 del self._under_way[name]
-            self._refresh()
+                LATER[name].end(key)
+        self._publish({**parts, **self._later.parts(session, later)})
+        for name, key in missing.items():
+            if name not in self._under_way:
+                self._under_way[name] = key
+                pn.state.execute(partial(self._work, name, key))
+
+    async def _work(self, name: str, key: str) -> None:
+        """Work on a part that comes later, until something else is shown."""
+        if self._under_way.get(name) != key:
+            return
+        part = LATER[name]
+        results, pace = part.work(self.session, layout.draw_elsewhere), Pace(part.pace)
+        while self._under_way.get(name) == key:
+            if part.threaded:
+                result = await asyncio.to_thread(next, results, None)
+            else:
+                result = next(results, None)
+                await asyncio.sleep(0.001)
+            if result is None:
+                return
+            if not pace.lets(result):
+                continue
+            # scheduled, because what is awaited goes on without the document's lock
+            pn.state.execute(partial(self._finish, name, key, result), schedule=True)
+
+    def _finish(self, name: str, key: str, result: LaterResult) -> None:
+        if self._under_way.get(name) != key:
+            return  # something else is shown; it was ended, perhaps, and says so
+        self._later.keep(name, key, result)
+        self._refresh()
 
     def ask(self, name: str, *arguments: Any) -> None:
         _locked(lambda: commands.carry_out(self.session, name, arguments))

@@ -9,12 +9,14 @@ from typing import Any
 import networkx as nx
 
 from fuseloom.dataflow.why.attribution import AttributionLevel, attribution
+from fuseloom_workbench.base.parts import page_part
 from fuseloom_workbench.base.quantities import count, short
 from fuseloom_workbench.state.design import BuiltDesign, Unit
 from fuseloom_workbench.state.records import KeptRun
 from fuseloom_workbench.state.session import Session
 
 
+@page_part("chain")
 def view(session: Session) -> dict[str, Any]:
     """Kernels, the regions they lie in, what each is expected to take, and who feeds whom."""
     record, pinned = session.record, _comparable(session)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fuseloom_workbench.base.palette import RUN_KINDS
+from fuseloom_workbench.base.parts import page_part
 from fuseloom_workbench.costs.choices import chosen, settings_of, with_cuts
 from fuseloom_workbench.costs.importance import LEAST, importance
 from fuseloom_workbench.costs.points import Point, ProblemScope, fingerprint, kept_point, own_point
@@ -19,6 +20,7 @@ from fuseloom_workbench.state.session import Session
 from fuseloom_workbench.state.shared import FASTEST, LATEST, SharedRun, StoredRuns
 
 
+@page_part("costs")
 def costs(session: Session) -> dict[str, Any]:
     """A point per run, the session's own in their order, then those of the store."""
     others = sorted(session.others, key=lambda run: (run.cycles, -run.changed))
@@ -32,6 +34,7 @@ def costs(session: Session) -> dict[str, Any]:
     }
 
 
+@page_part("costs_look")
 def look(session: Session) -> dict[str, Any]:
     """Which run is the design's own, which is pinned as A, and which problem is shown."""
     built = session.built

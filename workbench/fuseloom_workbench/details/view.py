@@ -11,6 +11,7 @@ from fuseloom.dataflow.samml.graph import Graph, Node, StreamKind
 from fuseloom.dataflow.samml.primitive import Port
 from fuseloom.program.printer import statement_text
 from fuseloom_workbench.base.help import marked
+from fuseloom_workbench.base.parts import page_part
 from fuseloom_workbench.base.quantities import count
 from fuseloom_workbench.state.records import ports_of
 from fuseloom_workbench.state.session import Session
@@ -26,6 +27,7 @@ NOTHING = (
 )
 
 
+@page_part("details")
 def view(session: Session) -> str:
     """The selection in HTML; everything from a user's program is escaped."""
     parts: list[str] = []

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fuseloom.results.record import RegionRecord
+from fuseloom_workbench.base.parts import page_part
 from fuseloom_workbench.state.records import ports_of
 from fuseloom_workbench.state.session import Session
 
@@ -15,6 +16,7 @@ EXPECTED = {"expected": "cycles", "expected_tokens": "tokens", "bytes": "bytes"}
 """Figures that are estimated, and the fields of an estimate that have them."""
 
 
+@page_part("heat")
 def view(session: Session) -> dict[str, Any]:
     """Figures by kind and node, tokens by stream, the cycles that elapsed, the critical path."""
     return {"heat": _heat(session), **_streams(session), "critical": _critical(session)}

@@ -25,12 +25,15 @@ def draw(dot: str, form: str) -> str:
 
     Raises
     ------
-    OSError, ValueError, RuntimeError
+    RuntimeError
         If Graphviz cannot draw it.
     """
-    graph = laid_out(dot)
-    if form == "svg":
-        return str(graph.draw(format="svg").decode())
+    try:
+        graph = laid_out(dot)
+        if form == "svg":
+            return str(graph.draw(format="svg").decode())
+    except (OSError, ValueError, RuntimeError) as problem:
+        raise RuntimeError(f"graph layout failed: {problem}") from problem
     return json.dumps(_places(graph), separators=(",", ":"))
 
 
@@ -82,7 +85,7 @@ def work(request: tuple[str, str], send: Send) -> None:
     """Lay out one graph; runs inside the worker."""
     try:
         send(("done", draw(*request)))
-    except (OSError, ValueError, RuntimeError) as problem:
+    except RuntimeError as problem:
         send(("failed", str(problem)))
 
 
@@ -108,14 +111,13 @@ class _Layouter:
                 kind, text = child.receive()
             except ChildError:  # its last words may be a warning of long ago
                 self._child = None
-                what = (
-                    "it was ended" if self._ended == dot else "its process ended before it was done"
-                )
+                ended = self._ended == dot
+                what = "it was ended" if ended else "its process ended before it was done"
                 raise ChildError(f"graph layout failed: {what}") from None
             finally:
                 self._drawing = ""
         if kind == "failed":
-            raise ChildError(f"graph layout failed: {text}")
+            raise ChildError(text)
         return text
 
     def end(self, dot: str) -> None:
@@ -129,27 +131,15 @@ _layouter = _Layouter()
 
 
 @lru_cache(maxsize=256)
-def svg(dot: str) -> str:
-    """The drawing of DOT text as SVG; blocks, so call it from a thread.
-
-    Raises
-    ------
-    ChildError
-        If Graphviz cannot draw it.
-    """
-    return _layouter(dot, "svg")
-
-
-@lru_cache(maxsize=256)
-def places(dot: str) -> str:
-    """Return the layout of DOT text in the form of :func:`draw`; it blocks likewise.
+def draw_elsewhere(dot: str, form: str) -> str:
+    """Do as :func:`draw` in the worker; blocks, so call it from a thread.
 
     Raises
     ------
     ChildError
         If Graphviz cannot draw it, or was ended.
     """
-    return _layouter(dot, "places")
+    return _layouter(dot, form)
 
 
 def end(dot: str) -> None:

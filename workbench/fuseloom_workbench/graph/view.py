@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from fuseloom.dataflow.samml.catalogue import primitive
+from fuseloom.wording import counted
+from fuseloom_workbench.base.parts import LATER, Draw, LaterPart, page_part
+from fuseloom_workbench.graph import layout
 from fuseloom_workbench.graph.folding import Box, GroupLevel
 from fuseloom_workbench.graph.matching import NodeSignature
 from fuseloom_workbench.graph.net import MISSING, NEW, Face
@@ -27,6 +31,15 @@ FAMILIES = {
 """The names of the families for people, by the token of their colour."""
 
 
+@dataclass(frozen=True)
+class Picture:
+    """Where everything of a graph is, as :func:`layout.draw` gives it; or why that is not known."""
+
+    text: str = ""
+    problem: str = ""
+    whole: ClassVar[bool] = True
+
+
 def dot(session: Session) -> str:
     """The graph in Graphviz's language, as the session wants it drawn."""
     return sheet_of(session).dot
@@ -37,6 +50,7 @@ def stopped(session: Session) -> bool:
     return session.drawing.stopped == sheet_of(session).key
 
 
+@page_part("drawing")
 def wanted(session: Session) -> dict[str, Any]:
     """Return the wanted drawing, whether or not it exists yet."""
     sheet = sheet_of(session)
@@ -53,14 +67,51 @@ def wanted(session: Session) -> dict[str, Any]:
     }
 
 
-def view(session: Session, picture: str, problem: str = "") -> dict[str, Any]:
-    """A drawing with the names of all that is in it; ``problem`` says why there is none."""
+def key(session: Session) -> str:
+    """All that a picture depends on; nothing if its drawing was cancelled."""
+    return "" if stopped(session) else dot(session)
+
+
+def draw(session: Session, lay_out: Draw) -> Iterator[Picture]:
+    """Make the picture of the region shown."""
+    return _drawn(dot(session), wanted(session)["nodes"], session.most_nodes, lay_out)
+
+
+def _drawn(text: str, nodes: int, most: int, lay_out: Draw) -> Iterator[Picture]:
+    if nodes > most:
+        yield Picture(
+            problem=f"a graph of {counted(nodes, 'node')}; here, graphs up to "
+            f"{counted(most, 'node')} are drawn"
+        )
+        return
+    try:
+        yield Picture(lay_out(text, "places"))
+    except RuntimeError as problem:
+        yield Picture(problem=str(problem))
+    except MemoryError:
+        yield Picture(problem="graph layout needs more memory than there is for it")
+
+
+def _given_up(_: Session, picture: Picture | None, seconds: float) -> Picture:
+    problem = f"drawing this graph took more than {seconds:g} s and was given up"
+    return picture or Picture(problem=problem)
+
+
+def _parts(session: Session, picture: Picture | None) -> dict[str, str]:
+    return {} if picture is None else {"graph": json.dumps(view(session, picture))}
+
+
+LATER["graph"] = LaterPart(key, draw, _parts, _given_up, end=layout.end)
+
+
+def view(session: Session, picture: Picture) -> dict[str, Any]:
+    """A drawing with the names of all that is in it."""
     sheet = sheet_of(session)
     drawn = sheet.drawn
     pinned = session.reference
     return {
         "key": sheet.key,
-        "problem": problem,
+        "problem": picture.problem,
         "name": session.current.name,
         "region": session.region,
         "regions": len(session.regions),
@@ -72,7 +123,7 @@ def view(session: Session, picture: str, problem: str = "") -> dict[str, Any]:
         "pinned": "" if pinned is None else pinned.name,
         "told": sheet.told,
         "note": sheet.note,
-        **_placed(sheet, picture, session.clusters),
+        **_placed(sheet, picture.text, session.clusters),
         "nodes": dict(_nodes(sheet)),
         "boxes": {box.key: _box(sheet, box) for box in sheet.folded.boxes},
         "groups": {

@@ -11,6 +11,7 @@ from fuseloom.errors import ProgramError, SimulationError
 from fuseloom.program import Program, Tensor, parse
 from fuseloom.program.formats import Format, LevelFormat, format_text, level_format
 from fuseloom.wording import counted
+from fuseloom_workbench.base.parts import page_part
 from fuseloom_workbench.state.design import Design
 from fuseloom_workbench.state.edits import with_program
 from fuseloom_workbench.state.machines import tokens_of
@@ -59,6 +60,7 @@ UNITS = {
 # Formats -------------------------------------------------------------------------------------
 
 
+@page_part("formats")
 def formats(session: Session) -> dict[str, Any]:
     """A row per tensor, and the words of its menus."""
     program = session.built.program

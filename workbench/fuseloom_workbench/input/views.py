@@ -9,12 +9,14 @@ from fuseloom.dataflow.machine.text import UNBOUNDED, print_machine
 from fuseloom.errors import FuseloomError
 from fuseloom.models import parameters
 from fuseloom.models.parameters import number_text
+from fuseloom_workbench.base.parts import page_part
 from fuseloom_workbench.input.forms import fields
 from fuseloom_workbench.state.files import Upload, fits
 from fuseloom_workbench.state.machines import machine_label, machine_text
 from fuseloom_workbench.state.session import Session
 
 
+@page_part("machine")
 def machine(session: Session) -> dict[str, Any]:
     """Return the machine's name, its parts, and its text."""
     chosen = session.machine
@@ -30,6 +32,7 @@ def machine(session: Session) -> dict[str, Any]:
     }
 
 
+@page_part("sizes")
 def sizes(session: Session) -> dict[str, Any]:
     """One entry per number of the model, and a line of all; ``fixed`` says why it is no choice."""
     design, options = session.design, session.built.loaded.options
@@ -55,22 +58,26 @@ def sizes(session: Session) -> dict[str, Any]:
     }
 
 
+@page_part("label")
 def label(session: Session) -> dict[str, Any]:
     """Return the name of the data, and their origin."""
     loaded = session.built.loaded
     return {"standin": loaded.standin, "label": loaded.label, "origin": loaded.origin}
 
 
+@page_part("program")
 def program(session: Session) -> dict[str, Any]:
     """The program, as the user wrote it or as it prints."""
     return {"text": session.design.text or str(session.built.program)}
 
 
+@page_part("schedule")
 def schedule(session: Session) -> dict[str, Any]:
     """The schedule, a directive per line."""
     return {"text": str(session.built.schedule).replace("; ", "\n")}
 
 
+@page_part("checked")
 def checked(session: Session) -> dict[str, Any]:
     """Return the faults of a text that is being written, and their positions."""
     return dict(session.checked)
@@ -83,6 +90,7 @@ def _used(session: Session, upload: Upload) -> bool:
         return False
 
 
+@page_part("upload")
 def upload(session: Session) -> dict[str, Any]:
     """The file that came last, what the program takes, and which inputs come from files."""
     program, design = session.built.program, session.design

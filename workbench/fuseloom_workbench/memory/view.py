@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from fuseloom.wording import counted
+from fuseloom_workbench.base.parts import page_part
 from fuseloom_workbench.base.quantities import count
 from fuseloom_workbench.state.session import Session
 
 GIGA = 1e9
 
 
+@page_part("memory")
 def view(session: Session) -> dict[str, Any]:
     """The region's memory, if its run has any: figures with units, latencies, channels."""
     record = session.record

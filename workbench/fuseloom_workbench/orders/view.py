@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fuseloom.dataflow.cost.estimate import EstimateContext, estimate_region
 from fuseloom.dataflow.fusion.pog import count_text
 from fuseloom.dataflow.orders import RankedOrder, rank, ranked
 from fuseloom.program import check_data
+from fuseloom_workbench.base.parts import LATER, Draw, LaterPart
 from fuseloom_workbench.base.quantities import short
 from fuseloom_workbench.state.design import BuiltDesign
 from fuseloom_workbench.state.session import Session
 
 LIMIT = 40
 """Nest classes that are estimated."""
+SLICE = 0.03
+"""Seconds of ranking between two results."""
+PACE = 0.3
+"""Seconds between two of them that are shown."""
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The orders of a region that were found so far, and whether these are all."""
+
+    orders: tuple[RankedOrder, ...]
+    whole: bool
 
 
 def key(session: Session) -> str:
@@ -96,3 +111,31 @@ def candidates(built: BuiltDesign, number: int, limit: int) -> Iterator[RankedOr
     for earlier in built.regions[:number]:
         estimate_region(earlier, context)
     yield from rank(built.regions[number].region, context, limit)
+
+
+def rank_orders(session: Session, _: Draw) -> Iterator[Ranking]:
+    """Rank the orders of the region shown."""
+    return _ranked(candidates(session.built, session.region, LIMIT))
+
+
+def _ranked(orders: Iterator[RankedOrder]) -> Iterator[Ranking]:
+    found: list[RankedOrder] = []
+    until = time.monotonic() + SLICE
+    for entry in orders:
+        found.append(entry)
+        if time.monotonic() > until:
+            yield Ranking(tuple(found), whole=False)
+            until = time.monotonic() + SLICE
+    yield Ranking(tuple(found), whole=True)
+
+
+def _given_up(_: Session, ranking: Ranking | None, __: float) -> Ranking:
+    return Ranking(() if ranking is None else ranking.orders, whole=True)
+
+
+def _parts(session: Session, ranking: Ranking | None) -> dict[str, str]:
+    return {"orders": json.dumps(view(session, () if ranking is None else ranking.orders))}
+
+
+# what it estimates is kept with the program, which a change of the session reads, too
+LATER["orders"] = LaterPart(key, rank_orders, _parts, _given_up, pace=PACE, threaded=False)

@@ -6,6 +6,7 @@ from hashlib import sha256
 from typing import Any
 
 from fuseloom.results.check import TOLERANCE
+from fuseloom_workbench.base.parts import page_part
 from fuseloom_workbench.base.quantities import (
     about,
     count,
@@ -20,6 +21,7 @@ from fuseloom_workbench.state.records import KeptRun
 from fuseloom_workbench.state.session import Session
 
 
+@page_part("run")
 def view(session: Session) -> dict[str, Any]:
     """The result shown, whether it is this configuration's, and what a run is expected to take."""
     record = session.record

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from fuseloom_workbench.base.parts import page_part
 from fuseloom_workbench.base.quantities import count
 from fuseloom_workbench.search.wishes import (
     LONGEST,
@@ -18,6 +19,7 @@ from fuseloom_workbench.state.answered import digest
 from fuseloom_workbench.state.session import Session
 
 
+@page_part("search")
 def view(session: Session) -> dict[str, Any]:
     """The design in short, bounds of the settings, and the last answer to "why not"."""
     design, record = session.design, session.record

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from fuseloom.exploration import limiting
+from fuseloom_workbench.base.parts import Pace
 from fuseloom_workbench.service import priority
 from fuseloom_workbench.service.wire import Closed, WorkerSocket
 
@@ -25,9 +26,15 @@ class BackgroundTask:
         What the work is about; the same key needs no new work.
     work : callable
         Gives results one after another, the last one last; each replaces the one before.
+    seconds : float
+        CPU time that it may take.
+    pace : float
+        Seconds between two unfinished results that arrive.
     """
 
-    def __init__(self, key: str, work: Callable[[], Iterator[Any]], seconds: float) -> None:
+    def __init__(
+        self, key: str, work: Callable[[], Iterator[Any]], seconds: float, pace: float = 0.0
+    ) -> None:
         self.key = key
         self.result: Any = None
         self._behind = False
@@ -41,7 +48,8 @@ class BackgroundTask:
                 limiting.limit_cpu(seconds)
                 mine.close()
                 wire = WorkerSocket(its)
-                for result in work():
+                shown = Pace(pace)
+                for result in filter(shown.lets, work()):
                     # it is this program's own child that reads it
                     wire.send(zlib.compress(pickle.dumps(result), 1).hex())
             except (Exception, Closed):

@@ -14,25 +14,18 @@ import gc
 import json
 import os
 import select
-import time
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from fuseloom.dataflow.orders import RankedOrder
 from fuseloom.dataflow.sim.compiled.warmup import ready
 from fuseloom.dataflow.sim.explain.data import observation
 from fuseloom.dataflow.sim.program_runs import simulate
 from fuseloom.errors import FuseloomError
 from fuseloom.exploration import limiting
-from fuseloom.wording import counted
+from fuseloom_workbench.base.parts import LaterResults
 from fuseloom_workbench.graph import layout
-from fuseloom_workbench.graph import view as graph
 from fuseloom_workbench.graph.sheet import sheet_of
-from fuseloom_workbench.orders import view as orders
-from fuseloom_workbench.orders.view import candidates
-from fuseloom_workbench.parts import PARTS
 from fuseloom_workbench.search.wishes import SearchSettings
 from fuseloom_workbench.service.budgets import KEEP_RUNS, MIB, Budgets
 from fuseloom_workbench.service.later import BackgroundTask
@@ -43,17 +36,10 @@ from fuseloom_workbench.service.wire import Closed, WorkerSocket
 from fuseloom_workbench.state import commands, machines, saving, sources
 from fuseloom_workbench.state.records import KeptRun
 from fuseloom_workbench.state.session import Session
-from fuseloom_workbench.streams import view as streams
-from fuseloom_workbench.why import finding
-from fuseloom_workbench.why import view as why
-from fuseloom_workbench.why.finding import Findings
+from fuseloom_workbench.views import LATER, PARTS
 
-STEP = 0.3
-"""Seconds between two reports of a ranking."""
 QUICK = 0.07
 """Seconds that a drawing may be expected to take if an answer is to wait for it."""
-REMEMBERED = 100
-"""Rankings and drawings that are kept for a quick return."""
 
 
 class Rendering:
@@ -63,38 +49,13 @@ class Rendering:
         self.session = session
         self.budgets = budgets
         self.sent: dict[str, str] = {}
-        self.pictures: dict[str, tuple[str, str]] = {}
-        self.rankings: dict[str, list[RankedOrder]] = {}
-        self.recordings: dict[str, streams.Shown] = {}
-        self.reasons: dict[str, Findings] = {}
+        self.later = LaterResults()
         self.version = 0
 
-    def changes(self, found: list[RankedOrder] | None = None) -> dict[str, str]:
-        """Parts that differ from what was sent, all of one version.
-
-        ``found`` are the orders of an unfinished ranking.
-        """
-        session = self.session
-        drawn = self.pictures.get(graph.dot(session))
-        ranked = self.rankings.get(orders.key(session))
-        parts = {name: json.dumps(make(session)) for name, make in PARTS.items()}
-        if drawn is not None:
-            parts["graph"] = json.dumps(graph.view(session, *drawn))
-        parts["orders"] = json.dumps(orders.view(session, ranked or found or []))
-        reasons = self.reasons.get(finding.key(session))
-        session.suggested = {} if reasons is None else {s.text: s for s in reasons.suggestions}
-        parts["why"] = json.dumps(why.view(session, reasons))
-        later = {
-            "graph": drawn is None and not graph.stopped(session),
-            "orders": ranked is None,
-            "streams": False,
-        }
-        if streams.wanted(session):
-            steps = self.recordings.get(streams.key(session))
-            later["streams"] = steps is None or not steps.whole
-            if steps is not None:
-                parts |= steps.parts(session.moment, session.node)
-        parts["later"] = json.dumps(later)
+    def changes(self) -> dict[str, str]:
+        """Parts that differ from what was sent, all of one version."""
+        parts = {name: json.dumps(make(self.session)) for name, make in PARTS.items()}
+        parts |= self.later.parts(self.session, LATER)
         changed = {name: text for name, text in parts.items() if self.sent.get(name) != text}
         self.sent.update(changed)
         self.version += 1
@@ -102,54 +63,19 @@ class Rendering:
 
     def draw_quickly(self) -> None:
         """Have the picture of the region shown, if that takes no longer than a child's start."""
-        session = self.session
-        dot = graph.dot(session)
-        known = dot in self.pictures or graph.stopped(session)
-        if not known and sheet_of(session).seconds <= QUICK:
-            for picture in self.draw():
-                _kept(self.pictures, dot, picture)
+        missing = "graph" in self.later.missing(self.session, ["graph"])
+        if missing and sheet_of(self.session).seconds <= QUICK:
+            self.make("graph")
 
-    def draw(self) -> Iterator[tuple[str, str]]:
-        """The picture of the region shown, or what is wrong; runs in a child."""
-        nodes, most = graph.wanted(self.session)["nodes"], self.budgets.graph_nodes
-        if nodes > most:
-            yield (
-                "",
-                f"a graph of {counted(nodes, 'node')}; here, graphs up to "
-                f"{counted(most, 'node')} are drawn",
-            )
-            return
-        try:
-            yield layout.draw(graph.dot(self.session), "places"), ""
-        except (OSError, ValueError, RuntimeError) as problem:
-            yield "", f"graph layout failed: {problem}"
-        except MemoryError:
-            yield "", "graph layout needs more memory than there is for it"
+    def make(self, name: str) -> None:
+        """Make a part that comes later, here and now."""
+        key = LATER[name].key(self.session)
+        for result in self.work(name):
+            self.later.keep(name, key, result)
 
-    def record(self) -> Iterator[streams.Shown]:
-        """The drawing of the region shown, then with every token of its run; runs in a child."""
-        return streams.recordings(self.session, partial(layout.draw, form="svg"))
-
-    def reason(self) -> Iterator[Findings]:
-        """Yield suggestions for the design shown; runs in a child."""
-        yield from finding.find(self.session)
-
-    def rank(self) -> Iterator[list[RankedOrder]]:
-        """Orders of the region shown, reported now and then; runs in a child."""
-        found: list[RankedOrder] = []
-        said = time.monotonic()
-        for entry in candidates(self.session.built, self.session.region, orders.LIMIT):
-            found.append(entry)
-            if time.monotonic() > said + STEP:
-                yield found
-                said = time.monotonic()
-        yield found
-
-
-def _kept(known: dict[str, Any], key: str, value: Any) -> None:
-    if key not in known and len(known) >= REMEMBERED:
-        del known[next(iter(known))]
-    known[key] = value
+    def work(self, name: str) -> Iterator[Any]:
+        """Give the results of a part that comes later; runs in a child."""
+        return LATER[name].work(self.session, layout.draw)
 
 
 class Template:
@@ -170,13 +96,10 @@ class Template:
         session.most_text = budgets.text
         session.most_file = budgets.upload_file * MIB
         session.most_statements = budgets.statements
+        session.most_nodes = budgets.graph_nodes
         self.rendering = Rendering(session, budgets)
-        for picture in self.rendering.draw():
-            self.rendering.pictures[graph.dot(session)] = picture
-        for found in self.rendering.rank():
-            self.rendering.rankings[orders.key(session)] = found
-        for reasons in self.rendering.reason():
-            self.rendering.reasons[finding.key(session)] = reasons
+        for name in ("graph", "orders", "why"):
+            self.rendering.make(name)
         self.parts = self.rendering.changes()
         gc.freeze()  # what is collected in a fork would be copied
         data, machine = session.built.data, session.machine
@@ -192,7 +115,7 @@ class Template:
         """
         session = Session("gcn", "karate")
         other = Rendering(session, self.budgets)
-        other.pictures, other.rankings = self.rendering.pictures, self.rendering.rankings
+        other.later = self.rendering.later
         cuts = [[gap] for gap in (3, 5, 2, 6, 1, 7)]
         steps = [*(partial(session.preset, name) for name in session.presets),
                  *(partial(session.set_cuts, gaps) for gaps in cuts)]  # fmt: skip
@@ -201,12 +124,9 @@ class Template:
             yield
             for region in range(min(2, len(session.regions))):
                 session.select_region(region)
-                for picture in other.draw():
-                    _kept(other.pictures, graph.dot(session), picture)
-                yield
-                for found in other.rank():
-                    _kept(other.rankings, orders.key(session), found)
-                yield
+                for name in ("graph", "orders"):
+                    other.make(name)
+                    yield
         gc.freeze()
 
     @property
@@ -231,10 +151,7 @@ class SessionWorker:
         self.budgets = rendering.budgets
         self._fork_server = fork_server
         self._others = False  # whether there are pages to give way to
-        self._drawing: BackgroundTask | None = None
-        self._ranking: BackgroundTask | None = None
-        self._recording: BackgroundTask | None = None
-        self._reasoning: BackgroundTask | None = None
+        self._tasks: dict[str, BackgroundTask] = {}  # by the part that comes later
         path = os.environ.get(KEEP_RUNS)
         seconds = self.budgets.draw_time
         self._sharing = Sharing(self.session, path, seconds) if path else None
@@ -250,8 +167,7 @@ class SessionWorker:
             if self.wire.waiting:
                 ready: list[Any] = [self.wire]
             else:
-                own = (self._drawing, self._ranking, self._recording, self._reasoning)
-                works = [work for work in (*own, *shared) if work is not None]
+                works = [*self._tasks.values(), *shared]
                 wait = LOOK if works else None if self._sharing is None else POLL
                 ready, _, _ = select.select([self.wire, *works], [], [], wait)
                 for work in works if self._others else ():
@@ -260,14 +176,8 @@ class SessionWorker:
                 if self.wire in ready:
                     with limiting.limited(cpu=self.budgets.cpu_time):
                         self._obey(self.wire.receive())
-                elif self._drawing in ready:
-                    self._take_picture()
-                elif self._ranking in ready:
-                    self._take_orders()
-                elif self._recording in ready:
-                    self._take_recording()
-                elif self._reasoning in ready:
-                    self._take_reasons()
+                elif come := [name for name, task in self._tasks.items() if task in ready]:
+                    self._take(come[0])
                 elif done := [work for work in shared if work in ready]:
                     self._take_shared(done[0])
             except Closed:
@@ -308,14 +218,12 @@ class SessionWorker:
         except FuseloomError as reason:
             self.session.refuse(reason)
 
-    def _answer(self, answer: int = 0, found: list[RankedOrder] | None = None) -> None:
+    def _answer(self, answer: int = 0) -> None:
         """Send what changed, and begin what comes later."""
         rendering = self.rendering
-        if answer and self._ranking is not None and self._ranking.key == orders.key(self.session):
-            found = self._ranking.result
         if answer:
             rendering.draw_quickly()
-        message = {"parts": rendering.changes(found), "version": rendering.version}
+        message = {"parts": rendering.changes(), "version": rendering.version}
         if answer:
             message |= {"answer": answer, "saved": json.dumps(saving.save(self.session))}
         self.wire.send(message)
@@ -323,34 +231,25 @@ class SessionWorker:
             self._begin()
 
     def _begin(self) -> None:
-        """Begin to draw, to rank and to explain what is shown now; what is out of date ends."""
-        seconds = self.budgets.draw_time
-        dot, order = graph.dot(self.session), orders.key(self.session)
-        stopped = graph.stopped(self.session)
-        if self._drawing is not None and (self._drawing.key != dot or stopped):
-            self._drawing.end()
-            self._drawing = None
-        if self._ranking is not None and self._ranking.key != order:
-            self._ranking.end()
-            self._ranking = None
-        steps = streams.key(self.session) if streams.wanted(self.session) else ""
-        if self._recording is not None and self._recording.key != steps:
-            self._recording.end()
-            self._recording = None
-        reasons = finding.key(self.session)
-        if self._reasoning is not None and self._reasoning.key != reasons:
-            self._reasoning.end()
-            self._reasoning = None
-        if self._drawing is None and not stopped and dot not in self.rendering.pictures:
-            self._drawing = BackgroundTask(dot, self.rendering.draw, seconds)
-        known = self.rendering.reasons.get(reasons)
-        if self._reasoning is None and (known is None or not known.whole):
-            self._reasoning = BackgroundTask(reasons, self.rendering.reason, seconds)
-        if self._ranking is None and order not in self.rendering.rankings:
-            self._ranking = BackgroundTask(order, self.rendering.rank, seconds)
-        shown = self.rendering.recordings.get(steps)
-        if self._recording is None and steps and not (shown is not None and shown.whole):
-            self._recording = BackgroundTask(steps, self.rendering.record, seconds)
+        """Begin to work on what is shown now and not whole; what is out of date ends."""
+        missing = self.rendering.later.missing(self.session, LATER)
+        for name in [name for name, task in self._tasks.items() if task.key != missing.get(name)]:
+            self._tasks.pop(name).end()
+        for name in missing.keys() - self._tasks.keys():
+            work, pace = partial(self.rendering.work, name), LATER[name].pace
+            seconds = self.budgets.draw_time
+            self._tasks[name] = BackgroundTask(missing[name], work, seconds, pace)
+
+    def _take(self, name: str) -> None:
+        task = self._tasks[name]
+        if not task.take():
+            del self._tasks[name]
+            if task.result is not None and task.result.whole:
+                return
+            limit = self.budgets.draw_time
+            task.result = LATER[name].given_up(self.session, task.result, limit)
+        self.rendering.later.keep(name, task.key, task.result)
+        self._answer()
 
     def _take_shared(self, work: BackgroundTask) -> None:
         assert self._sharing is not None
@@ -359,52 +258,3 @@ class SessionWorker:
             self._answer()
         if reason:
             self.wire.send({"unread": reason})
-
-    def _take_picture(self) -> None:
-        work = self._drawing
-        assert work is not None
-        if work.take():
-            return
-        self._drawing = None
-        limit = self.budgets.draw_time
-        late = "", f"drawing this graph took more than {limit} s and was given up"
-        _kept(self.rendering.pictures, work.key, work.result or late)
-        self._answer()
-
-    def _take_orders(self) -> None:
-        work = self._ranking
-        assert work is not None
-        if work.take():
-            self._answer(found=work.result)
-            return
-        self._ranking = None
-        _kept(self.rendering.rankings, work.key, work.result or [])
-        self._answer()
-
-    def _take_recording(self) -> None:
-        work = self._recording
-        assert work is not None
-        known = self.rendering.recordings
-        if not work.take():
-            self._recording = None
-            if work.result is not None and work.result.whole:
-                return
-            limit = self.budgets.draw_time
-            work.result = streams.given_up(
-                self.session, f"recording this run took more than {limit} s and was given up"
-            )
-        if len(known) >= streams.RECORDINGS and work.key not in known:
-            known.clear()
-        known[work.key] = work.result
-        self._answer()
-
-    def _take_reasons(self) -> None:
-        work = self._reasoning
-        assert work is not None
-        if not work.take():
-            self._reasoning = None
-            if work.result is not None and work.result.whole:
-                return
-            work.result = replace(work.result or Findings((), ()), whole=True)
-        _kept(self.rendering.reasons, work.key, work.result)
-        self._answer()

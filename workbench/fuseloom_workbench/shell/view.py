@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from fuseloom.dataflow.machine import PRESETS, Machine
 from fuseloom.dataflow.machine.text import print_machine
+from fuseloom_workbench.base.parts import page_part
 from fuseloom_workbench.base.quantities import count, ratio
 from fuseloom_workbench.shell.finding import finds
 from fuseloom_workbench.state.machines import machine_label, machine_text
@@ -24,6 +25,7 @@ NEAR = 20
 """Steps that are told on either side of the one shown; the others are counted."""
 
 
+@page_part("trail")
 def trail(session: Session) -> dict[str, Any]:
     """Steps with their factors against those before, this design's address, what is found."""
     every, here = session.trail
@@ -98,6 +100,7 @@ def stays(session: Session) -> str:
     return f"without {files}: who opens it gives {whose} values again, under Input"
 
 
+@page_part("rail")
 def rail(session: Session) -> dict[str, Any]:
     """Models, data, machines, presets and runs, and which of them are shown."""
     design, loaded = session.design, session.built.loaded
@@ -178,6 +181,7 @@ def _run(session: Session, number: int, kept: KeptRun) -> dict[str, Any]:
     }
 
 
+@page_part("status")
 def status(session: Session) -> dict[str, Any]:
     """Return the result of the last request: its success, topic and messages."""
     return {
@@ -191,6 +195,7 @@ def status(session: Session) -> dict[str, Any]:
     }
 
 
+@page_part("selection")
 def selection(session: Session) -> dict[str, Any]:
     """The region shown, and the cell and node selected in it."""
     return {"region": session.region, "cell": list(session.cell), "node": session.node}

@@ -27,6 +27,7 @@ class Answered(param.Parameterized):
     received = param.Dict({}, doc="The file that came last: how much of it, what became of it.")
     most_text = param.Integer(100_000, doc="Characters of a program or schedule.")
     most_statements = param.Integer(250, doc="Statements of an edited program.")
+    most_nodes = param.Integer(1 << 31, doc="Nodes of a graph that is drawn.")
     most_file = param.Integer(64 << 20, doc="Bytes of a file from the page.")
     arriving = param.Parameter(None, doc="The file on its way, of :mod:`fuseloom_workbench.input`.")
     graph_text = param.Parameter((), doc="A graph that waits for its operands.")

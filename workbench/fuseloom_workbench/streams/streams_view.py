@@ -73,7 +73,7 @@ class RecordedBackend(PageBackend):
     def __init__(self, recording: Recording, **params: Any) -> None:
         super().__init__(None, **params)
         graph = recording.graph
-        picture = layout.svg(dot(graph))
+        picture = layout.draw_elsewhere(dot(graph), "svg")
         self._shown = Shown((f"recording {id(recording)}", graph.name), graph, picture, recording)
         self._look(0, -1)
 

@@ -8,7 +8,7 @@ sentences of the node looked at around that cycle.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
@@ -32,6 +32,7 @@ from fuseloom.dataflow.sim.steps import (
     record,
 )
 from fuseloom.errors import FuseloomError
+from fuseloom_workbench.base.parts import LATER, Draw, LaterPart
 from fuseloom_workbench.graph.drawing import edge_list, is_copy, node_key
 from fuseloom_workbench.state.design import BuiltDesign
 from fuseloom_workbench.state.session import Session
@@ -178,28 +179,23 @@ class Shown:
         return text
 
 
-def recordings(session: Session, draw: Callable[[str], str]) -> Iterator[Shown]:
+def recordings(session: Session, draw: Draw) -> Iterator[Shown]:
     """The drawing of the region shown, then with tokens of the beginning, then with all tokens.
 
     The session may change meanwhile.
-
-    Parameters
-    ----------
-    draw : callable
-        Makes SVG of Graphviz's language.
     """
     named = key(session), session.current.name
     return _recordings(named, session.built, session.region, draw)
 
 
 def _recordings(
-    named: tuple[str, str], built: BuiltDesign, region: int, draw: Callable[[str], str]
+    named: tuple[str, str], built: BuiltDesign, region: int, draw: Draw
 ) -> Iterator[Shown]:
     graph, machine = built.regions[region].graph, built.design.machine
     try:
         graph = ported(graph, machine)
-        picture = draw(dot(graph))
-    except (FuseloomError, OSError, ValueError, RuntimeError) as reason:
+        picture = draw(dot(graph), "svg")
+    except (FuseloomError, RuntimeError) as reason:
         yield Shown(named, graph, problem=str(reason))
         return
     yield Shown(named, graph, picture)
@@ -214,6 +210,17 @@ def _recordings(
         yield Shown(named, graph, picture, problem=str(reason))
 
 
-def given_up(session: Session, problem: str) -> Shown:
-    """Return the display for a region that could not be recorded."""
+def _asked(session: Session) -> str:
+    return key(session) if wanted(session) else ""
+
+
+def _given_up(session: Session, _: Shown | None, seconds: float) -> Shown:
+    problem = f"recording this run took more than {seconds:g} s and was given up"
     return Shown((key(session), session.current.name), session.current.graph, problem=problem)
+
+
+def _parts(session: Session, shown: Shown | None) -> dict[str, str]:
+    return {} if shown is None else shown.parts(session.moment, session.node)
+
+
+LATER["streams"] = LaterPart(_asked, recordings, _parts, _given_up, most=RECORDINGS)

@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 from fuseloom.errors import FuseloomError
+from fuseloom_workbench.base.parts import page_part
 from fuseloom_workbench.base.quantities import count
 from fuseloom_workbench.state.cells import CellChoice, choices
 from fuseloom_workbench.state.design import BuiltDesign, build
@@ -16,6 +17,7 @@ PATIENCE = 2.0
 _last: list[tuple[BuiltDesign, tuple[int, str, str], list[dict[str, Any]]]] = []
 
 
+@page_part("menu")
 def view(session: Session) -> dict[str, Any]:
     """The cell, and its entries with the change of estimated cycles; empty while none is open."""
     column, row = session.menu

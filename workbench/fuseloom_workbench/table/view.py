@@ -6,9 +6,11 @@ from typing import Any
 
 from fuseloom.dataflow.table.cells import VALUE_ROW, Cell, CellKind, ConstructionStep
 from fuseloom.dataflow.table.display import LOOKS
+from fuseloom_workbench.base.parts import page_part
 from fuseloom_workbench.state.session import Session
 
 
+@page_part("table")
 def view(session: Session) -> dict[str, Any]:
     """Columns, rows, and the steps that fill the cells."""
     region = session.current

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fuseloom.results.record import RegionRecord
+from fuseloom_workbench.base.parts import page_part
 from fuseloom_workbench.base.quantities import count
 from fuseloom_workbench.state.look import ACTIVITIES
 from fuseloom_workbench.state.records import KeptRun
@@ -20,6 +21,7 @@ WORKS = tuple(ACTIVITIES)[:4]
 """Activities that are drawn; what is left of a node's cycles it is idle."""
 
 
+@page_part("timeline")
 def view(session: Session) -> dict[str, Any]:
     """Rows and coarse bins of the run shown and of the pinned one; a note without a run."""
     here, there = shown_runs(session)

@@ -31,6 +31,7 @@ from fuseloom.errors import FuseloomError
 from fuseloom.exploration.limiting import allow_mapping
 from fuseloom.results.record import RegionRecord
 from fuseloom.wording import counted
+from fuseloom_workbench.base.parts import page_part
 from fuseloom_workbench.state.look import Window
 from fuseloom_workbench.state.records import KeptRun
 from fuseloom_workbench.state.session import Session
@@ -106,6 +107,7 @@ def store_of(region: RegionRecord) -> EventStore:
     return store
 
 
+@page_part("window")
 def answer(session: Session) -> dict[str, Any]:
     """Return the answer to the last request about the timeline; empty without one."""
     asked = session.window

@@ -53,12 +53,16 @@ def key(session: Session) -> str:
 
 def find(session: Session) -> Iterator[Findings]:
     """Look for it, of what a session shows now: what is computed again first, then all."""
-    built, record = session.built, session.record
+    return _found(session.built, session.record, pinned_of(session))
+
+
+def _found(
+    built: BuiltDesign, record: KeptRun | None, pinned: KeptRun | None
+) -> Iterator[Findings]:
     context = EstimateContext.of(
         built.compilation.program, built.data, machine=built.design.machine
     )
     repeated = recomputation(built.compilation, context, built.estimate)
-    pinned = pinned_of(session)
     tree = None if pinned is None else _attributed(pinned, built)
     first = Findings(repeated, (), tree, whole=False)
     yield first

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fuseloom_workbench.base.parts import page_part
 from fuseloom_workbench.base.quantities import about, count
 from fuseloom_workbench.state import machines
 from fuseloom_workbench.state.session import Session
@@ -13,6 +14,7 @@ CHANNELS = 12
 """Fullest channels listed."""
 
 
+@page_part("path")
 def view(session: Session) -> dict[str, Any]:
     """The critical path of the region shown, what it could save, and its channels."""
     record = session.record

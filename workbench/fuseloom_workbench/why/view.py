@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,8 +17,10 @@ from fuseloom.dataflow.why.promises import held
 from fuseloom.dataflow.why.recomputation import Recomputation
 from fuseloom.dataflow.why.suggestions import Suggestion
 from fuseloom.wording import counted
+from fuseloom_workbench.base.parts import LATER, Draw, LaterPart
 from fuseloom_workbench.base.quantities import count
 from fuseloom_workbench.state.session import Session
+from fuseloom_workbench.why import finding
 from fuseloom_workbench.why.finding import Findings, asked_of, pinned_of
 
 SHOWN = 0.002
@@ -240,3 +243,19 @@ def _row(change: Change) -> dict[str, Any]:
 
 def _signed(cycles: int) -> str:
     return f"{cycles:+,}".replace("-", "−") if cycles else "0"
+
+
+def _work(session: Session, _: Draw) -> Iterator[Findings]:
+    return finding.find(session)
+
+
+def _given_up(_: Session, found: Findings | None, __: float) -> Findings:
+    return replace(found or Findings((), ()), whole=True)
+
+
+def _parts(session: Session, found: Findings | None) -> dict[str, str]:
+    session.suggested = {} if found is None else {s.text: s for s in found.suggestions}
+    return {"why": json.dumps(view(session, found))}
+
+
+LATER["why"] = LaterPart(finding.key, _work, _parts, _given_up)

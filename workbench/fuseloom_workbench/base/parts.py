@@ -1,0 +1,132 @@
+"""The parts of a page, as plain data: views register how each is made of a session.
+
+:data:`PARTS` are made anew after each answer.  A :class:`LaterPart` takes longer and comes after
+them; it is worked on elsewhere, and :class:`LaterResults` keeps what came of it for a quick return.
+Whoever holds a session takes both from :mod:`fuseloom_workbench.views`, which imports every view.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from fuseloom_workbench.state.session import Session
+
+Make = TypeVar("Make", bound=Callable[[Session], Any])
+Draw = Callable[[str, str], str]
+"""Lays out a graph, its text in Graphviz's language, in a form of
+:func:`fuseloom_workbench.graph.layout.draw`."""
+
+PARTS: dict[str, Callable[[Session], Any]] = {}
+"""Each part by its name."""
+LATER: dict[str, LaterPart] = {}
+"""Each part that comes later, by its name."""
+
+
+def page_part(name: str) -> Callable[[Make], Make]:
+    """Register the function that makes a part of a session."""
+
+    def register(make: Make) -> Make:
+        PARTS[name] = make
+        return make
+
+    return register
+
+
+class LaterResult(Protocol):
+    """A result of work, in the place of the one before it."""
+
+    @property
+    def whole(self) -> bool:
+        """False if a better one will come."""
+
+
+@dataclass(frozen=True)
+class LaterPart:
+    """A part that takes longer than an answer.
+
+    Attributes
+    ----------
+    key : callable
+        All that it depends on, as text: what is known under the same key needs no new work.  Empty
+        where there is nothing to make.
+    work : callable
+        Gives results, one after another, of what a session shows when it is called; the session
+        may change before they come.
+    view : callable
+        The parts, as JSON text by name, of a session and its result; of None while there is none.
+    given_up : callable
+        The result of work that took too long, of the last one and the number of seconds.
+    pace : float
+        Seconds between two unfinished results that are shown.
+    most : int
+        Results that are kept for a quick return; the oldest go first.
+    threaded : bool
+        Whether it may be worked on beside a session that changes, in the same process.
+    end : callable
+        Ends what runs outside the process for a key.
+    """
+
+    key: Callable[[Session], str]
+    work: Callable[[Session, Draw], Iterator[Any]]
+    view: Callable[[Session, Any], Mapping[str, str]]
+    given_up: Callable[[Session, Any, float], Any]
+    pace: float = 0.0
+    most: int = 100
+    threaded: bool = True
+    end: Callable[[str], None] = lambda _: None
+
+
+class Pace:
+    """Lets unfinished results through once in so many seconds, and finished ones always."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._due = -math.inf
+
+    def lets(self, result: Any) -> bool:
+        """Return whether this result, which has just come, is shown."""
+        now = time.monotonic()
+        if self._seconds and not result.whole and now < self._due:
+            return False
+        self._due = now + self._seconds
+        return True
+
+
+class LaterResults:
+    """What is known of the parts that come later, of several designs."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, dict[str, Any]] = {}
+
+    def get(self, name: str, session: Session) -> Any:
+        """The result of a part for what a session shows now; None if there is none."""
+        return self._known.get(name, {}).get(LATER[name].key(session))
+
+    def keep(self, name: str, key: str, result: LaterResult) -> None:
+        """Keep a result, in the place of an earlier one of the same key."""
+        known = self._known.setdefault(name, {})
+        if key not in known and len(known) >= LATER[name].most:
+            del known[next(iter(known))]
+        known[key] = result
+
+    def missing(self, session: Session, names: Collection[str]) -> dict[str, str]:
+        """The keys of those parts that are to be worked on for what a session shows now."""
+        found = {}
+        for name in names:
+            result, key = self.get(name, session), LATER[name].key(session)
+            if key and (result is None or not result.whole):
+                found[name] = key
+        return found
+
+    def parts(self, session: Session, names: Collection[str]) -> dict[str, str]:
+        """The parts as JSON text, and ``later``: which of them are not whole yet."""
+        missing = self.missing(session, names)
+        parts = {"later": json.dumps({name: name in missing for name in sorted(names)})}
+        for name in names:
+            parts |= LATER[name].view(session, self.get(name, session))
+        return parts
