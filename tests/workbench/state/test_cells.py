@@ -44,7 +44,8 @@ def test_one_choice_takes_the_place_of_another(session):
     assert "parallel T1..H: i by 2" in session.built.resolved
     assert "lanes 1" in keys(session, "A", "i")
     assert session.choose_at("A", "i", "lanes 1")
-    assert "parallel" not in session.built.resolved
+    assert "parallel T1..T3: i by 4" in session.built.resolved
+    assert "parallel T1..H" not in session.built.resolved
 
 
 def test_values_or_references_are_repeated(session):
@@ -73,12 +74,16 @@ def test_what_cannot_be_is_refused_and_nothing_changes(session):
 
 
 def test_what_is_said_of_a_region_waits_until_it_is_there_again(session):
-    """A boundary can be moved although a directive names the region that it undoes."""
+    """A boundary can be moved although a directive names the region that it undoes.
+
+    The region that has most of it has the lanes meanwhile.
+    """
     assert session.choose_at("A", "i", "lanes 4")
     lanes = session.estimate.cycles
     gap = session.cuts[0]
     assert session.move_boundary(gap, gap - 1), session.message
-    assert "parallel" not in session.built.resolved
+    assert "parallel T1..T3: i by 4" in session.built.resolved
+    assert "parallel T1..H" not in session.built.resolved
     assert session.move_boundary(gap - 1, gap), session.message
     assert "parallel T1..H: i by 4" in session.built.resolved
     assert session.estimate.cycles == lanes

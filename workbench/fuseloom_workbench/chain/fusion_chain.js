@@ -11,6 +11,7 @@ export function render({ model: sent, el }) {
   let before = null
   let told = null   // whether the bench knows of the overview
   let places = ''   // the kernels and boundaries that are drawn
+  let metric = 'cycles'  // what prices are in
   let late = false  // whether there is more to draw once the boundary in hand is let go
 
   const ask = (kind, gap, to) => {
@@ -52,7 +53,8 @@ export function render({ model: sent, el }) {
     chain.scrollLeft = left
     if (units.some(u => u.path)) told = [{ sign: '', kind: 'spent', text: 'cycles on the critical path' }, ...told]
     const factors = Object.keys(model.factors).length ? [{ sign: 'n×', kind: 'factor', text: 'computed that many times over' }] : []
-    keys.replaceChildren(...[...told, ...factors].map(k => h('span', { 'data-help': { factor: 'recompute.factor', spent: 'path.cycles' }[k.kind] ?? null }, h('b', { class: k.kind }, k.sign), ` ${k.text}`)))
+    keys.replaceChildren(currency, ...[...told, ...factors].map(k => h('span', { 'data-help': { factor: 'recompute.factor', spent: 'path.cycles' }[k.kind] ?? null }, h('b', { class: k.kind }, k.sign), ` ${k.text}`)))
+    priced()
     overview()
     const answered = model.drawn !== asked
     const gap = answered ? focus ?? held : held
@@ -102,7 +104,7 @@ export function render({ model: sent, el }) {
       class: 'seam', 'data-gap': gap, title: `Cut the region here${theirs ? ', as run A does' : ''}`,
       'aria-label': `Fused ${between(gap, units)}${theirs ? ', where run A cuts' : ''}. Enter cuts here.`,
       on: { click: () => ask('add', gap) },
-    }, h('span', { 'aria-hidden': 'true' }, theirs ? 'A' : '→')))
+    }, h('span', { 'aria-hidden': 'true' }, theirs ? 'A' : '→')), tag(0, gap))
   }
 
   function bar(gap, units) {
@@ -124,21 +126,78 @@ export function render({ model: sent, el }) {
     }, h('span', { 'aria-hidden': 'true' }, '⋮'))
     let target = null
     let gaps = []
+    const preview = h('div', { class: 'preview', role: 'status' })
     draggable(button, {
-      start: () => { gaps = [...chain.querySelectorAll('.gap:not(.fixed)')]; chain.classList.add('dragging') },
+      start: () => {
+        gaps = [...chain.querySelectorAll('.gap:not(.fixed)')]
+        chain.classList.add('dragging')
+        el.append(preview)
+      },
       move: (event, dx) => {
         button.style.transform = `translateX(${dx}px)`
         target = nearest(gaps, event.clientX, g => { const r = g.getBoundingClientRect(); return (r.left + r.right) / 2 })
-        gaps.forEach(g => g.classList.toggle('target', g === target))
+        for (const g of gaps) {
+          g.classList.toggle('target', g === target)
+          g.classList.toggle('illegal', barred(gap, +g.dataset.gap))
+        }
+        preview.replaceChildren(...previewed(gap, +target.dataset.gap, units))
+        const { left, width } = el.getBoundingClientRect()
+        preview.style.left = `${Math.max(0, Math.min(event.clientX - left - 90, width - preview.offsetWidth))}px`
       },
       end: dropped => {
         button.style.transform = ''
+        preview.remove()
         chain.classList.remove('dragging')
-        gaps.forEach(g => g.classList.remove('target'))
+        gaps.forEach(g => g.classList.remove('target', 'illegal'))
         if (dropped && target && +target.dataset.gap !== gap) ask('move', gap, +target.dataset.gap)
       },
     })
-    return h('div', { class: 'gap cut', 'data-gap': gap }, button)
+    return h('div', { class: 'gap cut', 'data-gap': gap }, button, tag(gap, 0))
+  }
+
+  // Prices: what each move of a boundary is estimated to change, before it is made
+  const known = (gap, to) => (model.prices.moves ?? []).find(([a, b]) => a === gap && b === to)?.[2]
+  const metrics = { cycles: 'cycles', bytes: 'bytes moved', on_chip: 'bytes on chip' }
+  const currency = h('label', { class: 'currency', 'data-help': 'cycles.change' }, 'Moving a boundary changes ',
+    h('select', { 'aria-label': 'Prices of boundaries in', on: { change: event => { metric = event.target.value; priced() } } },
+      ...Object.entries(metrics).map(([value, name]) => h('option', { value }, name))))
+
+  const tag = (gap, to) => h('span', { class: 'price', 'data-from': gap, 'data-to': to }, h('i', { 'aria-hidden': 'true' }), h('span', {}))
+
+  const sentence = price => price.refused || [`${price.total} (${price.change})`, price.split, price.more, price.against, price.told].filter(Boolean).join('; ')
+
+  function priced() {
+    chain.dataset.priced = String(!!model.prices.whole)
+    for (const shown of chain.querySelectorAll('.price')) {
+      const [gap, to] = [+shown.dataset.from, +shown.dataset.to]
+      const price = known(gap, to)
+      const [text, power] = price?.[metric] ?? ['', null]
+      const worth = !price ? 'unknown' : price.refused ? 'refused' : power === null ? 'unknown' : power > 0 ? 'down' : power < 0 ? 'up' : 'same'
+      shown.className = `price ${worth}`
+      shown.lastChild.textContent = { unknown: price ? '' : '…', refused: '✕' }[worth] ?? text
+      shown.firstChild.style.setProperty('--w', `${Math.min(Math.abs(power ?? 0) / 2, 1) * 50}%`)
+      const button = shown.previousSibling
+      button.dataset.words ??= button.title
+      button.title = price ? `${button.dataset.words}\n${gap ? 'Fused' : 'Cut'}: ${sentence(price)}` : button.dataset.words
+      button.ariaDescription = price ? sentence(price) : ''
+    }
+  }
+
+  /** Whether another boundary stands on the way, or the engine refuses what would come. */
+  function barred(gap, to) {
+    const between = g => g !== gap && g >= Math.min(gap, to) && g <= Math.max(gap, to)
+    return to !== gap && ([...chain.querySelectorAll('.gap.cut')].some(g => between(+g.dataset.gap)) || !!known(gap, to)?.refused)
+  }
+
+  function previewed(gap, to, units) {
+    const where = h('b', {}, to === gap ? 'As it is' : between(to, units).replace(/^./, x => x.toUpperCase()))
+    if (to === gap) return [where]
+    const price = known(gap, to)
+    if (barred(gap, to)) return [where, h('span', { class: 'down' }, price?.refused ?? 'Another boundary stands between')]
+    if (!price) return [where, h('span', {}, model.prices.whole ? 'Not estimated: there are too many moves' : 'Not known yet')]
+    const kind = price.cycles[1] > 0 ? 'down' : price.cycles[1] < 0 ? 'up' : ''
+    return [where, h('span', {}, price.total, ' ', h('b', { class: kind }, price.change)),
+      ...[price.split, price.more, price.against, price.told].filter(Boolean).map(text => h('span', {}, text))]
   }
 
   // Overview: which kernel feeds which, all at once; where the program branches, or is too long to be seen
@@ -208,6 +267,7 @@ export function render({ model: sent, el }) {
 
   model.on('view', draw)
   model.on('factors', draw)
+  model.on('prices', priced)
   model.on('status', answer)
   new ResizeObserver(() => { if (there(model)) overview() }).observe(chain)
   draw()

@@ -28,11 +28,14 @@ class FusionChain(SessionComponent):
     topics = ("fusion",)
     _stylesheets = [style("chain/fusion_chain")]
     part = "chain"
-    more = ("why",)
+    more = ("why", "prices")
 
     factors = param.Dict({}, doc="Tensor to how often it is computed, as text and in words.")
 
+    prices = param.Dict({}, doc="Moves of boundaries, and what each is estimated to change.")
+
     def changes(self) -> dict[str, Any]:
+        prices = self.backend.part("prices") or {}
         repeated = (self.backend.part("why") or {}).get("recomputed", [])
         factors = {
             one["tensor"]: [
@@ -42,7 +45,11 @@ class FusionChain(SessionComponent):
             for one in repeated
         }
         changes = super().changes()
-        return changes if factors == self.factors else {**changes, "factors": factors}
+        if factors != self.factors:
+            changes["factors"] = factors
+        if prices != self.prices:
+            changes["prices"] = prices
+        return changes
 
     def handle(self, request: Mapping[str, Any]) -> None:
         gap, to = request.get("gap"), request.get("to")

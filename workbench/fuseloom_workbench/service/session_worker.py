@@ -63,15 +63,14 @@ class Rendering:
 
     def draw_quickly(self) -> None:
         """Have the picture of the region shown, if that takes no longer than a child's start."""
-        missing = "graph" in self.later.missing(self.session, ["graph"])
-        if missing and sheet_of(self.session).seconds <= QUICK:
+        if sheet_of(self.session).seconds <= QUICK:
             self.make("graph")
 
     def make(self, name: str) -> None:
-        """Make a part that comes later, here and now."""
-        key = LATER[name].key(self.session)
-        for result in self.work(name):
-            self.later.keep(name, key, result)
+        """Make a part that comes later, here and now, if it is not whole yet."""
+        for key in self.later.missing(self.session, [name]).values():
+            for result in self.work(name):
+                self.later.keep(name, key, result)
 
     def work(self, name: str) -> Iterator[Any]:
         """Give the results of a part that comes later; runs in a child."""
@@ -98,7 +97,7 @@ class Template:
         session.most_statements = budgets.statements
         session.most_nodes = budgets.graph_nodes
         self.rendering = Rendering(session, budgets)
-        for name in ("graph", "orders", "why"):
+        for name in ("graph", "orders", "why", "prices"):
             self.rendering.make(name)
         self.parts = self.rendering.changes()
         gc.freeze()  # what is collected in a fork would be copied
@@ -124,7 +123,7 @@ class Template:
             yield
             for region in range(min(2, len(session.regions))):
                 session.select_region(region)
-                for name in ("graph", "orders"):
+                for name in ("graph", "orders", "prices"):
                     other.make(name)
                     yield
         gc.freeze()

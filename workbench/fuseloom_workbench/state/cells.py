@@ -171,7 +171,7 @@ class _Menu:
             yield CellChoice(
                 "write", f"Write {tensor} to memory", "Cuts the region after it: it is stored, "
                 "and the next region reads it.",
-                False, lambda: with_cuts(self.built, gaps),
+                False, lambda: with_cuts(self.built, gaps).built.design,
             )  # fmt: skip
         read = any(tensor in (x.tensor for x in s.operands) for s in self.built.live)
         if tensor not in self.region.region.outputs or not read:

@@ -380,6 +380,18 @@ _COMPILED = CompiledBefore(most=20_000)
 """The cache of regions that earlier designs have compiled."""
 
 
+def compiled(design: Design) -> Compilation:
+    """Compile a design; regions whose order is open have the first that can be built.
+
+    Raises
+    ------
+    FuseloomError
+        The engine's reason why it cannot be.
+    """
+    program = design.source.model.program
+    return compile_program(program, schedule_of(program, design), before=_COMPILED)
+
+
 def build(design: Design, before: BuiltDesign | None = None) -> BuiltDesign:
     """Compile and estimate a design, each region under its best order unless one is chosen.
 
@@ -393,9 +405,7 @@ def build(design: Design, before: BuiltDesign | None = None) -> BuiltDesign:
     if before is not None and replace(design, machine=before.design.machine) == before.design:
         loaded, fused = before.loaded, before.fused
     else:
-        loaded = design.source
-        program = loaded.model.program
-        fused = compile_program(program, schedule_of(program, design), before=_COMPILED)
+        loaded, fused = design.source, compiled(design)
     machine = design.machine
     look_ups = LookUps.OPEN if design.as_written else LookUps.ALL
     ranking = best_orders(fused, loaded.data, effort=EFFORT, machine=machine, look_ups=look_ups)

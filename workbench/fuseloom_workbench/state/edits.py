@@ -14,6 +14,7 @@ from fuseloom.errors import OrderError, ProgramError, ScheduleError
 from fuseloom.models import MODELS
 from fuseloom.program.printer import statement_text
 from fuseloom.program.types import Program
+from fuseloom_workbench.state.carrying import Recut, carried
 from fuseloom_workbench.state.design import (
     BuiltDesign,
     Design,
@@ -87,13 +88,13 @@ def with_kept_schedule(design: Design, text: str) -> Design:
     return replace(with_schedule(design, text), as_written=True)
 
 
-def with_cuts(built: BuiltDesign, gaps: Iterable[int]) -> Design:
+def with_cuts(built: BuiltDesign, gaps: Iterable[int]) -> Recut:
     """The design cut exactly at these gaps between boxes.
 
     Raises
     ------
-    ScheduleError
-        If there is no such gap.
+    FuseloomError
+        If there is no such gap, or a region cannot be built.
     """
     wanted = sorted(set(gaps))
     units = built.units
@@ -107,7 +108,7 @@ def with_cuts(built: BuiltDesign, gaps: Iterable[int]) -> Design:
         if gap not in wanted and (memory := _reshape_at(built, gap)):
             raise _barrier(memory)
     cuts = frozenset(units[gap].start for gap in wanted)
-    return replace(built.design, cuts=cuts, settings=_settings(built, cuts))
+    return carried(built, replace(built.design, cuts=cuts, settings=_settings(built, cuts)))
 
 
 def _settings(built: BuiltDesign, cuts: Collection[int]) -> tuple[Setting, ...]:
@@ -124,19 +125,20 @@ def _settings(built: BuiltDesign, cuts: Collection[int]) -> tuple[Setting, ...]:
     return tuple(kept)
 
 
-def with_boundary_moved(built: BuiltDesign, gap: int, to: int) -> Design:
+def with_boundary_moved(built: BuiltDesign, gap: int, to: int) -> Recut:
     """The design with one boundary moved to another gap.
 
     Raises
     ------
-    ScheduleError
-        If there is no boundary, or another one stands between there and here.
+    FuseloomError
+        If there is no boundary, another one stands between there and here, or a region cannot be
+        built.
     """
     cuts = set(built.gaps)
     if gap not in cuts:
         raise ScheduleError(f"there is no boundary at gap {gap} to move")
     if to == gap:
-        return built.design
+        return Recut(built)
     if memory := _reshape_at(built, gap):
         raise _barrier(memory)
     between = range(min(gap, to), max(gap, to) + 1)

@@ -17,6 +17,7 @@ from fuseloom.errors import FuseloomError, ScheduleError
 from fuseloom_workbench.base.quantities import count
 from fuseloom_workbench.state import edits, repairs
 from fuseloom_workbench.state.answered import Answered
+from fuseloom_workbench.state.carrying import Recut
 from fuseloom_workbench.state.cells import with_choice
 from fuseloom_workbench.state.design import BuiltDesign, Design, build
 from fuseloom_workbench.state.look import ViewState
@@ -217,11 +218,21 @@ class Session(ViewState, Runs, Answered):
 
     def set_cuts(self, gaps: Iterable[int]) -> bool:
         """Cut exactly at these gaps between boxes."""
-        return self.edit(lambda: edits.with_cuts(self.built, gaps))
+        return self._recut(lambda: edits.with_cuts(self.built, gaps))
 
     def move_boundary(self, gap: int, to: int) -> bool:
         """Move the boundary at one gap to another, past no other boundary."""
-        return self.edit(lambda: edits.with_boundary_moved(self.built, gap, to))
+        return self._recut(lambda: edits.with_boundary_moved(self.built, gap, to))
+
+    def _recut(self, change: Callable[[], Recut]) -> bool:
+        """Show a design with other boundaries; what regions lose by that is told."""
+        made: list[Recut] = []
+
+        def built() -> BuiltDesign:
+            made.append(change())
+            return made[-1].built
+
+        return self.edit(built, told=lambda: f"{self.summary} {made[-1].told}".rstrip())
 
     def add_boundary(self, gap: int) -> bool:
         """Cut a region in two."""
@@ -385,15 +396,16 @@ class Session(ViewState, Runs, Answered):
 
     def edit(
         self,
-        change: Callable[[], Design],
+        change: Callable[[], Design | BuiltDesign],
         topic: str = "fusion",
-        told: str = "",
+        told: str | Callable[[], str] = "",
         ways: Callable[[], Sequence[WayOut]] = tuple,
         refused: list[FuseloomError] | None = None,
     ) -> bool:
         """Show the design that a change gives; with ``refused``, a reason goes there instead."""
         try:
-            built = build(change(), self.built)
+            made = change()
+            built = made if isinstance(made, BuiltDesign) else build(made, self.built)
         except FuseloomError as reason:
             if refused is not None:
                 refused.append(reason)
@@ -408,7 +420,9 @@ class Session(ViewState, Runs, Answered):
         self._show(built, topic, told)
         return True
 
-    def _show(self, built: BuiltDesign, topic: str = "fusion", told: str = "") -> None:
+    def _show(
+        self, built: BuiltDesign, topic: str = "fusion", told: str | Callable[[], str] = ""
+    ) -> None:
         if self._here is None:
             self._here = DesignStep.of(built, None)
         number = 0 if self.built is None else edits.region_after(self.current, built)
@@ -424,7 +438,7 @@ class Session(ViewState, Runs, Answered):
             topic=topic,
             place=(0, 0),
         )
-        self.message = told or self.summary
+        self.message = (told if isinstance(told, str) else told()) or self.summary
         self.ways = ()
         if self.record is not None:
             self.latest = self.record

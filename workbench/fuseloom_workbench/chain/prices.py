@@ -1,0 +1,255 @@
+"""What every move of a fusion boundary is estimated to come to, before anybody makes it.
+
+A move cuts a region, fuses two, or drags a boundary to another gap.  Each is built and estimated as
+if it were made, of the design as it stands; the nearest to the region shown come first.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from fuseloom.dataflow.cost.numbers import RegionEstimate
+from fuseloom.errors import FuseloomError
+from fuseloom_workbench.base.parts import LATER, Draw, LaterPart
+from fuseloom_workbench.base.quantities import ratio, short
+from fuseloom_workbench.state import edits
+from fuseloom_workbench.state.carrying import Recut
+from fuseloom_workbench.state.design import BuiltDesign
+from fuseloom_workbench.state.session import Session
+
+PACE = 0.1
+"""Seconds between two unfinished answers that are shown."""
+PATIENCE = 15.0
+"""Seconds of computing for all moves of a design; those after that stay unknown."""
+
+
+class Move(NamedTuple):
+    """A move of a boundary between kernels.
+
+    Attributes
+    ----------
+    gap : int
+        The gap where it stands; 0 if it is a new one.
+    to : int
+        The gap where it goes; 0 if it is removed.
+    """
+
+    gap: int
+    to: int
+
+    def made(self, built: BuiltDesign) -> Recut:
+        """The design after the move.
+
+        Raises
+        ------
+        FuseloomError
+            If it is not legal.
+        """
+        if self.gap and self.to:
+            return edits.with_boundary_moved(built, self.gap, self.to)
+        return edits.with_cuts(built, {*built.gaps, self.to} - {self.gap, 0})
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a design is estimated to take.
+
+    Attributes
+    ----------
+    memory, computing : float
+        Cycles of the busiest node of each region, if it reads or writes memory, or computes.
+    pipeline : float
+        All other cycles: a region begins with nothing and ends with what is under way, and its
+        busiest node waits.
+    bytes : float
+        Memory traffic.
+    on_chip : float or None
+        Bytes that the region which holds the most holds on chip; None where that is not known.
+    """
+
+    memory: float
+    computing: float
+    pipeline: float
+    bytes: float
+    on_chip: float | None
+
+    @classmethod
+    def of(cls, built: BuiltDesign) -> Figures:
+        """The figures of a design's estimate."""
+        regions = built.estimate.regions
+        busiest = [(region, _busiest(region)) for region in regions]
+        memory = sum(most for _, (most, moves) in busiest if moves)
+        computing = sum(most for _, (most, moves) in busiest if not moves)
+        pipeline = sum(region.cycles - most for region, (most, _) in busiest)
+        held = [region.on_chip.held for region in regions]
+        known = [float(x) for x in held if x is not None]
+        on_chip = max(known, default=0.0) if len(known) == len(held) else None
+        return cls(memory, computing, pipeline, float(built.estimate.bytes), on_chip)
+
+    @property
+    def cycles(self) -> float:
+        return self.memory + self.computing + self.pipeline
+
+
+def _busiest(region: RegionEstimate) -> tuple[float, bool]:
+    """Cycles of the busiest node, at most the region's, and whether it moves data of memory."""
+    most = max(region.nodes, key=lambda node: node.cycles, default=None)
+    if most is None:
+        return 0.0, False
+    return min(float(most.cycles), float(region.cycles)), most.bytes > 0
+
+
+@dataclass(frozen=True)
+class Price:
+    """What a move comes to, or why it cannot be made.
+
+    Attributes
+    ----------
+    told : str
+        What becomes of directives of the regions that it changes.
+    """
+
+    figures: Figures | None = None
+    told: str = ""
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class Prices:
+    """The prices of moves that are known so far, and whether these are all."""
+
+    now: Figures
+    moves: Mapping[Move, Price]
+    whole: bool
+
+
+def moves_of(built: BuiltDesign, region: int) -> list[Move]:
+    """Every move of a design: cuts and fusions first, nearest to a region first, then drags."""
+    last = len(built.units)
+    memory = [unit.memory for unit in built.units]
+    gaps = [g for g in range(1, last) if not (memory[g - 1] or memory[g])]
+    cut = set(built.gaps)
+    own = [k for k, number in enumerate(built.unit_regions) if number == region] or [0]
+
+    def distance(gap: int) -> int:
+        return max(own[0] - gap, gap - own[-1] - 1, 0)
+
+    single = [Move(gap, 0) if gap in cut else Move(0, gap) for gap in sorted(gaps, key=distance)]
+    ends = pairwise([0, *sorted(cut), last])
+    spans = list(zip(ends, [*sorted(cut), 0], strict=False))
+    drags = [
+        Move(gap, to)
+        for (left, _), (_, right), gap in zip(
+            (s for s, _ in spans), (s for s, _ in spans[1:]), sorted(cut), strict=False
+        )
+        if gap in gaps
+        for to in range(left + 1, right)
+        if to != gap and to in gaps
+    ]
+    return single + sorted(drags, key=lambda m: (abs(m.to - m.gap), distance(m.gap)))
+
+
+def price(built: BuiltDesign, move: Move) -> Price:
+    """Build and estimate the design after a move."""
+    try:
+        recut = move.made(built)
+        return Price(Figures.of(recut.built), recut.told)
+    except FuseloomError as reason:
+        return Price(refused=str(reason))
+
+
+def find(session: Session, _: Draw) -> Iterator[Prices]:
+    """Find the prices of all moves, one more at a time."""
+    return _found(session.built, session.region)
+
+
+def _found(built: BuiltDesign, region: int) -> Iterator[Prices]:
+    found, spent = Prices(Figures.of(built), {}, whole=False), 0.0
+    for move in moves_of(built, region):
+        if spent > PATIENCE:
+            break
+        began = time.thread_time()
+        found = replace(found, moves={**found.moves, move: price(built, move)})
+        spent += time.thread_time() - began
+        yield found
+    yield replace(found, whole=True)
+
+
+# As plain data --------------------------------------------------------------------------------
+
+
+def view(session: Session, found: Prices) -> dict[str, Any]:
+    """The prices as a page shows them."""
+    pinned = session.reference
+    against = pinned.run.cycles if pinned and pinned.problem == session.built.problem else None
+    return {
+        "whole": found.whole,
+        "moves": [
+            [move.gap, move.to, _shown(found.now, known, against)]
+            for move, known in found.moves.items()
+        ],
+    }
+
+
+def _shown(now: Figures, known: Price, against: int | None) -> dict[str, Any]:
+    then = known.figures
+    if then is None:
+        return {"refused": known.refused}
+    parts = (("computing", "computing"), ("memory", "memory"), ("pipeline", "fill, drain, waits"))
+    split = ", ".join(
+        f"{name} {_change(getattr(then, part) - getattr(now, part))}"
+        for part, name in parts
+        if round(getattr(then, part) - getattr(now, part))
+    )
+    factor = f", {ratio(now.cycles / then.cycles)}" if then.cycles else ""
+    return {
+        "cycles": _mark(now.cycles, then.cycles),
+        "bytes": _mark(now.bytes, then.bytes),
+        "on_chip": _mark(now.on_chip, then.on_chip),
+        "total": f"est. {short(then.cycles, 'cycles')}",
+        "change": f"{_change(then.cycles - now.cycles)}{factor}",
+        "split": split,
+        "more": f"{_change(then.bytes - now.bytes)} B of memory traffic",
+        "against": "" if against is None else f"{_change(then.cycles - against)} against A",
+        "told": known.told,
+    }
+
+
+def _mark(now: float | None, then: float | None) -> list[Any]:
+    """The change as a short text, and by how many powers of two; None where it is not known."""
+    if now is None or then is None:
+        return ["", None]
+    whole = round(then - now)
+    power = math.log2(then / now) if now > 0 and then > 0 else math.copysign(2.0, whole)
+    return [_change(whole, least=10_000), power if whole else 0.0]
+
+
+def _change(change: float, least: float = 1e6) -> str:
+    """A change with its sign; in thousands from a size on."""
+    whole = round(change)
+    sign = "+" if whole > 0 else "−" if whole < 0 else "±"
+    size = abs(whole)
+    return (
+        f"{sign}{size / 1e3:.3g} k" if least <= size < 1e6 else f"{sign}{short(size, '').strip()}"
+    )
+
+
+def _given_up(session: Session, found: Prices | None, _: float) -> Prices:
+    return replace(found or Prices(Figures.of(session.built), {}, whole=True), whole=True)
+
+
+def _parts(session: Session, found: Prices | None) -> dict[str, str]:
+    return {"prices": json.dumps({"moves": []} if found is None else view(session, found))}
+
+
+def _key(session: Session) -> str:
+    return repr((session.built.problem, session.design))
+
+
+LATER["prices"] = LaterPart(_key, find, _parts, _given_up, pace=PACE)
