@@ -209,6 +209,7 @@ def bench(opened, viewport) -> Iterator[Bench]:
     """The module's bench as it was at first: design, no runs, first tab, size, theme, panes."""
     page, session = opened.page, opened.session
     page.set_viewport_size(viewport)
+    page.emulate_media(color_scheme="light")
     backend = page_backend(session)
     at_the_server(backend.cancel)  # a test that failed may have left something that runs
     wait_until(lambda: not backend.runner.running, page, timeout=PATIENCE)

@@ -212,3 +212,16 @@ def test_the_theme_stays_after_a_reload(page, session):
         page.reload()
         page.locator("g.node").first.wait_for(timeout=2 * PATIENCE)
         expect(rail).to_have_css("background-color", colour)
+
+
+def test_the_theme_is_that_of_the_system_until_one_is_chosen(page, session):
+    rail = page.locator("[data-pane=rail]")
+    dark, light = "rgb(23, 29, 36)", "rgb(255, 255, 255)"
+    page.emulate_media(color_scheme="dark")
+    page.reload()
+    expect(rail).to_have_css("background-color", dark, timeout=2 * PATIENCE)
+    page.get_by_label("Light or dark").click()
+    expect(rail).to_have_css("background-color", light)
+    page.reload()
+    page.locator("g.node").first.wait_for(timeout=2 * PATIENCE)
+    expect(rail).to_have_css("background-color", light)

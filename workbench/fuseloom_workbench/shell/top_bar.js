@@ -97,11 +97,12 @@ export function render({ model: sent, el }) {
     try { localStorage.setItem(LOOK, wanted) } catch { /* forbidden, or full */ }
   }
 
-  /** As it was left; the page's switch may come a little later than this line. */
+  /** As it was left, or else as the system has it; the page's switch may come a little later than this line. */
   function asLeft(tries) {
     let wanted = null
     try { wanted = localStorage.getItem(LOOK) } catch { /* forbidden */ }
-    if (!wanted || wanted === look()) return
+    wanted ??= matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
+    if (wanted === look()) return
     const found = themeSwitch()
     if (found) found.click()
     else if (tries) setTimeout(asLeft, 50, tries - 1)
