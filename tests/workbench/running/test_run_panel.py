@@ -30,9 +30,21 @@ def test_the_run_panel_marks_stale_results(session):
     assert result["badge"] == "matches the dense reference (max. rel. error 3e-7)"
     assert not result["stale"]
     session.add_boundary(1)
-    assert panel.view["result"]["stale"]
+    result = panel.view["result"]
+    assert result["stale"]
+    assert result["change"] == "+5,177 cycles against partial, 0.73× the speed"
+    assert result["slower"]
     session.finish(session.built, outcome(7, ok=False, session=session))
     assert panel.view["result"]["verdict"].startswith("MISMATCH: stored coordinates")
+
+
+def test_a_run_of_another_program_is_not_shown(session):
+    panel = RunPanel(session)
+    session.finish(session.built, outcome(12_345, session=session))
+    session.set_machine("hbm2")
+    assert panel.view["result"]["stale"], "of the same program, on another machine"
+    session.choose("spmv")
+    assert panel.view["result"] == {}
 
 
 def test_a_long_run_is_asked_about_first(session, monkeypatch):

@@ -141,8 +141,8 @@ export function render({ model: sent, el }) {
           g.classList.toggle('illegal', barred(gap, +g.dataset.gap))
         }
         preview.replaceChildren(...previewed(gap, +target.dataset.gap, units))
-        const { left, width } = el.getBoundingClientRect()
-        preview.style.left = `${Math.max(0, Math.min(event.clientX - left - 90, width - preview.offsetWidth))}px`
+        preview.style.left = `${Math.max(0, Math.min(event.clientX - 90, innerWidth - preview.offsetWidth))}px`
+        preview.style.top = `${chain.getBoundingClientRect().bottom + 4}px`
       },
       end: dropped => {
         button.style.transform = ''

@@ -12,9 +12,21 @@ export function render({ model: sent, el }) {
   const out = h('div', { class: 'out', role: 'status', 'aria-live': 'polite' })
   el.append(h('div', { class: 'panel' }, h('div', { class: 'keys' }, run, anyway, cancel, leave, search), out, h('div', { class: 'now' }, bar, said)))
 
+  const estimated = text => h('div', { class: 'first' }, h('span', { class: 'cycles', 'data-help': 'cycles.estimated', title: 'Of the design shown, which has not been run' }, `est. ${text}`))
+
+  /** What is estimated of this design, and small, the run of another one. */
+  function before(r, estimate) {
+    return [
+      estimated(estimate),
+      h('div', { class: 'second' }, h('span', { class: r.slower ? 'down' : 'up', 'data-help': 'factor.step' }, r.change),
+        h('span', { class: 'older', title: `simulated on machine ${r.machine} in ${r.took}; ${r.work}`, 'data-help': 'cycles.simulated' }, `run of ${r.name}: ${r.cycles}`),
+        h('span', { class: 'badge old', title: 'The design has changed since; Run simulates it' }, 'stale: changed since the run'),
+        r.standin && h('span', { class: 'badge standin', title: r.standin }, '⚠ stand-in: NOT the real graph')),
+    ]
+  }
+
   function result(r) {
-    const check = r.stale ? h('span', { class: 'badge old', title: 'The design has changed since; Run simulates it' }, 'stale: changed since the run')
-      : h('span', { class: r.ok === null ? 'badge old' : r.ok ? 'badge good' : 'badge wrong', 'data-help': 'error.result', title: r.verdict }, (r.ok === null ? '' : r.ok ? '✓ ' : '✕ ') + r.badge)
+    const check = h('span', { class: r.ok === null ? 'badge old' : r.ok ? 'badge good' : 'badge wrong', 'data-help': 'error.result', title: r.verdict }, (r.ok === null ? '' : r.ok ? '✓ ' : '✕ ') + r.badge)
     const compared = r.compared ? h('span', { class: r.slower ? 'down' : 'up', 'data-help': 'speedup.a' }, r.compared) : r.speedup && h('span', { 'data-help': 'speedup.unfused' }, `${r.speedup} the speed of unfused`)
     const trusted = r.ok !== false  // no speed-up of a wrong result
     return [
@@ -39,13 +51,12 @@ export function render({ model: sent, el }) {
     else bar.removeAttribute('value')
     const r = v.result
     said.className = asking ? 'said asking' : v.failed ? 'said failed' : 'said'
-    said.textContent = (asking && v.asking) || v.status || (v.cancelled ? 'cancelled' : v.done ? '' : r.cycles ? `est. ${v.estimate} for this design` : `est. ${v.estimate}. Run counts the cycles on real data and checks the result.`)
-    const about = asking ? 'run.length' : v.running ? 'run.progress' : v.status || v.cancelled ? '' : 'cycles.estimated'
+    said.textContent = (asking && v.asking) || v.status || (v.cancelled ? 'cancelled' : v.done || r.cycles ? '' : 'Run counts the cycles on real data and checks the result.')
+    const about = asking ? 'run.length' : v.running ? 'run.progress' : ''
     if (about) said.dataset.help = about
     else said.removeAttribute('data-help')
     out.className = r.stale ? 'out stale' : 'out'
-    out.replaceChildren(...(r.cycles ? result(r) : []))
-    out.hidden = !r.cycles
+    out.replaceChildren(...(!r.cycles ? [estimated(v.estimate)] : r.stale ? before(r, v.estimate) : result(r)))
     if ((mine === run && run.hidden && v.running) || (mine === search && search.hidden && v.running)) cancel.focus()
     if ((mine === cancel && cancel.hidden) || ((mine === anyway || mine === leave) && anyway.hidden)) (v.running ? cancel : run).focus()
     if (mine === run && asking) anyway.focus()

@@ -23,9 +23,14 @@ from fuseloom_workbench.state.session import Session
 
 @page_part("run")
 def view(session: Session) -> dict[str, Any]:
-    """The result shown, whether it is this configuration's, and what a run is expected to take."""
+    """What is true of the design now, the run before, and what a run is expected to take.
+
+    A run of another design is shown beside the estimate of this one; of another program, not.
+    """
     record = session.record
     shown = record or session.latest
+    if shown is not None and not _of_same_program(shown, session):
+        shown = None
     result: dict[str, Any] = {}
     if shown is not None:
         run, base = shown.run, session.unfused_cycles(shown.problem)
@@ -46,6 +51,7 @@ def view(session: Session) -> dict[str, Any]:
             "work": f"{count(run.flops, 'FLOPs')} · {count(run.bytes, 'bytes')}",
             "machine": shown.machine,
             "standin": shown.standin,
+            **({} if record is not None else _changed(session, shown)),
         }
     return {
         "configuration": fingerprint(session.configuration),
@@ -55,6 +61,22 @@ def view(session: Session) -> dict[str, Any]:
         "estimate": count(session.estimate.cycles, "cycles"),
         "result": result,
     }
+
+
+def _of_same_program(shown: KeptRun, session: Session) -> bool:
+    mine, theirs = session.design, shown.design
+    return (mine.model, mine.text, mine.data, mine.seed, mine.options, mine.uploads) == (
+        theirs.model, theirs.text, theirs.data, theirs.seed, theirs.options, theirs.uploads
+    )  # fmt: skip
+
+
+def _changed(session: Session, shown: KeptRun) -> dict[str, Any]:
+    """The design beside the run before, estimate against estimate."""
+    mine, theirs = session.estimate.cycles, shown.estimated
+    more = round(mine) - round(theirs)
+    text = f"{'+' if more > 0 else '−'}{short(abs(more), 'cycles')}" if more else "as many cycles"
+    factor = f", {ratio(theirs / mine)} the speed" if more and mine and theirs else ""
+    return {"change": f"{text} against {shown.name}{factor}", "slower": more > 0}
 
 
 def _badge(shown: KeptRun, error: str) -> str:
