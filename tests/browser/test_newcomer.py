@@ -85,7 +85,7 @@ def takes_the_tour(page, session):
 
 def reads_what_is_expected(page, session):
     assert session.record is None
-    expect(page.locator(".said").first).to_contain_text(f"est. {session.estimate.cycles:,.0f}")
+    expect(page.locator(".cycles")).to_have_text(f"est. {session.estimate.cycles:,.0f} cycles")
     for name in ("Costs", "Why", "Timeline"):  # what is empty says what to do
         tab(page, name)
         view = page.get_by_role("tabpanel", name=name)

@@ -53,3 +53,17 @@ def test_a_view_that_says_nothing_is_written_to_after_a_while():
     held.send(silent, "third")
     assert sent[-1] == "third"
     held.shown(None)  # a page that is served has no comm
+
+
+def test_the_last_component_of_a_view_is_waited_for():
+    clock, sent = Clock(), []
+    held = HeldMessages(lambda comm, message: sent.append(message), clock.later)
+    view = Comm()
+    held.send(view, "first")
+    held.shown(view)
+    early = clock.calls[-1][1]
+    held.shown(view)
+    early()
+    assert sent == []
+    clock.calls[-1][1]()
+    assert sent == ["first"]

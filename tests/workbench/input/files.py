@@ -146,12 +146,12 @@ def hostile() -> Mapping[str, tuple[str, bytes, str]]:
         "JSON that is torn": ("s.json", b'{"version": 1, "design": {', "no JSON"),
         "JSON of another kind": ("s.json", json.dumps({"a": 1}).encode(), "neither"),
         "session that is damaged": (
-            "s.json", json.dumps({"version": 1, "design": {"model": 7}}).encode(), "none"),
+            "s.json", json.dumps({"version": 1, "design": {"model": 7}}).encode(), "model is 7"),
         "session that opens files": (
             "s.json", json.dumps({"version": 1, "design": {
                 "model": "gcn", "data": "/etc/passwd", "text": None, "cuts": [], "orders": {},
                 "seed": 0, "where_possible": False, "schedule": "", "machine": "base='default'",
-                "options": {}}}).encode(), "no data set"),
+                "options": {}, "as_written": False, "uploads": []}}).encode(), "no data set"),
         "wrong encoding": ("p.loom", "A: 3x3 csr".encode("utf-16"), "UTF-8"),
         "binary": ("unknown", bytes(range(256)) * 9, "unknown kind"),
         "nothing": ("a.mtx", b"", "empty"),

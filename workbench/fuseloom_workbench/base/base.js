@@ -31,6 +31,9 @@ function statusLine(quiet = false, take = null) {
   return line
 }
 
+/** Whether nothing has the focus: what had it was drawn anew. */
+const unfocused = () => !document.activeElement || document.activeElement === document.body
+
 const UP = ['pointerup', 'pointercancel']
 
 /** Calls back on a drag of more than a few pixels, so that clicks stay clicks; Esc ends it, and what is released then is no click. */

@@ -20,7 +20,7 @@ from panel.io import notebook, state
 PATIENCE = 20.0
 """Seconds after which a view that says nothing is written to all the same."""
 SETTLED = 0.3
-"""Seconds from the word of a component until its output's other scripts have run, too."""
+"""Seconds from the last component's word until its output's other scripts have run, too."""
 
 
 class HeldMessages:
@@ -43,6 +43,7 @@ class HeldMessages:
         self._later = later
         self._waiting: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
         self._shown: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._said: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
 
     def send(self, comm: Any, message: Any) -> None:
         """Send a message, or keep it until its view is shown."""
@@ -55,9 +56,16 @@ class HeldMessages:
         self._waiting[comm].append(message)
 
     def shown(self, comm: Any) -> None:
-        """A component of this view is there."""
-        if comm is not None and comm not in self._shown:
-            self._later(SETTLED, lambda: self._flush(comm))
+        """A component of this view is there; the last one that says so is waited for."""
+        if comm is None or comm in self._shown:
+            return
+        said = self._said[comm] = self._said.get(comm, 0) + 1
+
+        def settled() -> None:
+            if self._said[comm] == said:
+                self._flush(comm)
+
+        self._later(SETTLED, settled)
 
     def _flush(self, comm: Any) -> None:
         self._shown.add(comm)

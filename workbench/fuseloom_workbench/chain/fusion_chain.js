@@ -7,6 +7,7 @@ export function render({ model: sent, el }) {
   const keys = h('div', { class: 'keys' })
   el.append(map, chain, keys, status)
   let focus = null  // the gap to focus once the answer is drawn
+  let from = null   // the gap that had it when it was asked for
   let asked = null  // what was drawn when it was asked for
   let before = null
   let told = null   // whether the bench knows of the overview
@@ -17,7 +18,7 @@ export function render({ model: sent, el }) {
   const ask = (kind, gap, to) => {
     focus = kind === 'move' ? to : gap
     asked = model.drawn
-    before = gap
+    before = from = gap
     model.send_msg(to === undefined ? { kind, gap } : { kind, gap, to })
   }
 
@@ -57,7 +58,8 @@ export function render({ model: sent, el }) {
     priced()
     overview()
     const answered = model.drawn !== asked
-    const gap = answered ? focus ?? held : held
+    const waited = held === null ? unfocused() : +held === from  // who went on meanwhile stays there
+    const gap = answered && waited ? focus ?? held : held
     if (gap !== null && gap !== undefined) chain.querySelector(`button[data-gap="${gap}"]`)?.focus()
     if (answered) focus = null
   }
@@ -174,6 +176,7 @@ export function render({ model: sent, el }) {
       const [text, power] = price?.[metric] ?? ['', null]
       const worth = !price ? 'unknown' : price.refused ? 'refused' : power === null ? 'unknown' : power > 0 ? 'down' : power < 0 ? 'up' : 'same'
       shown.className = `price ${worth}`
+      shown.dataset.help = { cycles: 'cycles.change' }[metric] ?? metric
       shown.lastChild.textContent = { unknown: price ? '' : '…', refused: '✕' }[worth] ?? text
       shown.firstChild.style.setProperty('--w', `${Math.min(Math.abs(power ?? 0) / 2, 1) * 50}%`)
       const button = shown.previousSibling

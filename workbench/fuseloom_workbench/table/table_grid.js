@@ -38,7 +38,7 @@ export function render({ model: sent, el }) {
     const groups = grouped(columns, name)
     const [left, top] = [frame.scrollLeft, frame.scrollTop]
     const found = cells()
-    const focused = row !== null ? handleOf(row) : held()
+    const focused = held() ?? (row !== null && unfocused() ? handleOf(row) : null)  // who went on meanwhile stays there
     heading.replaceChildren(
       h('h2', {}, 'Fusion table'), h('span', { class: 'number', style: `background:var(--${colour})`, title: `Region ${region}` }, region), h('b', {}, name),
       h('span', { class: 'quiet' }, `order ${rows.filter(r => !r.value).map(r => r.name).join(' → ')} (outermost first)`),
