@@ -72,6 +72,13 @@ def test_look_ups_and_mode_orders_go_with_their_tensors():
     ]
 
 
+def test_how_a_tensor_is_stored_ends_with_its_storage():
+    session = scheduled("fuse T1..H; fuse T5..Y; store H compressed")
+    assert session.remove_boundary(4)
+    assert session.message.endswith("Given up: store H compressed.")
+    assert "store" not in str(session.built.schedule)
+
+
 def test_what_cannot_be_kept_is_told():
     session = scheduled(f"{LANES}; parallel T5..Y: i by 2")
     made = edits.with_cuts(session.built, [])

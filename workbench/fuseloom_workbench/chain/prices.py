@@ -11,7 +11,6 @@ import math
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 from fuseloom.dataflow.cost.numbers import RegionEstimate
@@ -21,6 +20,7 @@ from fuseloom_workbench.base.quantities import ratio, short
 from fuseloom_workbench.state import edits
 from fuseloom_workbench.state.carrying import Recut
 from fuseloom_workbench.state.design import BuiltDesign
+from fuseloom_workbench.state.expected import most_of
 from fuseloom_workbench.state.session import Session
 
 PACE = 0.1
@@ -87,9 +87,7 @@ class Figures:
         memory = sum(most for _, (most, moves) in busiest if moves)
         computing = sum(most for _, (most, moves) in busiest if not moves)
         pipeline = sum(region.cycles - most for region, (most, _) in busiest)
-        held = [region.on_chip.held for region in regions]
-        known = [float(x) for x in held if x is not None]
-        on_chip = max(known, default=0.0) if len(known) == len(held) else None
+        on_chip = most_of([region.on_chip.held for region in regions])
         return cls(memory, computing, pipeline, float(built.estimate.bytes), on_chip)
 
     @property
@@ -141,13 +139,10 @@ def moves_of(built: BuiltDesign, region: int) -> list[Move]:
         return max(own[0] - gap, gap - own[-1] - 1, 0)
 
     single = [Move(gap, 0) if gap in cut else Move(0, gap) for gap in sorted(gaps, key=distance)]
-    ends = pairwise([0, *sorted(cut), last])
-    spans = list(zip(ends, [*sorted(cut), 0], strict=False))
+    stops = [0, *sorted(cut), last]
     drags = [
         Move(gap, to)
-        for (left, _), (_, right), gap in zip(
-            (s for s, _ in spans), (s for s, _ in spans[1:]), sorted(cut), strict=False
-        )
+        for left, gap, right in zip(stops, stops[1:], stops[2:], strict=False)
         if gap in gaps
         for to in range(left + 1, right)
         if to != gap and to in gaps

@@ -108,7 +108,10 @@ def with_cuts(built: BuiltDesign, gaps: Iterable[int]) -> Recut:
         if gap not in wanted and (memory := _reshape_at(built, gap)):
             raise _barrier(memory)
     cuts = frozenset(units[gap].start for gap in wanted)
-    return carried(built, replace(built.design, cuts=cuts, settings=_settings(built, cuts)))
+    kept = _settings(built, cuts)
+    dropped = [str(setting) for setting in built.design.settings if setting not in kept]
+    recut = carried(built, replace(built.design, cuts=cuts, settings=kept))
+    return replace(recut, lost=(*dropped, *recut.lost))
 
 
 def _settings(built: BuiltDesign, cuts: Collection[int]) -> tuple[Setting, ...]:

@@ -53,8 +53,8 @@ class EstimateSummary(Record):
             float(estimate.low),
             finite(float(estimate.high)),
             basis.value,
-            _most([region.on_chip.held for region in estimate.regions]),
-            _most([region.on_chip.channels for region in estimate.regions]),
+            most_of([region.on_chip.held for region in estimate.regions]),
+            most_of([region.on_chip.channels for region in estimate.regions]),
             max((peak(region.graph) for region in built.regions), default=0.0),
         )
 
@@ -64,7 +64,7 @@ class EstimateSummary(Record):
         return None if self.held is None else self.held + (self.channels or 0.0)
 
 
-def _most(bytes_of_regions: list[float | None]) -> float | None:
+def most_of(bytes_of_regions: list[float | None]) -> float | None:
     """The most of any region, as they run in turn; None if one is not known."""
     known = [float(x) for x in bytes_of_regions if x is not None]
     return max(known, default=0.0) if len(known) == len(bytes_of_regions) else None
