@@ -78,11 +78,18 @@ def viewport() -> dict[str, int]:
     return {"width": 1280, "height": 900}
 
 
+def patient(browser: Any, **options: Any) -> Any:
+    """Return a new context of a browser, for which a busy machine has time to answer."""
+    made = browser.new_context(**options)
+    made.set_default_timeout(PATIENCE)
+    made.set_default_navigation_timeout(2 * PATIENCE)  # a page is loaded, made and drawn
+    return made
+
+
 @pytest.fixture(scope="session")
 def context(browser) -> Iterator:
     """Yield the context that pages share: one page's loaded and compiled files serve the next."""
-    made = browser.new_context()
-    made.set_default_timeout(PATIENCE)
+    made = patient(browser)
     yield made
     made.close()
 
@@ -185,8 +192,7 @@ class Bench(NamedTuple):
 @pytest.fixture(scope="module")
 def opened(browser, request) -> Iterator[Bench]:
     """One bench for all tests of a module, on the model and data that it names as ``DESIGN``."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(PATIENCE)
+    context = patient(browser, viewport={"width": 1280, "height": 900})
     page = context.new_page()
     session = Session(*getattr(request.module, "DESIGN", ("gcn", "karate")))
     strict = Strict(page)

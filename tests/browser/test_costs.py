@@ -18,7 +18,7 @@ from fuseloom_workbench.state.records import KeptRun
 from fuseloom_workbench.state.session import Session
 
 from ..workbench.outcomes import outcome
-from .conftest import PATIENCE, serve
+from .conftest import PATIENCE, patient, serve
 
 try:
     from playwright.sync_api import expect
@@ -44,7 +44,7 @@ def ran() -> Session:
 @pytest.fixture
 def offline(browser, tmp_path):
     """Open a text as a file, in a browser without a network."""
-    context = browser.new_context(offline=True, viewport={"width": 1200, "height": 600})
+    context = patient(browser, offline=True, viewport={"width": 1200, "height": 600})
     page = context.new_page()
     troubles: list[str] = []
     page.on("pageerror", lambda error: troubles.append(str(error)))

@@ -20,7 +20,7 @@ from tests.workbench.input.files import market
 from tests.workbench.state.test_shared import put
 
 from ..workbench.outcomes import outcome
-from .conftest import PATIENCE, serve, show, visited
+from .conftest import PATIENCE, patient, serve, show, visited
 from .test_explorer import centre, drag
 
 try:
@@ -59,7 +59,7 @@ def test_the_overview_of_many_kernels_draws_each(own_page, statements):
 
 
 def test_a_line_that_is_cut_during_a_drag_loses_nothing(browser):
-    context = browser.new_context()  # a lost line is an error on the console
+    context = patient(browser)  # a lost line is an error on the console
     page = context.new_page()
     page.add_init_script(LINES)
     session = show(page, Session("gcn", "karate"))

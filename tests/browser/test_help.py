@@ -12,7 +12,7 @@ from fuseloom_workbench.costs.export import comparison_html
 from fuseloom_workbench.state.session import Session
 
 from ..workbench.outcomes import outcome
-from .conftest import box_of, serve, show
+from .conftest import box_of, patient, serve, show
 
 try:
     from playwright.sync_api import expect
@@ -76,7 +76,7 @@ def test_all_quantities_are_found_by_words(page, session):
 
 
 def test_a_long_touch_tells_and_does_not_press(browser):
-    context = browser.new_context(has_touch=True, viewport={"width": 1280, "height": 900})
+    context = patient(browser, has_touch=True, viewport={"width": 1280, "height": 900})
     page = context.new_page()
     show(page, Session("gcn", "karate"))
     figure = page.locator("[data-preset=partial] .figure")
@@ -100,7 +100,7 @@ def test_one_view_alone_and_a_saved_page_have_help(page, browser, tmp_path):
     told(page, "cycles.simulated")
     path = tmp_path / "saved.html"
     path.write_text(comparison_html(session), encoding="utf-8")
-    context = browser.new_context(offline=True)
+    context = patient(browser, offline=True)
     saved = context.new_page()
     saved.goto(path.as_uri())
     saved.locator("text[data-help='intensity']").click()

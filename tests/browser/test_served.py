@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.visitors import ROOT, Server
 
-from .conftest import PATIENCE
+from .conftest import PATIENCE, patient
 from .test_costs import PRINT
 
 try:
@@ -145,7 +145,7 @@ KEPT = """() => {
 
 
 def test_a_page_notices_that_its_server_is_gone_and_goes_on(browser):
-    page = browser.new_context().new_page()  # a lost server makes errors on the console
+    page = patient(browser).new_page()  # a lost server makes errors on the console
     with Server() as server:
         open_page(page, server)
         page.locator("button.bar[data-gap='4']").focus()
