@@ -8,14 +8,14 @@ import pytest
 
 from fuseloom.errors import FuseloomError
 from fuseloom_workbench.chain import prices
-from fuseloom_workbench.chain.prices import Figures, Move, Price
+from fuseloom_workbench.chain.prices import EstimateFigures, Move, Price
 from fuseloom_workbench.state.session import Session
 
 
 def every(session: Session) -> dict[Move, Price]:
     *_, last = prices.find(session, lambda *_: "")
     assert last.whole
-    assert last.now == Figures.of(session.built)
+    assert last.now == EstimateFigures.of(session.built)
     return dict(last.moves)
 
 
@@ -34,7 +34,7 @@ def agree(session: Session, move: Move, known: Price) -> None:
     if known.figures is None:
         assert session.message.startswith(known.refused[:80])
         return
-    assert known.figures == Figures.of(session.built)
+    assert known.figures == EstimateFigures.of(session.built)
     assert known.figures.cycles == pytest.approx(session.estimate.cycles)
     assert session.message.endswith(known.told)
     assert session.undo() or session.configuration == before
@@ -119,7 +119,7 @@ def test_a_move_that_cannot_be_made_says_why() -> None:
         Move(4, 9).made(session.built)
     refused = prices.price(session.built, Move(4, 9))
     assert "there is no gap 9" in refused.refused
-    found = prices.Prices(Figures.of(session.built), {Move(4, 9): refused}, whole=True)
+    found = prices.Prices(EstimateFigures.of(session.built), {Move(4, 9): refused}, whole=True)
     assert prices.view(session, found)["moves"] == [[4, 9, {"refused": refused.refused}]]
 
 

@@ -10,7 +10,7 @@ from fuseloom_workbench.graph.search import hits
 
 @pytest.fixture
 def nodes(session):
-    return view.view(session, view.Picture(layout.draw(view.dot(session), "places")))["nodes"]
+    return view.view(session, view.GraphPicture(layout.draw(view.dot(session), "places")))["nodes"]
 
 
 def test_names_of_indices_tensors_and_numbers_are_exact(session, nodes):

@@ -9,7 +9,7 @@ from fuseloom_workbench.graph import layout, view
 
 def test_everything_drawn_has_its_place(session):
     session.fold({"k:T2": True})
-    picture = view.Picture(layout.draw(view.dot(session), "places"))
+    picture = view.GraphPicture(layout.draw(view.dot(session), "places"))
     made = view.view(session, picture)
     assert set(made["boxes"]) == {"k:T2"}
     box = made["boxes"]["k:T2"]
@@ -31,7 +31,7 @@ def test_everything_drawn_has_its_place(session):
 
 
 def test_a_drawing_that_failed_or_was_cancelled_says_so(session):
-    assert view.view(session, view.Picture(problem="too large"))["size"] is None
+    assert view.view(session, view.GraphPicture(problem="too large"))["size"] is None
     wanted = view.wanted(session)
     assert (wanted["nodes"], wanted["stopped"]) == (38, False)
     session.stop_drawing(wanted["key"])

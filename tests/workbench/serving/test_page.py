@@ -57,7 +57,7 @@ def mixed(visitor: Visitor) -> list[str]:
     session = of_page(saved)
     session.select_region(view("FusionChain")["shown"])
     ranked = ranking(orders.key(session), saved, session.region)
-    picture = graph.Picture(layout.draw(graph.dot(session), "places"))
+    picture = graph.GraphPicture(layout.draw(graph.dot(session), "places"))
     wanted = {
         "FusionChain": PARTS["chain"](session),
         "FusionTableGrid": PARTS["table"](session),

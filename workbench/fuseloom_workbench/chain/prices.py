@@ -57,7 +57,7 @@ class Move(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Figures:
+class EstimateFigures:
     """What a design is estimated to take.
 
     Attributes
@@ -80,7 +80,7 @@ class Figures:
     on_chip: float | None
 
     @classmethod
-    def of(cls, built: BuiltDesign) -> Figures:
+    def of(cls, built: BuiltDesign) -> EstimateFigures:
         """The figures of a design's estimate."""
         regions = built.estimate.regions
         busiest = [(region, _busiest(region)) for region in regions]
@@ -113,7 +113,7 @@ class Price:
         What becomes of directives of the regions that it changes.
     """
 
-    figures: Figures | None = None
+    figures: EstimateFigures | None = None
     told: str = ""
     refused: str = ""
 
@@ -122,7 +122,7 @@ class Price:
 class Prices:
     """The prices of moves that are known so far, and whether these are all."""
 
-    now: Figures
+    now: EstimateFigures
     moves: Mapping[Move, Price]
     whole: bool
 
@@ -154,7 +154,7 @@ def price(built: BuiltDesign, move: Move) -> Price:
     """Build and estimate the design after a move."""
     try:
         recut = move.made(built)
-        return Price(Figures.of(recut.built), recut.told)
+        return Price(EstimateFigures.of(recut.built), recut.told)
     except FuseloomError as reason:
         return Price(refused=str(reason))
 
@@ -165,7 +165,7 @@ def find(session: Session, _: Draw) -> Iterator[Prices]:
 
 
 def _found(built: BuiltDesign, region: int) -> Iterator[Prices]:
-    found, spent = Prices(Figures.of(built), {}, whole=False), 0.0
+    found, spent = Prices(EstimateFigures.of(built), {}, whole=False), 0.0
     for move in moves_of(built, region):
         if spent > PATIENCE:
             break
@@ -192,7 +192,7 @@ def view(session: Session, found: Prices) -> dict[str, Any]:
     }
 
 
-def _shown(now: Figures, known: Price, against: int | None) -> dict[str, Any]:
+def _shown(now: EstimateFigures, known: Price, against: int | None) -> dict[str, Any]:
     then = known.figures
     if then is None:
         return {"refused": known.refused}
@@ -236,7 +236,7 @@ def _change(change: float, least: float = 1e6) -> str:
 
 
 def _given_up(session: Session, found: Prices | None, _: float) -> Prices:
-    return replace(found or Prices(Figures.of(session.built), {}, whole=True), whole=True)
+    return replace(found or Prices(EstimateFigures.of(session.built), {}, whole=True), whole=True)
 
 
 def _parts(session: Session, found: Prices | None) -> dict[str, str]:

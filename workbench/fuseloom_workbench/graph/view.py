@@ -32,7 +32,7 @@ FAMILIES = {
 
 
 @dataclass(frozen=True)
-class Picture:
+class GraphPicture:
     """Where everything of a graph is, as :func:`layout.draw` gives it; or why that is not known."""
 
     text: str = ""
@@ -72,39 +72,39 @@ def key(session: Session) -> str:
     return "" if stopped(session) else dot(session)
 
 
-def draw(session: Session, lay_out: Draw) -> Iterator[Picture]:
+def draw(session: Session, lay_out: Draw) -> Iterator[GraphPicture]:
     """Make the picture of the region shown."""
     return _drawn(dot(session), wanted(session)["nodes"], session.most_nodes, lay_out)
 
 
-def _drawn(text: str, nodes: int, most: int, lay_out: Draw) -> Iterator[Picture]:
+def _drawn(text: str, nodes: int, most: int, lay_out: Draw) -> Iterator[GraphPicture]:
     if nodes > most:
-        yield Picture(
+        yield GraphPicture(
             problem=f"a graph of {counted(nodes, 'node')}; here, graphs up to "
             f"{counted(most, 'node')} are drawn"
         )
         return
     try:
-        yield Picture(lay_out(text, "places"))
+        yield GraphPicture(lay_out(text, "places"))
     except RuntimeError as problem:
-        yield Picture(problem=str(problem))
+        yield GraphPicture(problem=str(problem))
     except MemoryError:
-        yield Picture(problem="graph layout needs more memory than there is for it")
+        yield GraphPicture(problem="graph layout needs more memory than there is for it")
 
 
-def _given_up(_: Session, picture: Picture | None, seconds: float) -> Picture:
+def _given_up(_: Session, picture: GraphPicture | None, seconds: float) -> GraphPicture:
     problem = f"drawing this graph took more than {seconds:g} s and was given up"
-    return picture or Picture(problem=problem)
+    return picture or GraphPicture(problem=problem)
 
 
-def _parts(session: Session, picture: Picture | None) -> dict[str, str]:
+def _parts(session: Session, picture: GraphPicture | None) -> dict[str, str]:
     return {} if picture is None else {"graph": json.dumps(view(session, picture))}
 
 
 LATER["graph"] = LaterPart(key, draw, _parts, _given_up, end=layout.end)
 
 
-def view(session: Session, picture: Picture) -> dict[str, Any]:
+def view(session: Session, picture: GraphPicture) -> dict[str, Any]:
     """A drawing with the names of all that is in it."""
     sheet = sheet_of(session)
     drawn = sheet.drawn

@@ -26,7 +26,7 @@ PACE = 0.3
 
 
 @dataclass(frozen=True)
-class Ranking:
+class RankedSoFar:
     """The orders of a region that were found so far, and whether these are all."""
 
     orders: tuple[RankedOrder, ...]
@@ -113,27 +113,27 @@ def candidates(built: BuiltDesign, number: int, limit: int) -> Iterator[RankedOr
     yield from rank(built.regions[number].region, context, limit)
 
 
-def rank_orders(session: Session, _: Draw) -> Iterator[Ranking]:
+def rank_orders(session: Session, _: Draw) -> Iterator[RankedSoFar]:
     """Rank the orders of the region shown."""
     return _ranked(candidates(session.built, session.region, LIMIT))
 
 
-def _ranked(orders: Iterator[RankedOrder]) -> Iterator[Ranking]:
+def _ranked(orders: Iterator[RankedOrder]) -> Iterator[RankedSoFar]:
     found: list[RankedOrder] = []
     until = time.monotonic() + SLICE
     for entry in orders:
         found.append(entry)
         if time.monotonic() > until:
-            yield Ranking(tuple(found), whole=False)
+            yield RankedSoFar(tuple(found), whole=False)
             until = time.monotonic() + SLICE
-    yield Ranking(tuple(found), whole=True)
+    yield RankedSoFar(tuple(found), whole=True)
 
 
-def _given_up(_: Session, ranking: Ranking | None, __: float) -> Ranking:
-    return Ranking(() if ranking is None else ranking.orders, whole=True)
+def _given_up(_: Session, ranking: RankedSoFar | None, __: float) -> RankedSoFar:
+    return RankedSoFar(() if ranking is None else ranking.orders, whole=True)
 
 
-def _parts(session: Session, ranking: Ranking | None) -> dict[str, str]:
+def _parts(session: Session, ranking: RankedSoFar | None) -> dict[str, str]:
     return {"orders": json.dumps(view(session, () if ranking is None else ranking.orders))}
 
 
