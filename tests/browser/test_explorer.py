@@ -104,6 +104,28 @@ def test_what_leaves_the_boundaries_is_drawn_after_a_drag(page, session):
     assert session.cuts == cuts
 
 
+GO_ON = """(at, [key, alt, next]) => {
+  at.focus()
+  const down = new KeyboardEvent('keydown', { key, altKey: alt, bubbles: true, cancelable: true })
+  at.dispatchEvent(down)
+  at.getRootNode().querySelector(next).focus()
+}"""
+"""The script that asks by a key, and goes on to another element before the answer is drawn."""
+
+
+def test_an_answer_leaves_the_focus_where_it_has_gone(page, session):
+    page.locator("tr[data-row='p'] .handle").evaluate(
+        GO_ON, ["ArrowDown", True, "tr[data-row='n'] .handle"]
+    )
+    expect(page.locator("tbody tr").nth(2)).to_have_attribute("data-row", "p")
+    expect(page.locator("tr[data-row='n'] .handle")).to_be_focused()
+    page.locator("button.bar[data-gap='4']").evaluate(
+        GO_ON, ["ArrowLeft", False, "button.seam[data-gap='1']"]
+    )
+    expect(page.locator("button.bar[data-gap='3']")).to_be_visible()
+    expect(page.locator("button.seam[data-gap='1']")).to_be_focused()
+
+
 def test_drag_a_boundary_run_and_be_refused(page, session):
     before = seen(page)
     bar, goal = page.locator("button.bar[data-gap='4']"), page.locator(".gap[data-gap='3']")

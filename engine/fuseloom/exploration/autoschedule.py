@@ -99,7 +99,7 @@ class SpaceSize(Record):
     Attributes
     ----------
     schedules : int
-        Legal ones: convex regions, orders, look-ups, lanes, copies.
+        Legal ones: convex regions, orders, look-ups, lanes, copies; the one found at least.
     exact : bool
         Whether these are all; otherwise there was no time to count more.
     """
@@ -289,8 +289,7 @@ def autoschedule(
             cycles = min(cycles, found[-1].cost.cycles)
     method, best = [pair for pair in zip(methods, found, strict=True) if pair[1].parts][-1]
     sizes = [m.size(budget, COUNTING * time_limit / len(methods)) for m in methods]
-    schedules = max(sum(n for n, _ in sizes), 1)  # without time to count any, what was found
-    space = SpaceSize(schedules, all(exact for _, exact in sizes))
+    space = SpaceSize(max(sum(n for n, _ in sizes), 1), all(exact for _, exact in sizes))
     choices = None
     if pareto:
         choices = tuple(_choices(method, best, budget, began + time_limit, progress))

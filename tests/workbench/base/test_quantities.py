@@ -6,6 +6,7 @@ import pytest
 
 from fuseloom_workbench.base.quantities import (
     about,
+    change,
     count,
     ratio,
     scientific,
@@ -37,6 +38,12 @@ def test_durations_are_rough(seconds, text):
         (short(1_234_567, "cycles"), "1.23 M cycles"),
         (short(-2.5e9, "B"), "-2.5 GB"),
         (short(3e12, "B"), "3 TB"),
+        (change(1_234.4, "cycles"), "+1,234 cycles"),
+        (change(-5), "−5"),
+        (change(-0.4, "cycles"), "±0 cycles"),
+        (change(-2_500_000, "B"), "−2.5 MB"),
+        (change(1, "cycles", count), "+1 cycle"),
+        (change(float("inf"), "cycles", count), "unknown cycles"),
         (ratio(2.305), "2.31×"),
         (ratio(float("nan")), "—"),
         (seconds(0.0421), "42 ms"),

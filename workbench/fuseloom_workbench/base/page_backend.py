@@ -177,7 +177,7 @@ class LocalBackend(PageBackend):
 
     def _finish(self, name: str, key: str, result: LaterResult) -> None:
         if self._under_way.get(name) != key:
-            return  # something else is shown; it was ended, perhaps, and says so
+            return  # something else is shown now
         self._later.keep(name, key, result)
         self._refresh()
 

@@ -98,14 +98,14 @@ class Pace:
 
 
 class LaterResults:
-    """What is known of the parts that come later, of several designs."""
+    """Results of the parts that come later, by name and key, kept for a quick return."""
 
     def __init__(self) -> None:
         self._known: dict[str, dict[str, Any]] = {}
 
     def get(self, name: str, session: Session) -> Any:
         """The result of a part for what a session shows now; None if there is none."""
-        return self._known.get(name, {}).get(LATER[name].key(session))
+        return self._now(session, (name,))[name][1]
 
     def keep(self, name: str, key: str, result: LaterResult) -> None:
         """Keep a result, in the place of an earlier one of the same key."""
@@ -116,17 +116,26 @@ class LaterResults:
 
     def missing(self, session: Session, names: Collection[str]) -> dict[str, str]:
         """The keys of those parts that are to be worked on for what a session shows now."""
-        found = {}
-        for name in names:
-            result, key = self.get(name, session), LATER[name].key(session)
-            if key and (result is None or not result.whole):
-                found[name] = key
-        return found
+        return _unfinished(self._now(session, names))
 
     def parts(self, session: Session, names: Collection[str]) -> dict[str, str]:
         """The parts as JSON text, and ``later``: which of them are not whole yet."""
-        missing = self.missing(session, names)
+        now = self._now(session, names)
+        missing = _unfinished(now)
         parts = {"later": json.dumps({name: name in missing for name in sorted(names)})}
-        for name in names:
-            parts |= LATER[name].view(session, self.get(name, session))
+        for name, (_, result) in now.items():
+            parts |= LATER[name].view(session, result)
         return parts
+
+    def _now(self, session: Session, names: Collection[str]) -> dict[str, tuple[str, Any]]:
+        """The key of each part now, and its result under that key, or None."""
+        keys = {name: LATER[name].key(session) for name in names}
+        return {name: (key, self._known.get(name, {}).get(key)) for name, key in keys.items()}
+
+
+def _unfinished(now: Mapping[str, tuple[str, Any]]) -> dict[str, str]:
+    return {
+        name: key
+        for name, (key, result) in now.items()
+        if key and (result is None or not result.whole)
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from fuseloom.wording import MANY, agreeing, counted, grouped
 
@@ -23,6 +24,15 @@ def short(value: float, unit: str) -> str:
         if abs(value) >= size:
             return f"{value / size:.3g} {prefix}{'' if unit == 'B' else ' '}{unit}"
     return count(value, unit)
+
+
+def change(more: float, unit: str = "", form: Callable[[float, str], str] = short) -> str:
+    """A difference with its sign, e.g. ``+1,234 cycles`` or ``−5``; less than a half is ``±0``."""
+    if not math.isfinite(more):
+        return form(more, unit)
+    whole = round(more)
+    sign = "+" if whole > 0 else "−" if whole < 0 else "±"
+    return f"{sign}{form(abs(whole), unit)}".rstrip()
 
 
 def ratio(value: float) -> str:

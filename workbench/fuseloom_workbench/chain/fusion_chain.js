@@ -128,9 +128,11 @@ export function render({ model: sent, el }) {
     }, h('span', { 'aria-hidden': 'true' }, '⋮'))
     let target = null
     let gaps = []
+    let reach = [0, 0]  // the boundaries on either side, which it cannot pass
     const preview = h('div', { class: 'preview', role: 'status' })
     draggable(button, {
       start: () => {
+        reach = reachOf(gap)
         gaps = [...chain.querySelectorAll('.gap:not(.fixed)')]
         chain.classList.add('dragging')
         el.append(preview)
@@ -140,9 +142,9 @@ export function render({ model: sent, el }) {
         target = nearest(gaps, event.clientX, g => { const r = g.getBoundingClientRect(); return (r.left + r.right) / 2 })
         for (const g of gaps) {
           g.classList.toggle('target', g === target)
-          g.classList.toggle('illegal', barred(gap, +g.dataset.gap))
+          g.classList.toggle('illegal', barred(gap, +g.dataset.gap, reach))
         }
-        preview.replaceChildren(...previewed(gap, +target.dataset.gap, units))
+        preview.replaceChildren(...previewed(gap, +target.dataset.gap, reach, units))
         preview.style.left = `${Math.max(0, Math.min(event.clientX - 90, innerWidth - preview.offsetWidth))}px`
         preview.style.top = `${chain.getBoundingClientRect().bottom + 4}px`
       },
@@ -158,7 +160,8 @@ export function render({ model: sent, el }) {
   }
 
   // Prices: what each move of a boundary is estimated to change, before it is made
-  const known = (gap, to) => (model.prices.moves ?? []).find(([a, b]) => a === gap && b === to)?.[2]
+  let moves = new Map()
+  const known = (gap, to) => moves.get(`${gap},${to}`)
   const metrics = { cycles: 'cycles', bytes: 'bytes moved', on_chip: 'bytes on chip' }
   const currency = h('label', { class: 'currency', 'data-help': 'cycles.change' }, 'Moving a boundary changes ',
     h('select', { 'aria-label': 'Prices of boundaries in', on: { change: event => { metric = event.target.value; priced() } } },
@@ -170,6 +173,7 @@ export function render({ model: sent, el }) {
 
   function priced() {
     chain.dataset.priced = String(!!model.prices.whole)
+    moves = new Map((model.prices.moves ?? []).map(([gap, to, price]) => [`${gap},${to}`, price]))
     for (const shown of chain.querySelectorAll('.price')) {
       const [gap, to] = [+shown.dataset.from, +shown.dataset.to]
       const price = known(gap, to)
@@ -186,17 +190,19 @@ export function render({ model: sent, el }) {
     }
   }
 
-  /** Whether another boundary stands on the way, or the engine refuses what would come. */
-  function barred(gap, to) {
-    const between = g => g !== gap && g >= Math.min(gap, to) && g <= Math.max(gap, to)
-    return to !== gap && ([...chain.querySelectorAll('.gap.cut')].some(g => between(+g.dataset.gap)) || !!known(gap, to)?.refused)
+  function reachOf(gap) {
+    const cuts = [...chain.querySelectorAll('.gap.cut')].map(g => +g.dataset.gap)
+    return [Math.max(0, ...cuts.filter(g => g < gap)), Math.min(Infinity, ...cuts.filter(g => g > gap))]
   }
 
-  function previewed(gap, to, units) {
+  /** Whether another boundary stands on the way, or the engine refuses what would come. */
+  const barred = (gap, to, [left, right]) => to !== gap && (to <= left || to >= right || !!known(gap, to)?.refused)
+
+  function previewed(gap, to, reach, units) {
     const where = h('b', {}, to === gap ? 'As it is' : between(to, units).replace(/^./, x => x.toUpperCase()))
     if (to === gap) return [where]
     const price = known(gap, to)
-    if (barred(gap, to)) return [where, h('span', { class: 'down' }, price?.refused ?? 'Another boundary stands between')]
+    if (barred(gap, to, reach)) return [where, h('span', { class: 'down' }, price?.refused ?? 'Another boundary stands between')]
     if (!price) return [where, h('span', {}, model.prices.whole ? 'Not estimated: there are too many moves' : 'Not known yet')]
     const kind = price.cycles[1] > 0 ? 'down' : price.cycles[1] < 0 ? 'up' : ''
     return [where, h('span', {}, price.total, ' ', h('b', { class: kind }, price.change)),

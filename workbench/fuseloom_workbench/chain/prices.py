@@ -1,4 +1,4 @@
-"""What every move of a fusion boundary is estimated to come to, before anybody makes it.
+"""Estimated prices of all moves of fusion boundaries, before anybody makes one.
 
 A move cuts a region, fuses two, or drags a boundary to another gap.  Each is built and estimated as
 if it were made, of the design as it stands; the nearest to the region shown come first.
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from fuseloom.dataflow.cost.numbers import RegionEstimate
 from fuseloom.errors import FuseloomError
 from fuseloom_workbench.base.parts import LATER, Draw, LaterPart
-from fuseloom_workbench.base.quantities import ratio, short
+from fuseloom_workbench.base.quantities import change, ratio, short
 from fuseloom_workbench.state import edits
 from fuseloom_workbench.state.carrying import Recut
 from fuseloom_workbench.state.design import BuiltDesign
@@ -58,7 +58,7 @@ class Move(NamedTuple):
 
 @dataclass(frozen=True)
 class EstimateFigures:
-    """What a design is estimated to take.
+    """The estimated totals of a design.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ def _busiest(region: RegionEstimate) -> tuple[float, bool]:
 
 @dataclass(frozen=True)
 class Price:
-    """What a move comes to, or why it cannot be made.
+    """The estimated totals after a move, or the reason why it is refused.
 
     Attributes
     ----------
@@ -198,7 +198,7 @@ def _shown(now: EstimateFigures, known: Price, against: int | None) -> dict[str,
         return {"refused": known.refused}
     parts = (("computing", "computing"), ("memory", "memory"), ("pipeline", "fill, drain, waits"))
     split = ", ".join(
-        f"{name} {_change(getattr(then, part) - getattr(now, part))}"
+        f"{name} {change(getattr(then, part) - getattr(now, part))}"
         for part, name in parts
         if round(getattr(then, part) - getattr(now, part))
     )
@@ -208,10 +208,10 @@ def _shown(now: EstimateFigures, known: Price, against: int | None) -> dict[str,
         "bytes": _mark(now.bytes, then.bytes),
         "on_chip": _mark(now.on_chip, then.on_chip),
         "total": f"est. {short(then.cycles, 'cycles')}",
-        "change": f"{_change(then.cycles - now.cycles)}{factor}",
+        "change": f"{change(then.cycles - now.cycles)}{factor}",
         "split": split,
-        "more": f"{_change(then.bytes - now.bytes)} B of memory traffic",
-        "against": "" if against is None else f"{_change(then.cycles - against)} against A",
+        "more": f"{change(then.bytes - now.bytes, 'B')} of memory traffic",
+        "against": "" if against is None else f"{change(then.cycles - against)} against A",
         "told": known.told,
     }
 
@@ -222,17 +222,12 @@ def _mark(now: float | None, then: float | None) -> list[Any]:
         return ["", None]
     whole = round(then - now)
     power = math.log2(then / now) if now > 0 and then > 0 else math.copysign(2.0, whole)
-    return [_change(whole, least=10_000), power if whole else 0.0]
+    return [change(whole, form=_thousands), power if whole else 0.0]
 
 
-def _change(change: float, least: float = 1e6) -> str:
-    """A change with its sign; in thousands from a size on."""
-    whole = round(change)
-    sign = "+" if whole > 0 else "−" if whole < 0 else "±"
-    size = abs(whole)
-    return (
-        f"{sign}{size / 1e3:.3g} k" if least <= size < 1e6 else f"{sign}{short(size, '').strip()}"
-    )
+def _thousands(value: float, unit: str) -> str:
+    """A count that fits a gap between kernels: ``35.6 k`` from ten thousand on."""
+    return f"{value / 1e3:.3g} k" if 10_000 <= value < 1e6 else short(value, unit).rstrip()
 
 
 def _given_up(session: Session, found: Prices | None, _: float) -> Prices:

@@ -10,7 +10,7 @@ import networkx as nx
 
 from fuseloom.dataflow.why.attribution import AttributionLevel, attribution
 from fuseloom_workbench.base.parts import page_part
-from fuseloom_workbench.base.quantities import count, short
+from fuseloom_workbench.base.quantities import change, count, short
 from fuseloom_workbench.state.design import BuiltDesign, Unit
 from fuseloom_workbench.state.records import KeptRun
 from fuseloom_workbench.state.session import Session
@@ -160,6 +160,7 @@ def _against(
         if {first, last or first} - wanted:
             return {"against": "", "slower": False}  # cut elsewhere: nothing to compare
         theirs += took
-    difference = cycles - theirs
-    sign = "+" if difference > 0 else "−" if difference < 0 else "±"
-    return {"against": f"{sign}{abs(difference):,} against A", "slower": difference > 0}
+    return {
+        "against": f"{change(cycles - theirs, form=count)} against A",
+        "slower": cycles > theirs,
+    }

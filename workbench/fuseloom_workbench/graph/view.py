@@ -33,7 +33,7 @@ FAMILIES = {
 
 @dataclass(frozen=True)
 class GraphPicture:
-    """Where everything of a graph is, as :func:`layout.draw` gives it; or why that is not known."""
+    """The layout of a graph, as :func:`layout.draw` gives it, or the reason why there is none."""
 
     text: str = ""
     problem: str = ""

@@ -9,6 +9,7 @@ from fuseloom.results.check import TOLERANCE
 from fuseloom_workbench.base.parts import page_part
 from fuseloom_workbench.base.quantities import (
     about,
+    change,
     count,
     ratio,
     scientific,
@@ -23,7 +24,7 @@ from fuseloom_workbench.state.session import Session
 
 @page_part("run")
 def view(session: Session) -> dict[str, Any]:
-    """What is true of the design now, the run before, and what a run is expected to take.
+    """The result bar: the run of this design, or one of another; and the length of a run.
 
     A run of another design is shown beside the estimate of this one; of another program, not.
     """
@@ -74,7 +75,7 @@ def _changed(session: Session, shown: KeptRun) -> dict[str, Any]:
     """The design beside the run before, estimate against estimate."""
     mine, theirs = session.estimate.cycles, shown.estimated
     more = round(mine) - round(theirs)
-    text = f"{'+' if more > 0 else '−'}{short(abs(more), 'cycles')}" if more else "as many cycles"
+    text = change(more, "cycles") if more else "as many cycles"
     factor = f", {ratio(theirs / mine)} the speed" if more and mine and theirs else ""
     return {"change": f"{text} against {shown.name}{factor}", "slower": more > 0}
 

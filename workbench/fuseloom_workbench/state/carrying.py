@@ -48,9 +48,20 @@ class Recut:
 
     @property
     def told(self) -> str:
-        """What becomes of directives, in sentences; nothing if all stay."""
+        """Lost and resumed directives as sentences; empty if there are none."""
         texts = (("Given up", self.lost), ("Taken up again", self.resumed))
         return " ".join(f"{what}: {'; '.join(named)}." for what, named in texts if named)
+
+
+def recut(made: Design | Recut, before: BuiltDesign) -> Recut:
+    """The result of an edit, built if it is not.
+
+    Raises
+    ------
+    FuseloomError
+        If the design cannot be built.
+    """
+    return made if isinstance(made, Recut) else Recut(build(made, before))
 
 
 def carried(built: BuiltDesign, design: Design) -> Recut:
@@ -106,7 +117,7 @@ def _said(design: Design, region: CompiledRegion) -> Iterator[RegionDirective]:
 
 
 def _target(directive: RegionDirective) -> tuple[object, ...]:
-    """What of a region a directive decides: two with the same target exclude each other."""
+    """The part of a region that a directive decides; two with the same one exclude each other."""
     match directive:
         case Order(first, last):
             return Order, first, last

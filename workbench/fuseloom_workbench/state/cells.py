@@ -24,6 +24,7 @@ from fuseloom.dataflow.table.cells import VALUE_ROW, CellKind, Column
 from fuseloom.errors import ScheduleError
 from fuseloom.program.formats import LevelFormat
 from fuseloom.wording import counted
+from fuseloom_workbench.state.carrying import Recut
 from fuseloom_workbench.state.design import BuiltDesign, Design
 from fuseloom_workbench.state.edits import with_cuts
 
@@ -53,7 +54,7 @@ class CellChoice:
     text: str
     says: str
     chosen: bool
-    design: Callable[[], Design]
+    design: Callable[[], Design | Recut]
 
 
 def choices(built: BuiltDesign, region: int, column: str, row: str) -> tuple[CellChoice, ...]:
@@ -76,7 +77,7 @@ def choices(built: BuiltDesign, region: int, column: str, row: str) -> tuple[Cel
     return tuple(made)
 
 
-def with_choice(built: BuiltDesign, region: int, column: str, row: str, key: str) -> Design:
+def with_choice(built: BuiltDesign, region: int, column: str, row: str, key: str) -> Design | Recut:
     """The design with an entry of a cell's menu.
 
     Raises
@@ -171,7 +172,7 @@ class _Menu:
             yield CellChoice(
                 "write", f"Write {tensor} to memory", "Cuts the region after it: it is stored, "
                 "and the next region reads it.",
-                False, lambda: with_cuts(self.built, gaps).built.design,
+                False, lambda: with_cuts(self.built, gaps),
             )  # fmt: skip
         read = any(tensor in (x.tensor for x in s.operands) for s in self.built.live)
         if tensor not in self.region.region.outputs or not read:

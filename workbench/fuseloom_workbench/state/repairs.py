@@ -14,8 +14,7 @@ from fuseloom.dataflow.fusion.pog import EdgeOrigin
 from fuseloom.dataflow.fusion.repair import traffic
 from fuseloom.errors import FuseloomError
 from fuseloom.program.primes import bare
-from fuseloom.wording import agreeing
-from fuseloom_workbench.base.quantities import short
+from fuseloom_workbench.base.quantities import change, count, short
 from fuseloom_workbench.state.design import BuiltDesign, Design, build
 from fuseloom_workbench.state.edits import with_order
 
@@ -68,8 +67,7 @@ def of_order(built: BuiltDesign, region: int, wanted: Sequence[str]) -> tuple[Wa
         price = short(traffic(tensor, _elements(built, tensor.name)), "B")
         told.append(f"store {name} also as ({', '.join(order)}): {price} {often}")
     more = made.estimate.cycles - built.estimate.cycles
-    change = f"{more:+,.0f}".replace("-", "−") if round(more) else "±0"
-    effect = f", est. {change} {agreeing(change, 'cycle', 'cycles')}"
+    effect = f", est. {change(more, 'cycles', count)}"
     text = f"{'; '.join(told)}{effect}"
     return (WayOut(text[0].upper() + text[1:], design),)
 

@@ -17,7 +17,7 @@ from fuseloom.errors import FuseloomError, ScheduleError
 from fuseloom_workbench.base.quantities import count
 from fuseloom_workbench.state import edits, repairs
 from fuseloom_workbench.state.answered import Answered
-from fuseloom_workbench.state.carrying import Recut
+from fuseloom_workbench.state.carrying import Recut, recut
 from fuseloom_workbench.state.cells import with_choice
 from fuseloom_workbench.state.design import BuiltDesign, Design, build
 from fuseloom_workbench.state.look import ViewState
@@ -218,21 +218,11 @@ class Session(ViewState, Runs, Answered):
 
     def set_cuts(self, gaps: Iterable[int]) -> bool:
         """Cut exactly at these gaps between boxes."""
-        return self._recut(lambda: edits.with_cuts(self.built, gaps))
+        return self.edit(lambda: edits.with_cuts(self.built, gaps))
 
     def move_boundary(self, gap: int, to: int) -> bool:
         """Move the boundary at one gap to another, past no other boundary."""
-        return self._recut(lambda: edits.with_boundary_moved(self.built, gap, to))
-
-    def _recut(self, change: Callable[[], Recut]) -> bool:
-        """Show a design with other boundaries; what regions lose by that is told."""
-        made: list[Recut] = []
-
-        def built() -> BuiltDesign:
-            made.append(change())
-            return made[-1].built
-
-        return self.edit(built, told=lambda: f"{self.summary} {made[-1].told}".rstrip())
+        return self.edit(lambda: edits.with_boundary_moved(self.built, gap, to))
 
     def add_boundary(self, gap: int) -> bool:
         """Cut a region in two."""
@@ -396,16 +386,15 @@ class Session(ViewState, Runs, Answered):
 
     def edit(
         self,
-        change: Callable[[], Design | BuiltDesign],
+        change: Callable[[], Design | Recut],
         topic: str = "fusion",
-        told: str | Callable[[], str] = "",
+        told: str = "",
         ways: Callable[[], Sequence[WayOut]] = tuple,
         refused: list[FuseloomError] | None = None,
     ) -> bool:
         """Show the design that a change gives; with ``refused``, a reason goes there instead."""
         try:
-            made = change()
-            built = made if isinstance(made, BuiltDesign) else build(made, self.built)
+            made = recut(change(), self.built)
         except FuseloomError as reason:
             if refused is not None:
                 refused.append(reason)
@@ -414,14 +403,14 @@ class Session(ViewState, Runs, Answered):
             with suppress(FuseloomError):  # of what cannot even be asked for
                 offered = ways()
             return self.refuse(reason, topic, offered)
-        if built.design != self.design:
+        if made.built.design != self.design:
             self._steps.went(self._here or DesignStep.of(self.built, None))
-            self._here = DesignStep.of(built, self.built)
-        self._show(built, topic, told)
+            self._here = DesignStep.of(made.built, self.built)
+        self._show(made.built, topic, told, made.told)
         return True
 
     def _show(
-        self, built: BuiltDesign, topic: str = "fusion", told: str | Callable[[], str] = ""
+        self, built: BuiltDesign, topic: str = "fusion", told: str = "", more: str = ""
     ) -> None:
         if self._here is None:
             self._here = DesignStep.of(built, None)
@@ -438,7 +427,7 @@ class Session(ViewState, Runs, Answered):
             topic=topic,
             place=(0, 0),
         )
-        self.message = (told if isinstance(told, str) else told()) or self.summary
+        self.message = f"{told or self.summary} {more}".rstrip()
         self.ways = ()
         if self.record is not None:
             self.latest = self.record

@@ -7,9 +7,10 @@ from typing import Any
 
 from fuseloom.errors import FuseloomError
 from fuseloom_workbench.base.parts import page_part
-from fuseloom_workbench.base.quantities import count
+from fuseloom_workbench.base.quantities import change, count
+from fuseloom_workbench.state.carrying import recut
 from fuseloom_workbench.state.cells import CellChoice, choices
-from fuseloom_workbench.state.design import BuiltDesign, build
+from fuseloom_workbench.state.design import BuiltDesign
 from fuseloom_workbench.state.session import Session
 
 PATIENCE = 2.0
@@ -55,14 +56,13 @@ def _entry(built: BuiltDesign, choice: CellChoice, estimated: bool) -> dict[str,
     if not estimated:
         return {**entry, "effect": "not estimated"}
     try:
-        other = build(choice.design(), built)
+        other = recut(choice.design(), built).built
     except FuseloomError as reason:
         return {**entry, "refused": str(reason)}
     if [r.graph for r in other.regions] == [r.graph for r in built.regions]:
         return {**entry, "effect": "changes nothing"}
     more = round(other.estimate.cycles) - round(built.estimate.cycles)
-    sign = "+" if more > 0 else "−"
     return {
         **entry,
-        "effect": f"est. {sign}{count(abs(more), 'cycles')}" if more else "est. as many cycles",
+        "effect": f"est. {change(more, 'cycles', count) if more else 'as many cycles'}",
     }
