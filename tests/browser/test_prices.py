@@ -86,3 +86,13 @@ def test_gaps_where_a_boundary_cannot_go_are_dark(page, session):
     expect(page.locator(".preview")).to_contain_text("Another boundary stands between")
     page.keyboard.press("Escape")
     page.mouse.up()
+
+
+def test_prices_leave_room_for_the_kernels_on_a_narrow_screen(page, session):
+    page.set_viewport_size({"width": 1024, "height": 768})
+    for name in ("full", "partial"):
+        session.preset(name)
+        expect(page.locator("section.region")).to_have_count(len(session.regions))
+        priced(page)
+        wide = page.locator(".chain[data-priced]").evaluate("c => [c.scrollWidth, c.clientWidth]")
+        assert wide[0] <= wide[1] + 4, name
