@@ -61,7 +61,7 @@ def _run(options: Any) -> int:
 
 def _ranked(given: CompiledInputs, limit: int) -> list[OrderedRegion]:
     """Per region one order per distinct graph, the cheapest first."""
-    from fuseloom.dataflow.cost.estimate import EstimateContext, estimate_region
+    from fuseloom.dataflow.cost.estimate import EstimateContext, cost_region
     from fuseloom.dataflow.orders import rank, ranked
 
     compilation = given.compilation
@@ -69,7 +69,7 @@ def _ranked(given: CompiledInputs, limit: int) -> list[OrderedRegion]:
     found: list[OrderedRegion] = []
     for region in compilation.regions:
         entries = list(rank(region.region, context, limit + 1))
-        estimate_region(region, context)  # notes what it writes, for the regions after it
+        cost_region(region, context)  # notes what it writes, for the regions after it
         graphs: list[RankedGraph] = [
             {
                 "order": entry.order,

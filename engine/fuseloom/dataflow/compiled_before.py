@@ -10,9 +10,13 @@ from threading import Lock
 from fuseloom.dataflow.compilation import CompiledRegion
 from fuseloom.dataflow.fusion.region import FusedRegion
 from fuseloom.dataflow.fusion.views import Instance, View, walk
+from fuseloom.program.blocking import blocking
+from fuseloom.program.dense_levels import written_levels
+from fuseloom.program.types import Program
 
 MOST = 100_000
 """Nodes of graphs that are remembered: some 200 MB."""
+_NO_PROGRAM = Program("", (), (), ())
 
 
 class CompiledBefore:
@@ -50,19 +54,22 @@ class CompiledBefore:
     ) -> CompiledRegion:
         """A region as it was compiled when the same was asked for, or as ``make`` compiles it.
 
+        Its program, and whether the schedule or the caller named its order, may have been others:
+        of a program it depends on the tensors that it reads and writes.
+
         Parameters
         ----------
         asked : hashable
-            What it depends on beside the region.
+            What it depends on beside the region; the order, if one is named.
         """
-        key = (region.name, _shape(region.roots), region.options, region.chosen, asked)
+        key = (region.name, _shape(region.roots), region.options, _read(region), asked)
         with self._lock:
             known = tuple(self._known.get(key, ()))
             if known:
                 self._known.move_to_end(key)
         for compiled in known:
-            if replace(compiled.region, roots=()) == replace(region, roots=()):
-                return compiled
+            if _alone(compiled.region) == _alone(region):
+                return _within(compiled, region)
         made = make()
         if made.region is not region:  # less shared than was asked for
             return made
@@ -73,6 +80,34 @@ class CompiledBefore:
                 _, dropped = self._known.popitem(last=False)
                 self._nodes -= sum(len(compiled.graph.nodes) for compiled in dropped)
         return made
+
+
+def _read(region: FusedRegion) -> Hashable:
+    """What fusing and compiling read of a region's program (:mod:`fuseloom.dataflow.fusion.alike`),
+    but for statements."""
+    program = region.program
+    written = {s.out.tensor for s in region.statements}
+    names = {view.tensor for view in walk(*region.roots)}
+    names |= {access.tensor for s in region.statements for access in (s.out, *s.operands)}
+    tensors = (
+        (program.tensor(name), written_levels(program, name) if name in written else ())
+        for name in sorted(names)
+    )
+    return program.broadcast_add, blocking(program).edge, *tensors
+
+
+def _alone(region: FusedRegion) -> FusedRegion:
+    """A region without what tells equal ones apart: views, its program, who named its order."""
+    return replace(region, roots=(), program=_NO_PROGRAM, chosen=None)
+
+
+def _within(compiled: CompiledRegion, region: FusedRegion) -> CompiledRegion:
+    """A compiled region in the program of an equal one, its order named as there."""
+    mine = compiled.region
+    if mine.program == region.program and mine.chosen == region.chosen:
+        return compiled
+    region = replace(mine, program=region.program, chosen=region.chosen)
+    return replace(compiled, region=region, table=replace(compiled.table, region=region))
 
 
 def _shape(roots: tuple[Instance, ...]) -> Hashable:

@@ -76,11 +76,13 @@ def compile_region(
     GraphError
         If a pass is not known, or stands where it cannot.
     """
+    if order is None:
+        order = region.chosen
     if before is not None and passes is None:
-        asked = order if order is None else tuple(order), tries
+        asked = tries if order is None else tuple(order)
         return before.get(region, asked, lambda: compile_region(region, order, tries=tries))
-    if order is not None or region.chosen is not None:
-        return _built(region, tuple(order or region.chosen or ()), passes)
+    if order is not None:
+        return _built(region, tuple(order), passes)
     reason: FuseloomError | None = None
     search = OrderSearch(region, tries * len(region.indices))
     tried = overcut = 0

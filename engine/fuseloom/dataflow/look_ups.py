@@ -12,8 +12,9 @@ from dataclasses import replace
 from enum import Enum
 
 from fuseloom.dataflow.compilation import CompiledRegion
+from fuseloom.dataflow.compiled_before import CompiledBefore
 from fuseloom.dataflow.compiler import compile_region
-from fuseloom.dataflow.cost.estimate import EstimateContext, estimate_region
+from fuseloom.dataflow.cost.estimate import EstimateContext, cost_region
 from fuseloom.dataflow.cost.numbers import RegionEstimate
 from fuseloom.dataflow.fusion.region import FusedRegion
 from fuseloom.dataflow.fusion.views import Leaf
@@ -64,7 +65,10 @@ def searchable(compiled: CompiledRegion) -> Iterator[tuple[str, str]]:
 
 
 def with_look_ups(
-    compiled: CompiledRegion, context: EstimateContext, effort: float
+    compiled: CompiledRegion,
+    context: EstimateContext,
+    effort: float,
+    before: CompiledBefore | None = None,
 ) -> CompiledRegion:
     """A region in which each compressed level is searched that takes fewer cycles so.
 
@@ -76,23 +80,30 @@ def with_look_ups(
     ----------
     effort : float
         What that may take, in elements of executions on coordinates.
+    before : CompiledBefore, optional
+        Where to look whether equal regions have been compiled, and to note them.
     """
     options = compiled.region.options
     if not options.locate or not context.machine.has_searchers:
         return compiled
-    first = estimate_region(compiled, context)
+    first = cost_region(compiled, context)
     key = ("look-ups", first.graph, context.guessed(first.graph), effort)
     if key not in context.look_ups:
         context.look_ups[key] = _better(compiled, first, context, effort)
     levels = context.look_ups[key]
-    return _with(compiled, levels) if levels else compiled
+    return _with(compiled, levels, before) if levels else compiled
 
 
-def _with(compiled: CompiledRegion, levels: frozenset[tuple[str, str]]) -> CompiledRegion:
+def _with(
+    compiled: CompiledRegion,
+    levels: frozenset[tuple[str, str]],
+    before: CompiledBefore | None = None,
+) -> CompiledRegion:
     options = compiled.region.options
     for column, row in sorted(levels):
         options = options.with_level(column, row, True)
-    return compile_region(replace(compiled.region, options=options), compiled.own_order)
+    region = replace(compiled.region, options=options)
+    return compile_region(region, compiled.own_order, before=before)
 
 
 def _better(
@@ -112,7 +123,7 @@ def _better(
             break
         left -= building(compiled)
         try:
-            made = estimate_region(_with(compiled, chosen | {level}), context)
+            made = cost_region(_with(compiled, chosen | {level}), context)
         except FuseloomError:
             continue
         left -= made.executed

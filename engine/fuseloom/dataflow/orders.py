@@ -12,9 +12,10 @@ from typing import Any
 
 from fuseloom.arguments import check_arguments
 from fuseloom.dataflow.compilation import Compilation, CompiledRegion
+from fuseloom.dataflow.compiled_before import CompiledBefore
 from fuseloom.dataflow.compiler import compile_region
 from fuseloom.dataflow.cost import EstimateMode
-from fuseloom.dataflow.cost.estimate import EstimateContext, estimate_region
+from fuseloom.dataflow.cost.estimate import EstimateContext, cost_region
 from fuseloom.dataflow.cost.numbers import RegionEstimate
 from fuseloom.dataflow.fusion.classes import NestClass, nest_classes
 from fuseloom.dataflow.fusion.pog import count_text, orders_text
@@ -81,7 +82,7 @@ def rank(region: FusedRegion, context: EstimateContext, limit: int) -> Iterator[
     """
     for found in islice(nest_classes(region), limit):
         try:
-            cycles = estimate_region(compile_region(region, found.order), context).cycles
+            cycles = cost_region(compile_region(region, found.order), context).cycles
         except FuseloomError as reason:
             yield RankedOrder(found, float("inf"), str(reason))
         else:
@@ -173,7 +174,7 @@ def ranking(
     """
     context = EstimateContext.of(compilation.program, data, machine=machine)
     for earlier in compilation.regions[:region]:
-        estimate_region(earlier, context)  # notes what it writes
+        cost_region(earlier, context)  # notes what it writes
     chosen = compilation.regions[region]
     found = ranked(list(rank(chosen.region, context, limit)))
     return Ranking(chosen.name, chosen.legal_orders, tuple(found))
@@ -226,6 +227,7 @@ def best_orders(
     machine: Machine | None = None,
     look_ups: LookUps = LookUps.OPEN,
     stores: LookUps | None = None,
+    before: CompiledBefore | None = None,
 ) -> BestOrders:
     """The same regions, each under the order with the fewest estimated cycles.
 
@@ -249,6 +251,8 @@ def best_orders(
     stores : LookUps, optional
         Between which regions levels may be stored dense that would be compressed otherwise; by
         default as ``look_ups`` says.
+    before : CompiledBefore, optional
+        Regions that have been compiled under other schedules, which need not be compiled again.
 
     Raises
     ------
@@ -271,38 +275,39 @@ def best_orders(
     for compiled in compilation.regions:
         best, whole = compiled, True
         if compiled.region.chosen is None:
-            best, whole = _best(compiled, context, share)
+            best, whole = _best(compiled, context, share, before)
         if look_ups.allow(compiled.region):
-            best = with_look_ups(best, context, share)
+            best = with_look_ups(best, context, share, before)
         if not whole:
             cut.append(compiled.name)
-        estimate_region(best, context)  # notes what it writes, for the regions after it
+        cost_region(best, context)  # notes what it writes, for the regions after it
         regions.append(best)
     found = replace(compilation, regions=tuple(regions))
     may = stores or look_ups
     allowed = [r.name for r in compilation.regions if may.allow(r.region)]
-    made = with_dense_levels(found, context, allowed)
+    made = with_dense_levels(found, context, allowed, before)
     if made is not found:
-        made = _reordered(found, made, context, share, look_ups)
+        made = _reordered(found, made, context, share, look_ups, before)
     return BestOrders(made, tuple(cut))
 
 
 def _reordered(
-    before: Compilation,
+    compressed: Compilation,
     stored: Compilation,
     context: EstimateContext,
     effort: float,
     look_ups: LookUps,
+    before: CompiledBefore | None,
 ) -> Compilation:
     """The orders that dense levels make possible, where they cost less in every respect."""
     regions = []
-    for old, new in zip(before.regions, stored.regions, strict=True):
+    for old, new in zip(compressed.regions, stored.regions, strict=True):
         best = new
         if new.region.chosen is None and new.pog != old.pog:
-            best, _ = _best(new, context, effort)
+            best, _ = _best(new, context, effort, before)
             if look_ups.allow(new.region):
-                best = with_look_ups(best, context, effort)
-            was, now = (estimate_region(r, context) for r in (new, best))
+                best = with_look_ups(best, context, effort, before)
+            was, now = (cost_region(r, context) for r in (new, best))
             if now.bytes > was.bytes or now.flops > was.flops:
                 best = new
         regions.append(best)
@@ -310,15 +315,20 @@ def _reordered(
 
 
 def _best(
-    compiled: CompiledRegion, context: EstimateContext, effort: float
+    compiled: CompiledRegion,
+    context: EstimateContext,
+    effort: float,
+    before: CompiledBefore | None,
 ) -> tuple[CompiledRegion, bool]:
     """A region under its best order, and whether all of its nest classes were ranked."""
-    first = estimate_region(compiled, context)
+    first = cost_region(compiled, context)
     key = (first.graph, str(compiled.region), context.guessed(first.graph), effort)
     if key not in context.best:
         context.best[key] = _cheapest(compiled, first, context, effort)
     order, whole = context.best[key]
-    return (compiled if order is None else compile_region(compiled.region, order)), whole
+    if order is None:
+        return compiled, whole
+    return compile_region(compiled.region, order, before=before), whole
 
 
 def _cheapest(
@@ -335,7 +345,7 @@ def _cheapest(
             break
         left -= building(compiled)
         try:
-            made = estimate_region(compile_region(compiled.region, nests.order), context)
+            made = cost_region(compile_region(compiled.region, nests.order), context)
         except FuseloomError:
             continue
         left -= made.executed

@@ -11,8 +11,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from fuseloom.dataflow.compilation import Compilation, CompiledRegion
+from fuseloom.dataflow.compiled_before import CompiledBefore
 from fuseloom.dataflow.compiler import compile_program, compile_region
-from fuseloom.dataflow.cost.estimate import EstimateContext, estimate_region
+from fuseloom.dataflow.cost.estimate import EstimateContext, cost_region
 from fuseloom.dataflow.cost.mode import EstimateMode
 from fuseloom.dataflow.cost.numbers import RegionEstimate
 from fuseloom.dataflow.fusion.directives import Store
@@ -32,7 +33,10 @@ Levels = tuple[LevelFormat, ...]
 
 
 def with_dense_levels(
-    compilation: Compilation, context: EstimateContext, allowed: Sequence[str]
+    compilation: Compilation,
+    context: EstimateContext,
+    allowed: Sequence[str],
+    before: CompiledBefore | None = None,
 ) -> Compilation:
     """A program whose complete levels between regions are dense where that helps.
 
@@ -43,26 +47,28 @@ def with_dense_levels(
     ----------
     allowed : sequence of str
         Names of the regions that may change: what one of these writes and others of them read.
+    before : CompiledBefore, optional
+        Where to look whether equal regions have been compiled, and to note them.
     """
     chosen = dict(_candidates(compilation, frozenset(allowed)))
     if not context.machine.has_searchers:  # it copies the reference, which writes all levels
         return compilation
-    before = {r.name: estimate_region(r, context) for r in compilation.regions}
+    found = {r.name: cost_region(r, context) for r in compilation.regions}
     scanned: frozenset[str] = frozenset()
     for _ in range(ROUNDS):
         if not chosen:
             break
         try:
             stores = [Store(name, levels) for name, levels in chosen.items()]
-            made = stored_otherwise(compilation, stores, scanned)
+            made = stored_otherwise(compilation, stores, scanned, before)
         except FuseloomError:
             break
         if made is None:
             break
-        after = {r.name: estimate_region(r, context) for r in made.regions}
-        worse = {name for name in before if not _no_worse(before[name], after[name])}
+        after = {r.name: cost_region(r, context) for r in made.regions}
+        worse = {name for name in found if not _no_worse(found[name], after[name])}
         if not worse:
-            helps = any(_better(before[name], after[name]) for name in before)
+            helps = any(_better(found[name], after[name]) for name in found)
             return made if helps else compilation
         if not worse <= scanned:
             scanned |= worse
@@ -122,7 +128,10 @@ def _better(before: RegionEstimate, after: RegionEstimate) -> bool:
 
 
 def stored_otherwise(
-    compilation: Compilation, stores: Sequence[Store], scanned: Collection[str] = ()
+    compilation: Compilation,
+    stores: Sequence[Store],
+    scanned: Collection[str] = (),
+    before: CompiledBefore | None = None,
 ) -> Compilation | None:
     """The same regions under the same orders, with tensors between them stored in other levels.
 
@@ -130,6 +139,8 @@ def stored_otherwise(
     ----------
     scanned : collection of str
         Names of the regions that scan these levels, where others look them up.
+    before : CompiledBefore, optional
+        As for :func:`with_dense_levels`.
 
     Returns
     -------
@@ -144,7 +155,7 @@ def stored_otherwise(
     if compilation.source is None:
         return None
     asked = replace(compilation.resolved, settings=(*compilation.resolved.settings, *stores))
-    made = compile_program(compilation.source, asked)
+    made = compile_program(compilation.source, asked, before=before)
     if [r.name for r in made.regions] != [r.name for r in compilation.regions]:
         return None
     regions = []
@@ -157,7 +168,8 @@ def stored_otherwise(
         if new.own_order == old.own_order and options == region.options:
             regions.append(replace(new, region=region))
         else:
-            regions.append(compile_region(replace(region, options=options), old.own_order))
+            asked_region = replace(region, options=options)
+            regions.append(compile_region(asked_region, old.own_order, before=before))
     chosen = (*compilation.stores, *stores)
     return replace(compilation, program=made.program, regions=tuple(regions), stores=chosen)
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import random
+from itertools import count
 
 import pytest
 
 from fuseloom.errors import FuseloomError
+from fuseloom.program import print_program
 from fuseloom_workbench.chain import prices
 from fuseloom_workbench.chain.prices import EstimateFigures, Move, Price
 from fuseloom_workbench.state.session import Session
+from tests.property.test_everything_at_once import draw
 
 
 def every(session: Session) -> dict[Move, Price]:
@@ -68,6 +71,47 @@ def test_prices_of_large_models(model: str, data: str) -> None:
     chosen = random.Random(7)
     for move in chosen.sample(list(known), min(12, len(known))):
         agree(session, move, known[move])
+
+
+@pytest.mark.deep  # estimates for seconds
+def test_prices_of_random_programs() -> None:
+    """Four moves of each of fifty programs."""
+    seen = 0
+    for case in filter(None, map(draw, count())):
+        session = Session("spmm", "random")
+        if not session.set_program(print_program(case.program)) or len(session.built.units) < 2:
+            continue
+        rng = random.Random(seen)
+        assert session.set_cuts(rng.sample(range(1, len(session.built.units)), 1))
+        moves = prices.moves_of(session.built, 0)
+        for move in rng.sample(moves, min(4, len(moves))):
+            agree(session, move, prices.price(session.built, move))
+        seen += 1
+        if seen == 50:
+            return
+
+
+@pytest.mark.deep  # estimates for seconds
+@pytest.mark.parametrize(
+    ("model", "data", "drags"), [("gcn", "karate", 150), ("graphsage", "random", 50)]
+)
+def test_random_drags_give_what_they_promise(model: str, data: str, drags: int) -> None:
+    """One after another, from presets with orders and lanes of their own now and then."""
+    rng = random.Random(11)
+    session = Session(model, data)
+    for k in range(drags):
+        if k % 12 == 0:
+            session.preset(rng.choice([*session.presets]))
+            region = session.regions[0]
+            span = region.name if ".." in region.name else f"{region.name}..{region.name}"
+            lanes = f"parallel {span}: {region.own_order[0]} by {rng.choice((2, 4))}"
+            assert session.set_schedule(f"{session.built.schedule}; {lanes}"), session.message
+        move = rng.choice(prices.moves_of(session.built, session.region))
+        known = prices.price(session.built, move)
+        assert make(session, move) is (known.figures is not None), (move, session.message)
+        if known.figures is not None:
+            assert known.figures == EstimateFigures.of(session.built)
+            assert session.message.endswith(known.told)
 
 
 def test_every_gap_has_its_move_and_every_boundary_its_drags() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fuseloom.dataflow.cost.estimate import EstimateContext, estimate_region
+from fuseloom.dataflow.cost.estimate import EstimateContext, cost_region
 from fuseloom.dataflow.fusion.pog import count_text
 from fuseloom.dataflow.orders import RankedOrder, rank, ranked
 from fuseloom.program import check_data
@@ -109,7 +109,7 @@ def candidates(built: BuiltDesign, number: int, limit: int) -> Iterator[RankedOr
         program, check_data(program, built.data), machine=built.design.machine
     )
     for earlier in built.regions[:number]:
-        estimate_region(earlier, context)
+        cost_region(earlier, context)
     yield from rank(built.regions[number].region, context, limit)
 
 

@@ -408,7 +408,9 @@ def build(design: Design, before: BuiltDesign | None = None) -> BuiltDesign:
         loaded, fused = design.source, compiled(design)
     machine = design.machine
     look_ups = LookUps.OPEN if design.as_written else LookUps.ALL
-    ranking = best_orders(fused, loaded.data, effort=EFFORT, machine=machine, look_ups=look_ups)
+    ranking = best_orders(
+        fused, loaded.data, effort=EFFORT, machine=machine, look_ups=look_ups, before=_COMPILED
+    )
     if before is not None and fused is before.fused and _graphs(ranking) == _graphs(before.ranking):
         ranking = replace(ranking, compilation=before.compilation)
     expected = estimate(ranking.compilation, loaded.data, machine=machine)

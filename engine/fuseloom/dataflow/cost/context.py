@@ -122,6 +122,7 @@ class EstimateContext:
         self.samples: dict[tuple[Hashable, int], Sample] = {}
         self.kept = ExecutionCache()
         self.done: dict[tuple[Graph, tuple[str, ...]], RegionEstimate] = {}
+        self.costed: dict[tuple[Graph, tuple[str, ...]], RegionEstimate] = {}
         self.best: dict[Hashable, tuple[tuple[str, ...] | None, bool]] = {}
         self.look_ups: dict[Hashable, frozenset[tuple[str, str]]] = {}
         self.expected: dict[str, ExpectedStatistics] = {}
@@ -213,7 +214,8 @@ class EstimateContext:
         with self.lock:
             if machine not in self._on:
                 found = copy(self)
-                found.machine, found.done, found.best, found.look_ups = machine, {}, {}, {}
+                found.machine, found.done, found.costed = machine, {}, {}
+                found.best, found.look_ups = {}, {}
                 self._on[machine] = found
                 while len(self._on) > MACHINES:
                     self._on.pop(next(name for name in self._on if name != machine))

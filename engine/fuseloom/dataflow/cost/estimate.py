@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 from fuseloom.arguments import check_arguments
@@ -39,6 +40,7 @@ __all__ = [
     "EstimateMode",
     "NodeEstimate",
     "RegionEstimate",
+    "cost_region",
     "estimate",
     "estimate_region",
 ]
@@ -100,15 +102,34 @@ def estimate_region(region: CompiledRegion, context: EstimateContext) -> RegionE
     with context.lock:
         key = (region.graph, context.guessed(region.graph))
         if key not in context.done:
-            context.done[key] = _estimated(region, context)
+            context.done[key] = _bounded(region, context, cost_region(region, context))
+            context.costed.pop(key, None)
         return context.done[key]
 
 
+def cost_region(region: CompiledRegion, context: EstimateContext) -> RegionEstimate:
+    """The same without lower bound and interval, if all coordinates are known.
+
+    That takes a quarter less, and is what candidates are compared by.
+
+    Raises
+    ------
+    LoweringError, DataError
+        As :func:`estimate_region`.
+    """
+    with context.lock:
+        key = (region.graph, context.guessed(region.graph))
+        if key in context.done:
+            return context.done[key]
+        if key not in context.costed:
+            context.costed[key] = _estimated(region, context)
+        return context.costed[key]
+
+
 def _estimated(region: CompiledRegion, context: EstimateContext) -> RegionEstimate:
-    found, least, when = executed_region(region, context), None, None
+    found, when = executed_region(region, context), None
     if found is not None and found.mode is EstimateMode.EXACT:
         context.note(found.executed)
-        least = _bound(found, context.machine)
     elif found is None or not context.expects(region.graph):
         nodes, cycles = from_metadata(region, context)  # notes what it is expected to write
     if found is not None:
@@ -121,7 +142,9 @@ def _estimated(region: CompiledRegion, context: EstimateContext) -> RegionEstima
     flops, moved = sum(n.flops for n in nodes), sum(n.bytes for n in nodes) + copied
     if (memory := context.machine.memory) is not None:  # nothing moves faster than its peak
         cycles = max(cycles, moved / memory.peak_per_cycle(context.machine.clock_hz))
-    low, high = interval(found, when, cycles, least, context.machine)
+    low, high = 0.0, inf
+    if found is None or found.mode is not EstimateMode.EXACT:
+        low, high = interval(found, when, cycles, None, context.machine)
     tensors = {name: context.why(name) for name in sorted(context.touches(region.graph))}
     return RegionEstimate(
         region.name,
@@ -132,7 +155,7 @@ def _estimated(region: CompiledRegion, context: EstimateContext) -> RegionEstima
         region.graph,
         tensors,
         EstimateMode.METADATA if found is None else found.mode,
-        least,
+        None,
         OnChip(
             None if found is None else sum(n.held for n in nodes),
             channel_bytes(region.graph, context.machine),
@@ -141,6 +164,19 @@ def _estimated(region: CompiledRegion, context: EstimateContext) -> RegionEstima
         low,
         high,
     )
+
+
+def _bounded(
+    region: CompiledRegion, context: EstimateContext, costed: RegionEstimate
+) -> RegionEstimate:
+    """The estimate of a region with its lower bound and interval."""
+    if costed.mode is not EstimateMode.EXACT:
+        return costed
+    found = executed_region(region, context)
+    assert found is not None
+    least = _bound(found, context.machine)
+    low, high = interval(found, None, costed.cycles, least, context.machine)
+    return replace(costed, least=least, low=low, high=high)
 
 
 def _timed(

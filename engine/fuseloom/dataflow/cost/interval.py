@@ -50,12 +50,14 @@ def interval(
 
     Parameters
     ----------
-    found, when : ExecutedGraph, Timed or None
-        A region executed, and timed; None if only statistics are known.
+    found : ExecutedGraph or None
+        A region executed; None if only statistics are known.
+    when : Timed or None
+        When its nodes are done; of no account where all coordinates were executed.
     least : float or None
         What no run takes less than.
     """
-    if found is None or when is None:
+    if found is None:
         return cycles / STATISTICS, cycles * STATISTICS
     less, more = _model_error(machine, found.executed.graph)
     high = cycles * (1.0 + more) + CYCLES
@@ -63,6 +65,7 @@ def interval(
         high += machine.memory.write_latency(machine.clock_hz)
     if found.mode is EstimateMode.EXACT:
         return least if least is not None else 0.0, high
+    assert when is not None
     inside = any(s.fiber_tree.weights is not None for s in found.executed.streams.values())
     off = DEVIATIONS * _deviation(found, when) + (INSIDE * cycles if inside else 0.0)
     return max(cycles * (1.0 - less) - CYCLES - off, 0.0), high + off
