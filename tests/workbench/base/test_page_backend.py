@@ -71,3 +71,21 @@ def test_a_drawing_that_is_not_wanted_any_more_is_not_begun(monkeypatch):
     asyncio.run(second())
     assert not begun
     assert backend.part("graph") == drawn
+
+
+def test_what_comes_later_makes_no_other_part_anew(session, monkeypatch):
+    made, begun = [], []
+    chain = PARTS["chain"]
+    monkeypatch.setitem(PARTS, "chain", lambda session: made.append(1) or chain(session))
+    monkeypatch.setattr(pn.state, "execute", lambda what, schedule=False: begun.append(what))
+    backend = LocalBackend(session)
+    backend.want("chain", "orders")
+    assert backend.part("later") == {"orders": True}
+    version, before = backend.version, len(made)
+    asyncio.run(begun.pop()())  # ranks them ...
+    while begun:
+        begun.pop(0)()  # ... and shows what there is
+    assert backend.part("later") == {"orders": False}
+    assert backend.part("orders")["ready"]
+    assert backend.version > version
+    assert len(made) == before

@@ -41,3 +41,13 @@ def test_a_drawing_that_was_cancelled_is_not_made():
     assert graph.stopped(session)
     rendering.draw_quickly()
     assert rendering.later.get("graph", session) is None
+
+
+@pytest.mark.parametrize("name", ["graph", "orders", "prices", "why"])
+def test_what_comes_later_changes_no_other_part(name):
+    """So that it is all that has to be made and sent when it comes."""
+    rendering = Rendering(Session("spmm", "random"), Budgets())
+    rendering.changes()
+    rendering.make(name)
+    assert json.loads(rendering.later_changes()["later"])[name] is False
+    assert rendering.changes() == {}

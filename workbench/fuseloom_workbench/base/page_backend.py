@@ -144,7 +144,11 @@ class LocalBackend(PageBackend):
         parts = {name: json.dumps(PARTS[name](session)) for name in self._wanted & set(PARTS)}
         if "saved" in self._wanted:
             parts["saved"] = json.dumps(saving.save(session))
-        later = self._wanted & set(LATER)
+        self._go_on(parts)
+
+    def _go_on(self, parts: Mapping[str, str]) -> None:
+        """Show these parts and all that came later, and begin what is missing of it."""
+        session, later = self.session, self._wanted & set(LATER)
         missing = self._later.missing(session, later)
         for name, key in [*self._under_way.items()]:
             if missing.get(name) != key:
@@ -179,7 +183,7 @@ class LocalBackend(PageBackend):
         if self._under_way.get(name) != key:
             return  # something else is shown now
         self._later.keep(name, key, result)
-        self._refresh()
+        self._go_on({})  # the other parts depend on the session alone
 
     def ask(self, name: str, *arguments: Any) -> None:
         _locked(lambda: commands.carry_out(self.session, name, arguments))

@@ -55,7 +55,13 @@ class Rendering:
     def changes(self) -> dict[str, str]:
         """Parts that differ from what was sent, all of one version."""
         parts = {name: json.dumps(make(self.session)) for name, make in PARTS.items()}
-        parts |= self.later.parts(self.session, LATER)
+        return self._changed(parts | self.later.parts(self.session, LATER))
+
+    def later_changes(self) -> dict[str, str]:
+        """The same of those that come later; the others depend on the session alone."""
+        return self._changed(self.later.parts(self.session, LATER))
+
+    def _changed(self, parts: dict[str, str]) -> dict[str, str]:
         changed = {name: text for name, text in parts.items() if self.sent.get(name) != text}
         self.sent.update(changed)
         self.version += 1
@@ -248,7 +254,8 @@ class SessionWorker:
             limit = self.budgets.draw_time
             task.result = LATER[name].given_up(self.session, task.result, limit)
         self.rendering.later.keep(name, task.key, task.result)
-        self._answer()
+        parts = self.rendering.later_changes()
+        self.wire.send({"parts": parts, "version": self.rendering.version})
 
     def _take_shared(self, work: BackgroundTask) -> None:
         assert self._sharing is not None
