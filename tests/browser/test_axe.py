@@ -41,13 +41,18 @@ def violations(part, rules: list[str] = TAGS) -> list[str]:
     return part.evaluate(_RUN, rules)
 
 
-def test_the_bench_has_no_serious_violation(page):
+def load_axe(page) -> None:
+    """Put axe-core into a page."""
     if axe_playwright_python is None:
         missing("axe-playwright-python is not installed")
+    page.evaluate(Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text("utf-8"))
+
+
+def test_the_bench_has_no_serious_violation(page):
     show(page, Session("gcn", "karate"))
     page.locator("[data-action=run]").click()
     expect(page.locator(".badge.good").first).to_be_visible()
-    page.evaluate(Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text("utf-8"))
+    load_axe(page)
     judge(page, "rgb(255, 255, 255)", TAGS)
     page.get_by_role("button", name="Light or dark").click()
     judge(page, "rgb(23, 29, 36)", COLOURS)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import parse_qs
+from urllib.parse import parse_qsl
 
 import panel as pn
 import pytest
+from panel.tests.util import wait_until
 
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.experiments import figure
@@ -16,9 +17,10 @@ from fuseloom.experiments.recipe import AccountingMode, ExperimentSize
 from fuseloom.experiments.registry import RECIPES
 from fuseloom.experiments.workloads import load
 from fuseloom_workbench.base.page_backend import LocalBackend
+from fuseloom_workbench.base.tokens import tokens
 from fuseloom_workbench.explorer import explorer
 from fuseloom_workbench.figures.page import FiguresPage, explorer_link, figures_page
-from fuseloom_workbench.serving.page import asked
+from fuseloom_workbench.state.addresses import requests_of
 from fuseloom_workbench.state.commands import carry_out
 from fuseloom_workbench.state.session import Session
 
@@ -74,7 +76,55 @@ def test_a_figure_is_simulated_looked_at_and_changed(page, store):
     for _ in range(2):  # light and dark
         wide = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
         assert wide[0] <= wide[1]
-        page.locator("header button").last.click()
+        page.get_by_label("Light or dark").click()
+
+
+def grounds(page) -> set[str]:
+    """Colours behind the plots of a page."""
+    return set(
+        page.evaluate(
+            "() => [...document.querySelectorAll('*')].length && Bokeh.documents.flatMap(d => "
+            "[...d._all_models.values()]).filter(m => m.type === 'Figure')"
+            ".map(m => m.background_fill_color)"
+        )
+    )
+
+
+def test_plots_have_the_colours_of_the_page(page, store):
+    """Also those that came later, and those of a page that was dark at first."""
+    for number in ("18", "15"):
+        figure(number, "smoke", store=store)
+    page.emulate_media(color_scheme="dark")
+    show(page, store)
+    expect(page.get_by_text("all of it is there")).to_be_visible()
+    wait_until(lambda: grounds(page) == {tokens("dark")["pane"]}, page, timeout=PATIENCE)
+    pick(page, "Figure", RECIPES["15"].title)
+    expect(page.locator("canvas, .bk-Canvas")).not_to_have_count(0)
+    wait_until(lambda: grounds(page) == {tokens("dark")["pane"]}, page, timeout=PATIENCE)
+    page.get_by_label("Light or dark").click()
+    wait_until(lambda: grounds(page) == {tokens("light")["pane"]}, page, timeout=PATIENCE)
+
+
+def test_the_address_keeps_the_figure(page, store):
+    show(page, store)
+    pick(page, "Figure", RECIPES["13"].title)
+    expect(page.get_by_text("nothing of it is run")).to_be_visible()
+    expect(page.get_by_text("Click a point of ours")).to_be_hidden()
+    expect(page.get_by_role("button", name="Simulate what is missing")).to_be_disabled()
+    page.wait_for_url("**figure=13*")
+    page.reload()
+    expect(page.get_by_text(RECIPES["13"].text[:60])).to_be_visible(timeout=2 * PATIENCE)
+
+
+def test_tables_and_graphs_are_those_of_the_bench(page, store):
+    serve(page, lambda: figures_page(store))
+    page.goto(f"{page.url}?figure=9")
+    table = page.get_by_role("grid", name=re.compile("N1..N2"))
+    expect(table).to_be_visible(timeout=2 * PATIENCE)
+    expect(page.locator("g.node").first).to_be_visible(timeout=2 * PATIENCE)
+    link = page.get_by_role("link", name="open N1..N2 in the explorer").first
+    words = dict(parse_qsl(link.get_attribute("href").partition("?")[2]))
+    assert words["schedule"] == "fuse N1..N2; order N1..N2: i,l,q,m"
 
 
 def test_every_figure_opens(page, store):
@@ -97,9 +147,9 @@ def test_a_point_opens_in_the_explorer(page):
     point = RECIPES["12"].configurations(ExperimentSize.SMOKE, AccountingMode.PAPER)[
         "gcn.karate.full"
     ]
-    words = parse_qs(explorer_link(point).partition("?")[2])
+    words = dict(parse_qsl(explorer_link(point).partition("?")[2]))
     backend = LocalBackend(Session("gcn", "karate"))
-    for name, *arguments in asked({k: [v[0].encode()] for k, v in words.items()}):
+    for name, *arguments in requests_of(words):
         backend.ask(name, *arguments)
     serve(page, lambda: explorer(backend))
     expect(page.locator(".caption").first).to_contain_text("T1..Y")
@@ -118,9 +168,9 @@ def smoke() -> list[Configuration]:
 
 @pytest.mark.parametrize("point", smoke(), ids=lambda c: f"{c.workload}-{c.data}")
 def test_the_explorer_has_the_same_program_data_and_schedule(point):
-    words = parse_qs(explorer_link(point).partition("?")[2], keep_blank_values=True)
+    words = dict(parse_qsl(explorer_link(point).partition("?")[2], keep_blank_values=True))
     session = Session("gcn", "karate")
-    for name, *arguments in asked({k: [v[0].encode()] for k, v in words.items()}):
+    for name, *arguments in requests_of(words):
         carry_out(session, name, arguments)
         assert session.ok, session.message
     given, opened = load(point), session.design.source

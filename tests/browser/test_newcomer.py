@@ -9,8 +9,9 @@ import panel as pn
 import pytest
 from panel.tests.util import wait_until
 
+from fuseloom_workbench.base.page import words_of
 from fuseloom_workbench.explorer import explorer
-from fuseloom_workbench.serving.page import asked
+from fuseloom_workbench.state.addresses import requests_of
 from fuseloom_workbench.state.commands import carry_out
 from fuseloom_workbench.state.session import Session
 
@@ -42,7 +43,7 @@ def test_the_first_five_minutes(page, tmp_path):
 
     def served():
         """The session of before; of an address that names a design, one of its own."""
-        requests = asked(pn.state.session_args)
+        requests = requests_of(words_of(pn.state.session_args))
         if requests or not sessions:
             sessions.append(Session("gcn", "karate"))
             for name, *arguments in requests:

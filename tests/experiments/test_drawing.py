@@ -16,7 +16,7 @@ def test_every_recipe_is_drawn(few, tmp_path) -> None:
     assert all(path.stat().st_size > 20 for path in written)
     for id_, figure in few.items():
         names = {path.name for path in written if path.name.startswith(f"{id_}-smoke")}
-        plots = [panel for panel in figure.panels if panel.kind != "text"]
+        plots = [panel for panel in figure.panels if panel.plotted]
         assert (f"{id_}-smoke-paper.svg" in names) is bool(plots)
         assert (f"{id_}-smoke-paper.txt" in names) is (len(plots) < len(figure.panels))
     text = (tmp_path / "figures" / "18-smoke-paper.svg").read_text(encoding="utf-8")

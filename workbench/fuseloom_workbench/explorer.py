@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
-from panel.util import edit_readonly
 
 from fuseloom_workbench.base.assets import style
 from fuseloom_workbench.base.connection import Connection
+from fuseloom_workbench.base.page import bare_page, links_of
 from fuseloom_workbench.base.page_backend import PageBackend, backend_of
 from fuseloom_workbench.chain.fusion_chain import FusionChain
 from fuseloom_workbench.costs.costs_panel import CostsPanel
@@ -31,36 +32,25 @@ from fuseloom_workbench.table.table_grid import FusionTableGrid
 from fuseloom_workbench.timeline.timeline import Timeline
 from fuseloom_workbench.why.panels import PathPanel, WhyBar, WhyPanel
 
-TITLE = "Fuseloom · fusion explorer"
-THEME = {
-    "light": {"palette": {"primary": {"main": "#0b5cad", "contrastText": "#ffffff"}}},
-    "dark": {
-        "palette": {
-            "primary": {"main": "#7db7f5", "contrastText": "#0b1a2a"},
-            "background": {"default": "#171d24", "paper": "#171d24"},
-        }
-    },
-}
-_BARE = {"& > .MuiAppBar-root, & .MuiToolbar-root": {"display": "none"}}
-"""The bench has a line on top of its own; the page's, with its theme switch, stays hidden."""
 
+def explorer(shown: Session | PageBackend | None = None, pages: Sequence[str] = ()) -> pmui.Page:
+    """The page, on a session of its own unless one is given.
 
-def explorer(shown: Session | PageBackend | None = None) -> pmui.Page:
-    """The page, on a session of its own unless one is given."""
+    Parameters
+    ----------
+    pages : sequence of str
+        Names of the pages that its server has.
+    """
     backend = backend_of(shown if shown is not None else Session("gcn", "karate"))
-    page = pmui.Page(
-        title=TITLE,
-        main=[bench(backend), Connection(backend, height=0, margin=0)],
-        theme_config=THEME,
-        busy_indicator=None,
-        sx=_BARE,
-        raw_css=[style("shell/skeleton")],
-    )
-    forget_busy(page)
-    return page
+    main = [bench(backend, pages=pages), Connection(backend, height=0, margin=0)]
+    return bare_page("explorer", main, [style("shell/skeleton")])
 
 
-def bench(shown: Session | PageBackend | None = None, fullscreen: bool = True) -> Bench:
+def bench(
+    shown: Session | PageBackend | None = None,
+    fullscreen: bool = True,
+    pages: Sequence[str] = (),
+) -> Bench:
     """All views of a session on one screen; in a notebook with ``fullscreen=False``."""
     backend = backend_of(shown)
     views = {
@@ -83,7 +73,7 @@ def bench(shown: Session | PageBackend | None = None, fullscreen: bool = True) -
     run = RunPanel(backend)
     return Bench(
         run,
-        top=TopBar(backend),
+        top=TopBar(backend, pages=links_of(pages)),
         rail=Rail(backend),
         result=_result(run, WhyBar(backend)),
         chain=FusionChain(backend),
@@ -96,19 +86,6 @@ def bench(shown: Session | PageBackend | None = None, fullscreen: bool = True) -
         sizing_mode="stretch_width",
         margin=0,
     )
-
-
-def forget_busy(page: pmui.Page) -> None:
-    """Let the page not follow a flag that all sessions of the server share.
-
-    It would change its document while another session holds the lock; and whoever watches the flag
-    is kept in memory by it, with all its session, for ever.
-    """
-    with edit_readonly(page):
-        page.busy = False
-    for watcher in list(pn.state.param.watchers.get("busy", {}).get("value", ())):
-        if getattr(getattr(watcher.fn, "__self__", None), "self", None) is page:
-            pn.state.param.unwatch(watcher)
 
 
 def _result(run: RunPanel, why: WhyBar) -> pn.Row:

@@ -50,8 +50,8 @@ def write_figures(
 
 def _write(panels: Sequence[Panel], title: str, stem: Path, formats: Sequence[str]) -> list[Path]:
     written = []
-    texts = [panel for panel in panels if panel.kind == "text"]
-    plots = [panel for panel in panels if panel.kind != "text"]
+    texts = [panel for panel in panels if not panel.plotted]
+    plots = [panel for panel in panels if panel.plotted]
     if texts:
         path = stem.with_name(f"{stem.name}.txt")
         text = "\n\n".join(f"{p.title}\n\n{p.text}" for p in texts)

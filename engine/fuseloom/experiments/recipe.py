@@ -186,17 +186,33 @@ class Series:
 
 
 @dataclass(frozen=True)
+class RegionAddress:
+    """A region, and the words of an address at which the explorer shows it.
+
+    Attributes
+    ----------
+    words : mapping
+        Model, data, sizes, program and schedule.
+    """
+
+    name: str
+    words: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Panel:
     """One plot: bars or lines over ``x``, or points.
 
     Attributes
     ----------
     kind : str
-        ``bars``, ``lines``, ``points`` or ``text``.
+        ``bars``, ``lines``, ``points`` or ``text``; ``table`` and ``graph`` are those of a region.
     text : str
-        Of a panel that is text or a table, in lines.
+        Of a panel that is no plot, in lines.
     log : str
         Axes that are logarithmic: ``""``, ``x``, ``y`` or ``xy``.
+    region : RegionAddress or None
+        The region whose table or graph it is.
     """
 
     title: str
@@ -206,6 +222,12 @@ class Panel:
     y: str = ""
     log: str = ""
     text: str = ""
+    region: RegionAddress | None = None
+
+    @property
+    def plotted(self) -> bool:
+        """Whether it is a plot, not text."""
+        return self.kind in ("bars", "lines", "points")
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ def markdown_section(figure: Figure) -> list[str]:
         if lines[-1]:
             lines.append("")
     for panel in figure.panels:
-        if panel.kind == "text":
+        if not panel.plotted:
             lines += [f"{panel.title}:", "", "```text", *panel.text.splitlines(), "```", ""]
     return lines
 

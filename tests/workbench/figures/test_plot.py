@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from bokeh.models import Span
 
 from fuseloom.experiments.recipe import Panel, Series
-from fuseloom_workbench.figures.plot import mark, moved, plot_of
+from fuseloom_workbench.figures.plot import mark, moved, paint, plot_of
 
 BARS = Panel(
     "bars", "bars",
@@ -22,6 +25,40 @@ def test_bars_stand_beside_each_other() -> None:
     assert ours.data_source.data["x"] == [pytest.approx(-0.2)]
     assert paper.data_source.data["x"] == [pytest.approx(0.2), pytest.approx(1.2)]
     assert plot.xaxis[0].major_label_overrides == {0: "a", 1: "b"}
+
+
+def test_factors_stand_on_a_line_at_one() -> None:
+    """Also on a logarithmic axis, where a bar of 0.5 hangs below it."""
+    for log in ("", "y"):
+        plot = plot_of(replace(BARS, log=log), lambda label: None)
+        (line,) = plot.select({"name": "no change"})
+        assert line.location == 1
+        assert {drawn.glyph.bottom for drawn in plot.renderers} == {1.0 if log else 0.0}
+    counts = replace(BARS, y="cycles", log="y", series=(replace(BARS.series[0], y=(20.0, 300.0)),))
+    plot = plot_of(counts, lambda label: None)
+    assert not plot.select({"name": "no change"})
+    assert plot.renderers[0].glyph.bottom == 10.0  # the power of ten below all bars
+
+
+def test_every_part_of_a_plot_has_the_colours_of_the_theme() -> None:
+    light, dark = (plot_of(BARS, lambda label: None, theme) for theme in ("light", "dark"))
+    mark(light, (0.0, 1.0))
+    mark(dark, (0.0, 1.0), "dark")
+    assert described(light) != described(dark)
+    paint(light, "dark")
+    assert described(light) == described(dark)
+
+
+def described(plot) -> list[object]:
+    """The colours of a plot's parts."""
+    parts = [plot, plot.title, *plot.axis, *plot.grid, *plot.legend, *plot.select({"type": Span})]
+    parts += [drawn.glyph for drawn in plot.renderers]
+    return [
+        (type(part).__name__, name, str(value))
+        for part in parts
+        for name, value in sorted(part.properties_with_values().items())
+        if "color" in name
+    ]
 
 
 def test_points_of_ours_can_be_chosen() -> None:

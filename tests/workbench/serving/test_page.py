@@ -16,14 +16,15 @@ import pytest
 from benchmarks.sessions import measure, quantile
 from benchmarks.visitors import Server, Visitor
 from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom_workbench.base.page import words_of
 from fuseloom_workbench.base.page_backend import LocalBackend
 from fuseloom_workbench.explorer import explorer
 from fuseloom_workbench.graph import layout
 from fuseloom_workbench.graph import view as graph
 from fuseloom_workbench.orders import view as orders
 from fuseloom_workbench.orders.view import candidates
-from fuseloom_workbench.serving.page import asked
 from fuseloom_workbench.state import saving
+from fuseloom_workbench.state.addresses import requests_of
 from fuseloom_workbench.state.commands import carry_out
 from fuseloom_workbench.state.session import Session
 from fuseloom_workbench.views import PARTS
@@ -181,22 +182,6 @@ def test_a_full_server_says_so():
         assert not server.faults()
 
 
-def test_the_address_of_a_page_asks_as_its_visitor_would() -> None:
-    given = {"model": [b"gcn"], "data": [b"uniform"], "nodes": [b"50"], "preset": [b"full"]}
-    assert asked(given) == [
-        ("choose", "gcn"),
-        ("choose_data", "uniform"),
-        ("set_options", {"nodes": "50"}),
-        ("preset", "full"),
-    ]
-    assert asked({"model": [b"gcn"], "schedule": [b"fuse T1..Y"], "preset": [b"full"]}) == [
-        ("choose", "gcn"),
-        ("set_schedule", "fuse T1..Y"),
-    ]
-    assert asked({"data": [b"cora"]}) == asked({}) == asked({"model": []}) == []
-    assert asked({"model": [b"\xff<script>"]}) == [("choose", "\ufffd<script>")]
-
-
 ODD = [
     b"", b"gcn", b"spmv", b"gcn\0", b"\xff\xfe", b"../../etc/passwd", b"<script>alert(1)</script>",
     b"__import__('os').system('id')", b"-1", b"1e999", b"nan", b"9" * 400, b"x" * 5_000,
@@ -214,7 +199,7 @@ def test_what_an_address_asks_for_in_vain_changes_nothing() -> None:
         given = {"model": [rng.choice(ODD)]} | {
             name: [rng.choice(ODD)] for name in rng.sample(names, rng.randint(1, 4))
         }
-        for name, *arguments in asked(given):
+        for name, *arguments in requests_of(words_of(given)):
             before = session.design
             carry_out(session, name, arguments)
             if not session.ok:

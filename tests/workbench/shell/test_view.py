@@ -10,9 +10,9 @@ from urllib.parse import parse_qsl
 import pytest
 
 from fuseloom.dataflow.machine import PRESETS
-from fuseloom_workbench.serving.page import asked
 from fuseloom_workbench.shell import view
 from fuseloom_workbench.state import commands
+from fuseloom_workbench.state.addresses import requests_of
 from fuseloom_workbench.state.design import Design
 from fuseloom_workbench.state.files import Upload
 from fuseloom_workbench.state.records import KeptRun
@@ -52,8 +52,7 @@ def test_an_address_opens_the_same_design():
 def opened_from(query):
     """The session that an address opens."""
     opened = Session()
-    given = {name: [value.encode()] for name, value in parse_qsl(query[1:])}
-    for name, *arguments in asked(given):
+    for name, *arguments in requests_of(dict(parse_qsl(query[1:]))):
         commands.carry_out(opened, name, arguments)
         assert opened.ok, opened.message
     return opened

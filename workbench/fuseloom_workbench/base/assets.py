@@ -25,6 +25,7 @@ def script(*names: str) -> str:
     return asset(*BASE, *(f"{name}.js" for name in names))
 
 
-def style(name: str) -> str:
-    """The style sheet of a component, after the shared ones."""
-    return asset("base/tokens.css", "base/base.css", "base/help.css", f"{name}.css")
+def style(*names: str) -> str:
+    """The style sheets of a component, after the shared ones."""
+    shared = "base/tokens.css", "base/base.css", "base/help.css"
+    return asset(*shared, *(f"{name}.css" for name in names))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 import panel as pn
 import panel_material_ui as pmui
+import param
 
 from fuseloom.experiments.claims import Claim
 from fuseloom.experiments.configuration import Configuration
@@ -23,13 +24,20 @@ from fuseloom.models.nested import nested_in
 from fuseloom.program import print_program
 from fuseloom.wording import counted
 from fuseloom_workbench.base.assets import style
-from fuseloom_workbench.explorer import THEME, forget_busy
+from fuseloom_workbench.base.page import headed_page, words_of
 from fuseloom_workbench.figures.bench import FigureBench, News
 from fuseloom_workbench.figures.form import widgets_of
-from fuseloom_workbench.figures.plot import mark, moved, plot_of
+from fuseloom_workbench.figures.plot import mark, moved, paint, plot_of
+from fuseloom_workbench.figures.regions import shown_region
 
-TITLE = "Fuseloom · the paper's figures"
-FIRST = "18"
+FIRST = ("18", ExperimentSize.SMOKE, AccountingMode.PAPER)
+"""The figure that is shown where an address names none."""
+_SCALED = {
+    ExperimentSize.FULL: "",
+    ExperimentSize.SMALL: "some minutes",
+    ExperimentSize.SMOKE: "some seconds",
+}
+"""How long all of a figure takes at the sizes that were not published."""
 Post = Callable[[Callable[[], None]], None]
 
 
@@ -42,9 +50,19 @@ class FiguresPage(pn.viewable.Viewer):
         File of the runs.
     post : callable, optional
         Calls back where the page may be changed; by default at the next tick of its document.
+    first : tuple of str, ExperimentSize and AccountingMode
+        What is shown at first: the figure's id, and at which size, by whose accounting.
     """
 
-    def __init__(self, store: Path | None = None, post: Post | None = None, **params: Any) -> None:
+    dark = param.Boolean(doc="Whether the page has its dark colours.")
+
+    def __init__(
+        self,
+        store: Path | None = None,
+        post: Post | None = None,
+        first: tuple[str, ExperimentSize, AccountingMode] = FIRST,
+        **params: Any,
+    ) -> None:
         super().__init__(**params)
         self._document = pn.state.curdoc
         self._post = post or self._next_tick
@@ -54,47 +72,58 @@ class FiguresPage(pn.viewable.Viewer):
         self._base: Result | None = None
         self._plots: list[tuple[Panel, Any]] = []
         names = {f"{heading(r.id)}: {r.title}": r.id for r in RECIPES.values()}
-        self._pick = pmui.Select(label="Figure", options=names, value=FIRST, width=380)
+        number, size, mode = first
+        small: dict[str, Any] = {"size": "small", "margin": 0}
+        quiet: dict[str, Any] = {**small, "variant": "outlined"}
+        self._pick = pmui.Select(label="Figure", options=names, value=number, width=400, **small)
+        group = {**small, "sx": {"& .MuiFormLabel-root": {"fontSize": "11px"}}}
         self._size = pmui.RadioButtonGroup(
-            options=[s.value for s in ExperimentSize][::-1], value="smoke"
+            label="Size", options=[s.value for s in ExperimentSize][::-1], value=size.value, **group
         )
-        self._mode = pmui.RadioButtonGroup(options=[m.value for m in AccountingMode], value="paper")
-        self._estimate = pmui.Button(label="Estimate what is missing", on_click=self._on_estimate)
+        self._mode = pmui.RadioButtonGroup(
+            label="Accounting", options=[m.value for m in AccountingMode], value=mode.value, **group
+        )
+        self._estimate = pmui.Button(
+            label="Estimate what is missing", on_click=self._on_estimate, **small
+        )
         self._simulate = pmui.Button(
-            label="Simulate what is missing", variant="outlined", on_click=self._on_simulate
+            label="Simulate what is missing", on_click=self._on_simulate, **quiet
         )
         self._cancel = pmui.Button(
-            label="Cancel",
-            variant="outlined",
-            disabled=True,
-            on_click=lambda _: self.bench.cancel(),
+            label="Cancel", disabled=True, on_click=lambda _: self.bench.cancel(), **quiet
         )
-        self._progress = pmui.LinearProgress(value=0, sizing_mode="stretch_width", visible=False)
+        self._share: float | None = None
+        self._told = ("", False)
         self._state = _html("state")
         self._about, self._claims, self._one = _html("about"), _html("claims"), _html("one")
-        self._drawn = pn.FlexBox(sizing_mode="stretch_width")
+        self._drawn = pn.FlexBox(  # a column would measure plots before they are laid out
+            sizing_mode="stretch_width",
+            margin=0,
+            css_classes=["drawn"],
+            stylesheets=[style("figures/page")],
+        )
         self._form = pn.FlexBox(sizing_mode="stretch_width")
         self._run = pmui.Button(
             label="Simulate this point", variant="outlined", visible=False, on_click=self._on_one
         )
         for widget in (self._pick, self._size, self._mode):
             widget.param.watch(lambda _: self.show(), "value")
+        self.param.watch(lambda _: self._paint(), "dark")
         self.bench = FigureBench(lambda news: self._post(lambda: self._take(news)), store)
         self.show()
 
     def __panel__(self) -> pn.viewable.Viewable:
         bar = pn.FlexBox(
             self._pick, self._size, self._mode, self._estimate, self._simulate, self._cancel,
-            align_items="center", sizing_mode="stretch_width",
+            align_items="end", gap="10px 14px", sizing_mode="stretch_width", margin=0,
         )  # fmt: skip
         return pn.Column(
-            bar,
-            self._progress,
-            self._state,
+            _card(bar, self._state),
             _card(self._about, self._drawn),
             _card(self._one, self._form, self._run),
             _card(self._claims),
             sizing_mode="stretch_width",
+            margin=0,
             styles={"gap": "12px", "padding": "12px 16px"},
         )
 
@@ -116,7 +145,10 @@ class FiguresPage(pn.viewable.Viewer):
     def show(self) -> None:
         """Show what is there of the figure that is chosen; nothing is run."""
         self.chosen, self.configuration, self._base = "", None, None
-        self.bench.show(*self.asked)
+        recipe, size, mode = self.asked
+        if pn.state.location is not None:
+            pn.state.location.update_query(figure=recipe.id, size=size.value, mode=mode.value)
+        self.bench.show(recipe, size, mode)
 
     def _on_estimate(self, _: Any) -> None:
         self._busy("estimating …")
@@ -160,10 +192,28 @@ class FiguresPage(pn.viewable.Viewer):
         elif self._document.session_context is not None:
             self._document.add_next_tick_callback(what)
 
+    def _paint(self) -> None:
+        for _, plot in self._plots:
+            paint(plot, self._theme)
+
+    @property
+    def _theme(self) -> str:
+        return "dark" if self.dark else "light"
+
     def _busy(self, text: str) -> None:
-        self._state.object = f"<p class='state'>{escape(text)}</p>"
-        self._progress.visible = True
+        self._share = 0.0
+        self._tell(text)
         self._cancel.disabled = False
+
+    def _tell(self, text: str, wrong: bool = False) -> None:
+        """The line of state: what is done, how far, or what is there."""
+        self._told = (text, wrong)
+        bar = ""
+        if self._share is not None:
+            share = round(100 * self._share)
+            bar = f"<progress aria-label='Progress' max='100' value='{share}'></progress>"
+        kind = "state wrong" if wrong else "state"
+        self._state.object = f"<p class='{kind}' role='status'>{bar}{escape(text)}</p>"
 
     def _take(self, news: News) -> None:
         if news.figure is not None:
@@ -171,12 +221,12 @@ class FiguresPage(pn.viewable.Viewer):
         if news.made is not None:
             self._made(*news.made)
         if news.share is not None:
-            self._progress.value = round(100 * news.share)
+            self._share = news.share
         if news.text:
-            kind = "state wrong" if news.wrong else "state"
-            self._state.object = f"<p class='{kind}'>{escape(news.text[:300])}</p>"
+            self._tell(news.text[:300], news.wrong)
         if news == News():
-            self._progress.visible = False
+            self._share = None
+            self._tell(*self._told)
             self._cancel.disabled = True
 
     def _show(self, figure: Figure) -> None:
@@ -184,33 +234,36 @@ class FiguresPage(pn.viewable.Viewer):
         if (figure.recipe, figure.size, figure.mode) != asked:
             return  # something else was chosen meanwhile
         self.figure = figure
-        recipe = figure.recipe
-        self._about.object = f"<h2>{escape(heading(recipe.id))}: {escape(recipe.title)}</h2>" + (
-            f"<p>{escape(recipe.text)}</p>"
-        )
+        self._about.object = about_html(figure)
         self._plots = []
         shown: list[Any] = []
         for panel in figure.panels:
-            if panel.kind == "text":
-                text = f"<h3>{escape(panel.title)}</h3><pre>{escape(panel.text)}</pre>"
-                shown.append(_html("text", text))
-            else:
-                plot = plot_of(panel, self.choose)
+            if panel.plotted:
+                plot = plot_of(panel, self.choose, self._theme)
                 self._plots.append((panel, plot))
-                styles = {"flex": "1 1 420px", "min-width": "0"}
-                shown.append(pn.pane.Bokeh(plot, sizing_mode="stretch_width", styles=styles))
+                shown.append(pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=0))
+            elif panel.region is not None:
+                shown.append(_wide(shown_region(panel.title, panel.kind, panel.region)))
+            else:
+                text = f"<h3>{escape(panel.title)}</h3><pre tabindex='0'>{escape(panel.text)}</pre>"
+                shown.append(_wide(_html("text", text)))
+        every, missing = configurations_of(figure), missing_of(figure)
         self._drawn[:] = shown
         self._claims.object = claims_html(figure)
-        self._one.object = "<p>Click a point of ours to look at it and to change it.</p>"
+        self._estimate.disabled = self._simulate.disabled = not missing
+        what = "Click a point of ours to look at it and to change it."
+        self._one.object = f"<p>{what if every else 'It has no points to look at.'}</p>"
         self._form[:] = []
         self._run.visible = False
-        missing = missing_of(figure)
-        self._state.object = (
-            f"<p class='state'>not run yet: {len(missing)} of its configurations, which can be "
-            "estimated or simulated.</p>"
-            if missing
-            else "<p class='state'>all of it is there</p>"
-        )
+        if not every:
+            self._tell("nothing of it is run")
+        elif missing:
+            self._tell(
+                f"not run yet: {len(missing)} of its {len(every)} configurations, which can be "
+                "estimated or simulated"
+            )
+        else:
+            self._tell("all of it is there")
 
     def _made(self, configuration: Configuration, result: Result) -> None:
         self._tell_one(configuration, result)
@@ -219,7 +272,7 @@ class FiguresPage(pn.viewable.Viewer):
         for panel, plot in self._plots:
             at = moved(panel, self.chosen, result.cycles / self._base.cycles)
             if at is not None:
-                mark(plot, at)
+                mark(plot, at, self._theme)
 
     def _tell_one(self, configuration: Configuration, result: Result | None) -> None:
         rows = [f"<b>{escape(configuration.title)}</b>"]
@@ -234,6 +287,25 @@ class FiguresPage(pn.viewable.Viewer):
         link = escape(explorer_link(configuration))
         rows.append(f"<a href='{link}' target='_blank'>open it in the explorer</a>")
         self._one.object = "<p>" + "<br>".join(rows) + "</p>"
+
+
+def about_html(figure: Figure) -> str:
+    """What a figure shows, and whether what is below it is of the published size."""
+    recipe, size = figure.recipe, figure.size
+    text = f"<h2>{escape(heading(recipe.id))}: {escape(recipe.title)}</h2>"
+    if configurations_of(figure) and _SCALED[size]:
+        text += (
+            f"<p class='size'>Size {size.value}: a smaller experiment that takes "
+            f"{_SCALED[size]}. The text is about the published size, and may not hold for "
+            "what is drawn here.</p>"
+        )
+    return f"{text}<p>{escape(recipe.text)}</p>"
+
+
+def configurations_of(figure: Figure) -> list[str]:
+    """Labels of the configurations and measurements that a figure is made of."""
+    recipe, size, mode = figure.recipe, figure.size, figure.mode
+    return [*recipe.configurations(size, mode), *recipe.measures(size, mode)]
 
 
 def missing_of(figure: Figure) -> list[str]:
@@ -291,19 +363,60 @@ def _rows(claims: tuple[Claim, ...]) -> str:
 
 def _html(name: str, text: str = "") -> pn.pane.HTML:
     return pn.pane.HTML(
-        text, css_classes=[name], stylesheets=[style("figures/page")], sizing_mode="stretch_width"
+        text,
+        css_classes=[name],
+        stylesheets=[style("figures/page")],
+        sizing_mode="stretch_width",
+        margin=0,
     )
 
 
 def _card(*parts: Any) -> pn.Column:
-    return pn.Column(*parts, sizing_mode="stretch_width", stylesheets=[style("base/frame")])
+    return pn.Column(
+        *parts,
+        sizing_mode="stretch_width",
+        margin=0,
+        stylesheets=[style("base/frame"), style("figures/page")],
+    )
 
 
-def figures_page(store: Path | None = None) -> pmui.Page:
-    """The page, for the visitor whose document is being made."""
-    shown = FiguresPage(store)
-    if pn.state.curdoc is not None:
+def _wide(part: Any) -> Any:
+    """A part that takes all columns."""
+    part.css_classes = [*part.css_classes, "wide"]
+    return part
+
+
+def first_of(given: Mapping[str, Sequence[bytes]]) -> tuple[str, ExperimentSize, AccountingMode]:
+    """The figure, size and accounting that a page's address names; the usual where it is none.
+
+    Examples
+    --------
+    >>> first_of({"figure": [b"9"], "size": [b"huge"]})
+    ('9', <ExperimentSize.SMOKE: 'smoke'>, <AccountingMode.PAPER: 'paper'>)
+    """
+    words = words_of(given)
+    number, size, mode = FIRST
+    sizes = {s.value: s for s in ExperimentSize}
+    modes = {m.value: m for m in AccountingMode}
+    return (
+        words.get("figure", "") if words.get("figure") in RECIPES else number,
+        sizes.get(words.get("size", ""), size),
+        modes.get(words.get("mode", ""), mode),
+    )
+
+
+def figures_page(store: Path | None = None, pages: Sequence[str] = ()) -> pmui.Page:
+    """The page, for the visitor whose document is being made.
+
+    Parameters
+    ----------
+    pages : sequence of str
+        Names of the pages that its server has.
+    """
+    served = pn.state.curdoc is not None
+    shown = FiguresPage(store, first=first_of(pn.state.session_args if served else {}))
+    if served:
         pn.state.on_session_destroyed(lambda *_: shown.close())
-    page = pmui.Page(title=TITLE, main=[shown], theme_config=THEME, busy_indicator=None)
-    forget_busy(page)
+    page = headed_page("figures", [shown], pages)
+    page.param.watch(lambda event: shown.param.update(dark=event.new), "dark_theme")
     return page

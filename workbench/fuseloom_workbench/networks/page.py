@@ -10,7 +10,7 @@ import panel_material_ui as pmui
 
 from fuseloom.errors import FuseloomError
 from fuseloom_workbench.base.assets import style
-from fuseloom_workbench.explorer import THEME, forget_busy
+from fuseloom_workbench.base.page import headed_page, words_of
 from fuseloom_workbench.networks.asked import NetworkQuestion
 from fuseloom_workbench.networks.backend import NetworkBackend, from_address
 from fuseloom_workbench.networks.panels import (
@@ -20,8 +20,6 @@ from fuseloom_workbench.networks.panels import (
     QuestionForm,
     SolutionsTable,
 )
-
-TITLE = "Fuseloom · sparse tensor networks"
 
 
 def network_bench(shown: NetworkBackend | NetworkQuestion | None = None) -> pn.Column:
@@ -81,15 +79,23 @@ def asked_of(given: Mapping[str, Sequence[bytes]]) -> tuple[NetworkQuestion, str
     >>> asked_of({"density": [b"7"]})[1]
     'a density is above 0 and at most 1 (hint: write e.g. 0.1)'
     """
-    words = {name: values[0].decode("utf-8", "replace") for name, values in given.items() if values}
+    words = words_of(given)
     try:
         return from_address(words), ""
     except FuseloomError as reason:
         return NetworkQuestion.shipped(), str(reason)
 
 
-def networks_page(shown: NetworkBackend | NetworkQuestion | None = None) -> pmui.Page:
-    """The page, for the visitor whose document is being made."""
+def networks_page(
+    shown: NetworkBackend | NetworkQuestion | None = None, pages: Sequence[str] = ()
+) -> pmui.Page:
+    """The page, for the visitor whose document is being made.
+
+    Parameters
+    ----------
+    pages : sequence of str
+        Names of the pages that its server has.
+    """
     wrong = ""
     if shown is None:
         shown, wrong = asked_of(pn.state.session_args if pn.state.curdoc is not None else {})
@@ -99,6 +105,4 @@ def networks_page(shown: NetworkBackend | NetworkQuestion | None = None) -> pmui
     main: list[Any] = [network_bench(backend)]
     if wrong:
         main.insert(0, pmui.Alert(f"The address was not understood: {wrong}", severity="warning"))
-    page = pmui.Page(title=TITLE, main=main, theme_config=THEME, busy_indicator=None)
-    forget_busy(page)
-    return page
+    return headed_page("networks", main, pages)

@@ -195,31 +195,35 @@ def make_server(options: argparse.Namespace, supervisor: supervisors.Supervisor,
     """The server, not yet started."""
     import panel as pn
     from panel.io.server import get_server
-    from tornado.web import RedirectHandler
 
+    from fuseloom_workbench.base.page import PAGE_LINKS
     from fuseloom_workbench.serving.access import access
     from fuseloom_workbench.serving.gate import guard
     from fuseloom_workbench.serving.health import Health
+    from fuseloom_workbench.serving.home import Home
     from fuseloom_workbench.serving.opening import InTurn, rehearse, remember_resources
-    from fuseloom_workbench.serving.page import PAGES
+    from fuseloom_workbench.serving.page import page_of
 
     pn.extension()
     upload = supervisor.budgets.upload * MIB
     more: dict[str, Any] = {}
+    user = None
     if token:
-        more = {"auth_provider": access(token), "cookie_secret": secrets.token_hex(32)}
+        provider = access(token)
+        user = provider.get_user
+        more = {"auth_provider": provider, "cookie_secret": secrets.token_hex(32)}
     names = pages_of(options)
     server = get_server(
-        {name: PAGES[name] for name in names},
+        {name: page_of(name, names) for name in names},
         port=options.port,
         address=options.address,
         websocket_origin=origins(options),
-        title="Fuseloom",
+        title={name: PAGE_LINKS[name].full_title for name in names},
         show=False,
         start=False,
         verbose=False,
         extra_patterns=[
-            (r"/", RedirectHandler, {"url": f"/{PATH}", "permanent": False}),
+            (r"/", Home, {"pages": names, "user": user}),
             (r"/health", Health, {"supervisor": supervisor}),
         ],
         unused_session_lifetime_milliseconds=UNUSED,

@@ -2,12 +2,13 @@
 export function render({ model: sent, el }) {
   const model = drawn(sent)
   const numbers = helpBackend()
+  const theme = pageTheme(el)
   const LARGEST = 4 << 20   // bytes of a saved session
   const KEYS = [
     ['Ctrl+K', 'find or do anything'], ['Ctrl+Enter', 'run, or cancel'], ['Ctrl+Z, Ctrl+Shift+Z', 'undo, redo'], ['F6, Shift+F6', 'next, previous pane'], ['F1', 'what the numbers of a pane are'], ['Ctrl+B', 'fold the rail'],
-    ['1 to 8', 'open a view'], ['← → on a bar', 'move the boundary'], ['Enter on a seam', 'cut there'], ['Delete on a bar', 'fuse both sides'],
+    ['1 to 8', 'open a view'], ['E', 'enlarge it, or restore the panes'], ['← → on a bar', 'move the boundary'], ['Enter on a seam', 'cut there'], ['Delete on a bar', 'fuse both sides'],
     ['Alt+↑, Alt+↓ on an index', 'move its row'], ['arrows, Enter in the table', 'next cell, select it'], ['+ − 0 in the graph', 'zoom, fit'], ['arrows, N, P in the graph', 'along edges, next, previous node'], ['F, / in the graph', 'fold or open, find'],
-    ['arrows on a splitter', 'size of a pane'], ['P on a run', 'pin it as A'], [', . Space in Streams', 'back, step, play'], ['Esc', 'clear the selection, end a drag'], ['?', 'this list and the tour'],
+    ['W S A D in the timeline', 'zoom in, out, earlier, later'], ['arrows on a splitter', 'size of a pane'], ['P on a run', 'pin it as A'], [', . Space in Streams', 'back, step, play'], ['Esc', 'clear the selection, end a drag'], ['?', 'this list and the tour'],
   ]
   const say = (name, detail) => el.dispatchEvent(new CustomEvent(`fuseloom:${name}`, { bubbles: true, composed: true, detail }))
   const quiet = (label, text, title, act) => h('button', { class: 'quiet', 'aria-label': label, title, on: { click: act } }, text)
@@ -33,7 +34,7 @@ export function render({ model: sent, el }) {
       ...[...numbers.has?.values() ?? []].map(q => ({ group: 'What is', name: q.name, hint: q.sentence, told: true, act: () => numbers.show(said, 'keys', q.key) }))].filter(Boolean)
   }, () => numbers.has ? new Promise(() => {}) : numbers.all())
   el.append(h('div', { class: 'bar' },
-    h('span', { class: 'brand' }, h('span', { class: 'mark', 'aria-hidden': 'true' }, '⋈'), 'Fuseloom'),
+    pagesMenu(sent.pages, 'explorer'),
     quiet('Fold or show the rail', '☰', 'Fold or show the rail (Ctrl+B)', () => say('rail')), h('i'), undo, redo, steps, said,
     quiet('Find or do anything', 'Find…', 'Find or do anything (Ctrl+K)', () => palette.open()),
     quiet('Share', 'Share', 'Copy an address that opens this model, data, machine and schedule', share),
@@ -74,40 +75,6 @@ export function render({ model: sent, el }) {
     } catch { tell(`${chosen.name} is no saved session: it is not JSON. Nothing has changed.`) }
   }
 
-  const LOOK = 'fuseloom:theme'
-  const look = () => getComputedStyle(el).colorScheme.includes('dark') ? 'dark' : 'light'
-
-  /** The page's own switch, which Bokeh's plots follow too; null where there is no page. */
-  function themeSwitch() {
-    const find = root => {
-      for (const node of root.querySelectorAll('*')) {
-        if (node.matches('[aria-label="Toggle theme"]')) return node
-        const inner = node.shadowRoot && find(node.shadowRoot)
-        if (inner) return inner
-      }
-      return null
-    }
-    return find(document)
-  }
-
-  /** Light or dark, and the same after a reload. */
-  function theme() {
-    const wanted = look() === 'dark' ? 'light' : 'dark'
-    themeSwitch()?.click()
-    try { localStorage.setItem(LOOK, wanted) } catch { /* forbidden, or full */ }
-  }
-
-  /** As it was left, or else as the system has it; the page's switch may come a little later than this line. */
-  function asLeft(tries) {
-    let wanted = null
-    try { wanted = localStorage.getItem(LOOK) } catch { /* forbidden */ }
-    wanted ??= matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
-    if (wanted === look()) return
-    const found = themeSwitch()
-    if (found) found.click()
-    else if (tries) setTimeout(asLeft, 50, tries - 1)
-  }
-
   function draw() {
     if (!there(model)) return
     const { trail, at, earlier, later, undo: back, redo: forth } = model.view
@@ -132,7 +99,6 @@ export function render({ model: sent, el }) {
     while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement
     if (!node?.matches?.('input, textarea, select')) help.showModal()
   })
-  asLeft(100)
   model.on('view', draw)
   draw()
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import param
+
 from fuseloom_workbench.base.assets import script, style
 from fuseloom_workbench.base.component import SessionComponent
 from fuseloom_workbench.shell.finding import TAKEN
@@ -21,9 +23,11 @@ class TopBar(SessionComponent):
     'nothing to undo'
     """
 
-    _esm = script("shell/palette", "shell/top_bar")
-    _stylesheets = [style("shell/top_bar")]
+    _esm = script("base/header", "shell/palette", "shell/top_bar")
+    _stylesheets = [style("base/header", "shell/top_bar")]
     part = "trail"
+
+    pages = param.List(doc="The pages of the server: name, title, text.")
 
     def handle(self, request: Mapping[str, Any]) -> None:
         match request:

@@ -16,12 +16,14 @@ from fuseloom.experiments.recipe import (
     Panel,
     Recipe,
     RecipeResults,
+    RegionAddress,
     Series,
     Value,
     attempt,
     expected_of,
 )
 from fuseloom.models.nested import nested_program
+from fuseloom.program import print_program
 
 MERGES = {"": ("", ""), "product": ("global T1..T2", "global T5..T6"),
           "bias": ("fuse T2..T3", "fuse T6..T7")}  # fmt: skip
@@ -141,12 +143,17 @@ for i in A:                            for i in A:
                                                D[i,l] += T[j] * W[j,l]"""
 
 
-def graphs_of_spaces() -> dict[str, str]:
-    """The dataflow graphs under both iteration spaces, as text."""
+def graphs_of_spaces() -> tuple[Panel, ...]:
+    """The dataflow graphs under both iteration spaces."""
     program = nested_program("ikjl", 34, 16, sparse=True)
-    texts = {"factored": "fuse T..D; order T..D: i,k,j,l", "global": "global"}
-    made = {name: compile_program(program, f"{text}; {SCANS}") for name, text in texts.items()}
-    return {name: str(found.regions[0].graph) for name, found in made.items()}
+    panels = []
+    for name, text in {"factored": "fuse T..D; order T..D: i,k,j,l", "global": "global"}.items():
+        schedule = f"{text}; {SCANS}"
+        made = compile_program(program, schedule).regions[0]
+        words = {"model": "nested", "data": "karate", "program": print_program(program)}
+        region = RegionAddress(made.name, {**words, "schedule": schedule})
+        panels.append(Panel(f"Graph, {name}", "graph", text=str(made.graph), region=region))
+    return tuple(panels)
 
 
 def _space_panels(
@@ -157,11 +164,10 @@ def _space_panels(
         Series(what, names, tuple(attempt(results.number, x, what) for x in names), "ours", names)
         for what in ("cycles", "flops")
     )
-    drawn = graphs_of_spaces()
     return (
         Panel("Two iteration spaces", "bars", series, "", "", "y"),
         Panel("Loops", "text", text=LOOPS),
-        *(Panel(f"Graph, {name}", "text", text=drawn[name]) for name in names),
+        *graphs_of_spaces(),
     )
 
 

@@ -19,10 +19,11 @@ from fuseloom.experiments.recipe import (
     Panel,
     Recipe,
     RecipeResults,
+    RegionAddress,
     Value,
     nothing,
 )
-from fuseloom.models import gcn, graphsage
+from fuseloom.models import gcn, load_model
 from fuseloom.program import parse
 
 # Table 1 ----------------------------------------------------------------------------------------
@@ -160,11 +161,12 @@ TABLE_2 = Recipe(
 
 SAGE = "fuse N1..N2; order N1..N2: i,l,q,m"
 """T^nbor of the paper: the neighbours' features, summed and multiplied with the weights."""
+SIZES = {"nodes": 6, "features": 5, "hidden": 4, "classes": 3}
 
 
 def neighbours() -> Compilation:
     """The example of the paper's fusion table: ``N2 = (A X) Wn`` of GraphSAGE, i→l→m→j there."""
-    return compile_program(graphsage(nodes=6, features=5, hidden=4, classes=3).program, SAGE)
+    return compile_program(load_model("graphsage", **SIZES).program, SAGE)
 
 
 def _table_values(size: ExperimentSize, mode: AccountingMode) -> Mapping[str, Value]:
@@ -191,8 +193,11 @@ def _table_panels(
     results: RecipeResults, size: ExperimentSize, mode: AccountingMode
 ) -> tuple[Panel, ...]:
     found = _neighbours()
-    return (Panel("Fusion table", "text", text=str(found.table)),
-            Panel("Its graph", "text", text=str(found.graph)))  # fmt: skip
+    sizes = {name: str(size) for name, size in SIZES.items()}
+    words = {"model": "graphsage", "data": "random", "schedule": SAGE, **sizes}
+    region = RegionAddress(found.name, words)
+    return (Panel("Fusion table", "table", text=str(found.table), region=region),
+            Panel("Its graph", "graph", text=str(found.graph), region=region))  # fmt: skip
 
 
 TABLE = Recipe(

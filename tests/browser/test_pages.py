@@ -1,0 +1,132 @@
+"""All pages of a server: doors between them, one top line, one theme, no serious violation."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from benchmarks.visitors import Server
+from fuseloom_workbench.base.page import PAGE_LINKS
+from fuseloom_workbench.base.tokens import THEMES, tokens
+
+from .conftest import PATIENCE
+from .test_axe import load_axe, violations
+
+try:
+    from playwright.sync_api import expect
+except ImportError:  # the fixtures say so, and decide whether that is a failure
+    expect = None
+
+pytestmark = pytest.mark.browser
+
+READY = {
+    "explorer": "g.node",
+    "figures": "text=Dataflow orders of a nested product",
+    "networks": "[role=grid]",
+}
+"""The elements to wait for, so that a page is judged with contents."""
+
+
+@pytest.fixture(scope="module")
+def server():
+    with Server() as running:
+        yield running
+        assert not running.faults()
+
+
+def rgb(colour: str) -> str:
+    return f"rgb({', '.join(str(int(colour[k : k + 2], 16)) for k in (1, 3, 5))})"
+
+
+def open_page(page, server, name: str) -> None:
+    page.goto(f"{server.url}/{name}")
+    page.locator(READY[name]).first.wait_for(timeout=2 * PATIENCE)
+
+
+def top_line(page):
+    return page.locator(".bar:has(.brand)").first
+
+
+def is_in(page, theme: str) -> None:
+    """The top line has the colours of a theme."""
+    expect(top_line(page)).to_have_css("color", rgb(tokens(theme)["ink"]))
+
+
+def test_the_first_page_leads_to_all_others(page, server):
+    page.goto(server.url)
+    expect(page.get_by_role("heading", level=1)).to_contain_text("what fusion does")
+    doors = page.get_by_role("navigation", name="Pages").get_by_role("link")
+    expect(doors).to_have_count(len(PAGE_LINKS))
+    for number, (name, link) in enumerate(PAGE_LINKS.items()):
+        expect(doors.nth(number)).to_contain_text(link.text)
+        expect(doors.nth(number)).to_have_attribute("href", name)
+    page.get_by_role("link", name="spmm").click()
+    page.wait_for_url("**/explorer?model=spmm*")
+    page.locator("g.node").first.wait_for(timeout=2 * PATIENCE)
+
+
+def test_every_page_leads_to_every_other(page, server):
+    open_page(page, server, "networks")
+    for name in ("figures", "explorer"):
+        menu = page.get_by_label("Fuseloom: pages")
+        menu.focus()
+        page.keyboard.press("Enter")
+        there = page.get_by_role("navigation", name="Pages")
+        expect(there).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(there).to_be_hidden()
+        expect(menu).to_be_focused()
+        menu.click()
+        expect(there.get_by_role("link")).to_have_count(len(PAGE_LINKS) + 1)
+        there.get_by_role("link", name=PAGE_LINKS[name].title).click()
+        page.wait_for_url(f"**/{name}*")
+        page.locator(READY[name]).first.wait_for(timeout=2 * PATIENCE)
+    expect(page).to_have_title(PAGE_LINKS["explorer"].full_title)
+    page.get_by_label("Fuseloom: pages").click()
+    page.get_by_role("link", name="Home").click()
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    assert page.url == f"{server.url}/"
+
+
+def test_a_theme_once_chosen_is_that_of_every_page(page, server):
+    page.emulate_media(color_scheme="dark")
+    page.goto(server.url)
+    is_in(page, "dark")
+    page.get_by_label("Light or dark").click()
+    is_in(page, "light")
+    for name in ("figures", "explorer", "networks"):
+        open_page(page, server, name)
+        is_in(page, "light")
+    page.get_by_label("Light or dark").click()
+    is_in(page, "dark")
+    page.goto(server.url)
+    is_in(page, "dark")
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_no_page_has_a_serious_violation(page, server, theme):
+    """The bench has a test of its own, tab by tab."""
+    page.emulate_media(color_scheme=theme)
+    for name in ("", "figures", "networks"):
+        if name:
+            open_page(page, server, name)
+        else:
+            page.goto(server.url)
+        is_in(page, theme)
+        load_axe(page)
+        assert violations(page.locator("html")) == [], name
+
+
+@pytest.mark.parametrize("width", [1024, 1280, 1440, 1920])
+def test_pages_fit_their_window(page, server, width):
+    page.set_viewport_size({"width": width, "height": 800})
+    for name in ("", "figures", "networks"):
+        if name:
+            open_page(page, server, name)
+        else:
+            page.goto(server.url)
+        wide = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+        assert wide[0] <= wide[1], name
+        title = top_line(page)
+        assert re.match("⋈", title.inner_text())

@@ -1,0 +1,140 @@
+"""What the pages of the workbench have in common: frame, top line, colours, and their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from types import MappingProxyType
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+from panel.util import edit_readonly
+
+from fuseloom_workbench.base.assets import script, style
+from fuseloom_workbench.base.component import ScriptComponent
+from fuseloom_workbench.base.tokens import tokens
+
+
+@dataclass(frozen=True)
+class PageLink:
+    """A page of a server.
+
+    Attributes
+    ----------
+    name : str
+        Its path.
+    text : str
+        What a visitor does there, in one line.
+    """
+
+    name: str
+    title: str
+    text: str
+
+    @property
+    def full_title(self) -> str:
+        """The title of its window."""
+        return f"Fuseloom · {self.title}"
+
+
+PAGE_LINKS: Mapping[str, PageLink] = MappingProxyType(
+    {
+        link.name: link
+        for link in (
+            PageLink("explorer", "Fusion explorer", "fuse, order, block and run a program"),
+            PageLink("figures", "Figures of the paper", "reproduce each, and change its points"),
+            PageLink("networks", "Tensor networks", "loop nests that a solver finds for a CPU"),
+        )
+    }
+)
+"""The pages that there are, by name."""
+
+
+def links_of(names: Iterable[str]) -> list[dict[str, str]]:
+    """Links to pages as a script takes them."""
+    return [asdict(PAGE_LINKS[name]) for name in names]
+
+
+class PageHeader(ScriptComponent):
+    """The top line of a page: the pages of its server, its title, light or dark."""
+
+    _esm = script("base/header", "base/page_header")
+    _stylesheets = [style("base/header", "base/page_header")]
+
+    pages = param.List(doc="The pages of the server: name, title, text.")
+    current = param.String(doc="The name of this one.")
+    title = param.String(doc="What it is called.")
+
+
+def _palette(theme: str) -> dict[str, Any]:
+    """The colours of what Material UI draws."""
+    colours = tokens(theme)
+    return {
+        "palette": {
+            "primary": {"main": colours["accent"], "contrastText": colours["on-accent"]},
+            "background": {"default": colours["bg"], "paper": colours["pane"]},
+        }
+    }
+
+
+THEME = {theme: _palette(theme) for theme in ("light", "dark")}
+_BARE = {"& > .MuiAppBar-root, & .MuiToolbar-root": {"display": "none"}}
+"""A page has a line on top of its own; Material UI's, with its theme switch, stays hidden."""
+
+
+def bare_page(name: str, main: Sequence[Any], raw_css: Sequence[str] = ()) -> pmui.Page:
+    """A page of that name that shows what it is given and nothing else."""
+    page = pmui.Page(
+        title=PAGE_LINKS[name].full_title,
+        main=list(main),
+        theme_config=THEME,
+        busy_indicator=None,
+        sx=_BARE,
+        raw_css=list(raw_css),
+    )
+    _forget_busy(page)
+    return page
+
+
+def headed_page(name: str, main: Sequence[Any], pages: Sequence[str] = ()) -> pmui.Page:
+    """A page of that name with the top line that all pages have.
+
+    Parameters
+    ----------
+    pages : sequence of str
+        Names of the pages that its server has.
+    """
+    header = PageHeader(
+        pages=links_of(pages),
+        current=name,
+        title=PAGE_LINKS[name].title,
+        sizing_mode="stretch_width",
+        margin=0,
+    )
+    return bare_page(name, [header, *main])
+
+
+def _forget_busy(page: pmui.Page) -> None:
+    """Let the page not follow a flag that all sessions of the server share.
+
+    It would change its document while another session holds the lock; and whoever watches the flag
+    is kept in memory by it, with all its session, for ever.
+    """
+    with edit_readonly(page):
+        page.busy = False
+    for watcher in list(pn.state.param.watchers.get("busy", {}).get("value", ())):
+        if getattr(getattr(watcher.fn, "__self__", None), "self", None) is page:
+            pn.state.param.unwatch(watcher)
+
+
+def words_of(given: Mapping[str, Sequence[bytes]]) -> dict[str, str]:
+    """The words of an address as a server has them: of each name the first value.
+
+    Examples
+    --------
+    >>> words_of({"model": [b"gcn"], "data": []})
+    {'model': 'gcn'}
+    """
+    return {name: values[0].decode("utf-8", "replace") for name, values in given.items() if values}

@@ -1,0 +1,69 @@
+"""``/``: what there is, and where to begin; it asks nobody else for anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from string import Template
+from types import MappingProxyType
+from urllib.parse import urlencode
+
+from tornado.web import RequestHandler
+
+from fuseloom_workbench.base.assets import asset, style
+from fuseloom_workbench.base.page import PAGE_LINKS
+
+MODELS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "gcn": ("karate", "a graph network: fusing its layers helps, fusing all does not"),
+        "graphsage": ("power-law", "each node with its neighbours: two branches that meet"),
+        "gpt3": ("bigbird", "two decoders with block-sparse attention: 40 kernels"),
+        "autoencoder": ("digits", "sparse weights: here fusing all helps most"),
+        "attention": ("random", "a masked softmax between two products"),
+        "spmm": ("random", "a sparse matrix times a dense one: the smallest that has an order"),
+    }
+)
+"""Models to begin with: the data each is opened on, and a sentence."""
+
+
+@cache
+def home(pages: Sequence[str]) -> str:
+    """The page of a server that has pages of these names, as HTML."""
+    doors = "".join(
+        f'<a class="door" href="{name}"><svg aria-hidden="true"><use href="#{name}"/></svg>'
+        f"<b>{PAGE_LINKS[name].title}</b>"
+        f"<span>{PAGE_LINKS[name].text}</span></a>"
+        for name in pages
+    )
+    models = "".join(
+        f'<li><a href="explorer?{urlencode({"model": name, "data": data})}">{name}</a> {text}</li>'
+        for name, (data, text) in MODELS.items()
+    )
+    text = Template(asset("serving/home.html"))
+    sheet = style("base/header", "serving/home").replace(":host", ":root")
+    return text.substitute(style=sheet, doors=doors, models=models)
+
+
+class Home(RequestHandler):
+    """The first page: doors to all others.
+
+    Parameters
+    ----------
+    pages : sequence of str
+        Names of the pages of the server.
+    user : callable, optional
+        Gives a handler's visitor, or None if they have to show a token first.
+    """
+
+    def initialize(
+        self, pages: Sequence[str], user: Callable[[RequestHandler], str | None] | None = None
+    ) -> None:
+        self._pages, self._user = tuple(pages), user
+
+    def get(self) -> None:
+        if self._user is not None and self._user(self) is None:
+            self.redirect("/login?next=/")
+            return
+        self.set_header("Content-Type", "text/html; charset=utf-8")
+        self.set_header("Cache-Control", "no-cache")
+        self.finish(home(self._pages))
