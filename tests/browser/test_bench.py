@@ -202,6 +202,33 @@ def test_the_partial_order_says_why(page, session):
     expect(page.locator(".pog .index")).to_have_count(len(session.current.own_order))
 
 
+USUAL = ((1024, 600), (1280, 720), (1366, 768), (1440, 900), (1536, 864), (1920, 1080))
+"""Sizes of windows that many visitors have."""
+
+
+def test_controls_are_in_sight_at_usual_sizes(page, session):
+    """Those of the views of a run, without scrolling; and no figure of the region is cut off."""
+    page.locator("[data-action=run]").click()
+    expect(page.locator(".badge.good").first).to_be_visible(timeout=2 * PATIENCE)
+    tabs = page.get_by_role("tablist", name="Views").get_by_role("tab").all_text_contents()
+
+    def inside(control, size: tuple[int, int]) -> bool:
+        low, high = (at["y"] + at["height"] for at in (box_of(control), box(page, "bottom")))
+        return low <= high + 1 and high <= size[1] + 1
+
+    for tab, part in (("Streams", "[aria-label=Stepping]"), ("Timeline", "canvas")):
+        page.get_by_role("tab", name=tab).click()
+        control = page.locator(f"#view{tabs.index(tab)} {part}")
+        for size in USUAL:
+            page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
+            expect(control).to_be_visible()
+            wait_until(partial(inside, control, size), page, timeout=PATIENCE)
+            ends = page.locator("[data-pane=details] td").evaluate_all(
+                "cells => cells.map(cell => cell.getBoundingClientRect().right)"
+            )
+            assert max(ends) <= size[0], (size, ends)
+
+
 def test_the_theme_stays_after_a_reload(page, session):
     rail = page.locator("[data-pane=rail]")
     dark, light = "rgb(23, 29, 36)", "rgb(255, 255, 255)"

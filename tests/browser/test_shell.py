@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import panel as pn
 import pytest
+from panel.tests.util import wait_until
 
 from fuseloom_workbench.base.page_backend import backend_of
 from fuseloom_workbench.chain.fusion_chain import FusionChain
@@ -113,3 +114,29 @@ def test_what_is_typed_is_found_and_done(page, session):
     expect(page.locator(".palette [role=status]")).to_contain_text("Nothing")
     page.keyboard.press("Escape")
     expect(page.get_by_role("tab", name="Costs")).to_be_focused()
+
+
+def test_a_view_is_given_all_the_room_and_gives_it_back(page, session):
+    chain, views = page.locator("[data-pane=chain]"), page.locator("[data-pane=bottom]")
+    before = box_of(views)
+    page.keyboard.press("e")
+    expect(chain).to_be_hidden()
+    wait_until(lambda: box_of(views)["height"] > before["height"] + 200, page, timeout=PATIENCE)
+    result = box_of(page.locator("[data-pane=result]"))
+    assert abs(box_of(views)["y"] - result["y"] - result["height"]) <= 2
+    page.get_by_role("button", name="Restore the panes").click()
+    expect(chain).to_be_visible()
+    wait_until(lambda: box_of(views) == before, page, timeout=PATIENCE)
+    page.keyboard.press("Control+k")
+    page.keyboard.type("enlarge")
+    page.keyboard.press("Enter")
+    expect(chain).to_be_hidden()
+
+
+def test_a_cut_is_found_by_its_kernel(page, session):
+    regions = len(session.regions)
+    page.keyboard.press("Control+k")
+    page.keyboard.type("cut before +b1")
+    expect(page.locator("[role=option]")).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(page.locator("section.region")).to_have_count(regions + 1)

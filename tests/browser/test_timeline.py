@@ -67,6 +67,15 @@ def test_from_no_run_to_every_interval(page, session):
     expect(page.locator(".range")).to_contain_text("every interval")
     page.keyboard.press("0")
     expect(canvas).to_have_attribute("data-to", str(total))
+    for key in "wwd":  # in twice, then later
+        page.keyboard.press(key)
+    wait_until(lambda: 0 < seen(page)[1] - seen(page)[0] <= total / 4 + 1, page, timeout=PATIENCE)
+    later = seen(page)[0]
+    page.keyboard.press("a")
+    wait_until(lambda: seen(page)[0] < later, page, timeout=PATIENCE)
+    page.keyboard.press("s")
+    page.keyboard.press("s")
+    expect(canvas).to_have_attribute("data-to", str(total))
 
     page.keyboard.down("Shift")
     page.mouse.move(box["x"] + GUTTER + 50, box["y"] + 30)

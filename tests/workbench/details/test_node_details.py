@@ -43,3 +43,21 @@ def test_the_statement_of_a_cell_and_of_a_node_is_shown(session):
     node = next(n.id for n in session.current.graph.nodes if n.label == "Acc1_p")
     session.select_node(node)
     assert "T2[i,n] = T1[i,p] * W1[p,n]" in details.html()
+
+
+def test_without_a_selection_the_region_is_told(session):
+    """What it costs, and which of its statements keeps its nodes busy."""
+    session.preset("partial")
+    details = NodeDetails(session)
+    text = details.html()
+    expected = session.estimate.regions[0]
+    assert "Region 1: T1..H" in text
+    assert f"{round(expected.cycles):,} cycles" in text
+    assert "<code>T2[i,n] = T1[i,p] * W1[p,n]</code><span class='quiet'> ·W1: 10,676 cycles" in text
+    assert max(node.cycles for node in expected.nodes) == 10_676
+    session.select_region(1)
+    assert "Region 2: T5..Y" in details.html()
+    session.finish(session.built, outcome(session=session))
+    run = session.record.run.regions[1]
+    for value, unit in ((run.cycles, "cycles"), (run.bytes, "bytes"), (run.flops, "FLOPs")):
+        assert f">{value:,.0f} {unit}</td></tr>" in details.html()

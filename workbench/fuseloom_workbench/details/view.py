@@ -22,14 +22,12 @@ _WORDS = {
     StreamKind.VAL: "values",
     StreamKind.SIG: "repeat signal",
 }
-NOTHING = (
-    "<p class='quiet'>Select a cell of the table or a node of the graph to see what it does.</p>"
-)
+HINT = "<p class='quiet'>Select a cell of the table or a node of the graph to see what it does.</p>"
 
 
 @page_part("details")
 def view(session: Session) -> str:
-    """The selection in HTML; everything from a user's program is escaped."""
+    """The selection, or else the region, in HTML; a user's program is escaped."""
     parts: list[str] = []
     column, row = session.cell
     cells = session.current.table.cells
@@ -53,8 +51,46 @@ def view(session: Session) -> str:
             parts.append(_statement(session, node.origin.partition(".")[0]))
         parts.append(_node(session, node))
     if not parts:
-        return NOTHING
+        parts.append(_region(session))
     return f"<div class='sheet'><section>{''.join(parts)}</section></div>"
+
+
+def _region(session: Session) -> str:
+    """The region shown: what it costs, and what its statements do."""
+    region, expected = session.current, session.estimate.regions[session.region]
+    record = session.record
+    run = record.run.regions[session.region] if record else None
+    lines = [
+        ("cycles.estimated", "cycles", expected.cycles, run and run.cycles, "cycles"),
+        ("bytes", "memory traffic", expected.bytes, run and run.bytes, "bytes"),
+        ("flops", "arithmetic", expected.flops, run and run.flops, "FLOPs"),
+        ("on_chip", "held on chip", expected.on_chip.held, None, "bytes"),
+    ]
+    busiest = _busiest(session)
+    statements = "".join(
+        f"<li><code>{escape(statement_text(s))}</code>"
+        f"<span class='quiet'> {escape(_kernel(session, s.out.tensor))}"
+        + (f": {_figure(busiest[s.out.tensor], 'cycles')}" if s.out.tensor in busiest else "")
+        + "</span></li>"
+        for s in region.region.statements
+    )
+    return (
+        f"<h4>Region {session.region + 1}: {escape(region.name)}</h4>{_table(lines)}"
+        "<p>Its statements, with the cycles in which the busiest node of each works, estimated:</p>"
+        f"<ul>{statements}</ul>{HINT}"
+    )
+
+
+def _busiest(session: Session) -> dict[str, float]:
+    """By statement of the region shown, the estimated cycles of its busiest node."""
+    columns = {c.name: c.statement for c in session.current.table.columns if c.statement}
+    found: dict[str, float] = {}
+    expected = session.estimate.regions[session.region].nodes
+    for node, numbers in zip(session.current.graph.nodes, expected, strict=True):
+        name = columns.get(node.origin.partition(".")[0])
+        if name:
+            found[name] = max(found.get(name, 0.0), numbers.cycles)
+    return found
 
 
 def _statement(session: Session, column: str) -> str:
@@ -64,11 +100,15 @@ def _statement(session: Session, column: str) -> str:
     found = next((s for s in session.current.region.statements if s.out.tensor == name), None)
     if found is None:
         return ""
-    kernel = next((u.name for u in session.built.units if name in u.statements), "")
+    kernel = _kernel(session, found.out.tensor)
     return (
         f"<p class='einsum'><code>{escape(statement_text(found))}</code>"
         f"<span class='quiet'> {escape(kernel)}</span></p>"
     )
+
+
+def _kernel(session: Session, tensor: str) -> str:
+    return next((u.name for u in session.built.units if tensor in u.statements), "")
 
 
 def _node(session: Session, node: Node) -> str:
@@ -115,6 +155,16 @@ def _figures(session: Session, node: Node) -> str:
         ("flops", "arithmetic", expected.flops, None, "FLOPs"),
         ("bytes", "memory traffic", expected.bytes, None, "bytes"),
     ]
+    share = ""
+    if row:
+        busy = f"<b>{row['busy_share']:.0%}</b> of the elapsed cycles"
+        share = f"<p {marked('node.busy')}>busy {busy}</p>"
+    note = "" if row else "<p class='quiet'>Press Run to measure.</p>"
+    return f"{_table(lines)}{share}{note}"
+
+
+def _table(lines: Iterable[tuple[str, str, float | None, float | None, str]]) -> str:
+    """Rows of key, name, estimated and simulated value, and unit, where one of both is known."""
     body = "".join(
         f"<tr><th scope='row' {marked(key)}>{name}</th>"
         f"<td {marked(key)}>{_figure(guess, unit)}</td>"
@@ -122,14 +172,9 @@ def _figures(session: Session, node: Node) -> str:
         for key, name, guess, seen, unit in lines
         if guess is not None or seen is not None
     )
-    share = ""
-    if row:
-        busy = f"<b>{row['busy_share']:.0%}</b> of the elapsed cycles"
-        share = f"<p {marked('node.busy')}>busy {busy}</p>"
-    note = "" if row else "<p class='quiet'>Press Run to measure.</p>"
     return (
         "<table><thead><tr><td></td><th scope='col'>estimated</th>"
-        f"<th scope='col'>simulated</th></tr></thead><tbody>{body}</tbody></table>{share}{note}"
+        f"<th scope='col'>simulated</th></tr></thead><tbody>{body}</tbody></table>"
     )
 
 

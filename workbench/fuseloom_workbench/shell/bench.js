@@ -2,18 +2,19 @@
 export function render({ model, el }) {
   const VERSION = 2
   const KEY = 'fuseloom:bench'
-  const LOW = 800  // pixels of height below which rows are narrower
+  const LOW = 800, LOWEST = 660  // pixels of height below which rows are narrower, and fewer
   // sizes in pixels: least and usual, the latter by the window
   const SIZES = {
     rail: { least: 160, usual: w => w < 1340 ? 184 : w < 1800 ? 212 : 240 },
     chain: { least: 96, usual: (w, t) => (t < LOW ? 108 : 138) + (overview ? (t < LOW ? 84 : 70) : 0) },
-    middle: { least: 150, usual: (w, t) => t < LOW ? (overview ? 227 : 250) : t < 1000 ? 292 : 330 },
+    middle: { least: 150, usual: (w, t) => t < LOWEST ? 172 : t < LOW ? (overview ? 227 : 250) : t < 1000 ? 292 : 330 },
     orders: { least: 180, usual: w => w < 1340 ? 228 : w < 1800 ? 252 : 300 },
     details: { least: 180, usual: w => w < 1340 ? 240 : w < 1800 ? 300 : 380 },
   }
   const LEAST_BOTTOM = 180
   const STEP = 16
   let overview = false  // whether the chain shows which kernel feeds which
+  let whole = false     // whether the view below has the room of chain, table and what is beside it
   const state = { sizes: {}, folded: {}, tab: 0, ...read() }
 
   function read() {
@@ -57,8 +58,9 @@ export function render({ model, el }) {
       event.preventDefault()
     } },
   }, title))
+  const enlarge = h('button', { class: 'enlarge', 'data-action': 'enlarge', on: { click: () => fill(!whole) } })
   const bottom = h('section', { class: 'pane bottom', 'data-pane': 'bottom', 'aria-label': 'Views', tabindex: -1 },
-    h('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Views' }, tabs), h('div', { class: 'views' }, views))
+    h('div', { class: 'line' }, h('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Views' }, tabs), enlarge), h('div', { class: 'views' }, views))
   const middle = h('div', { class: 'middle' }, table, splitter('orders', 'v', -1), orders, splitter('details', 'v', -1), details)
   const main = h('main', {}, result, chain, splitter('chain', 'h', 1), middle, splitter('middle', 'h', 1), bottom)
   const app = h('div', { class: 'app' + (model.fullscreen ? ' full' : '') }, h('div', { class: 'top' }, child('top')), rail, splitter('rail', 'v', 1), main)
@@ -113,6 +115,12 @@ export function render({ model, el }) {
     apply()
   }
 
+  /** Give the view below all the room, or give it back. */
+  function fill(is) {
+    whole = is
+    apply(false)
+  }
+
   function open(k) {
     state.tab = Math.min(Math.max(k, 0), tabs.length - 1)
     apply()
@@ -122,6 +130,11 @@ export function render({ model, el }) {
     const { width, height } = app.getBoundingClientRect()
     app.classList.toggle('stacked', width < 1000 || height < 560)
     app.classList.toggle('low', height < LOW)
+    app.classList.toggle('whole', whole)
+    enlarge.textContent = whole ? '⤡' : '⤢'
+    enlarge.title = whole ? 'Bring chain and table back (E)' : 'Give this view all the room (E)'
+    enlarge.setAttribute('aria-label', whole ? 'Restore the panes' : 'Enlarge the view')
+    enlarge.setAttribute('aria-pressed', String(whole))
     for (const name of Object.keys(SIZES)) {
       const folded = state.folded[name]
       app.style.setProperty(`--${name}-size`, `${folded ? (name === 'rail' ? 0 : 30) : Math.min(size(name), most(name))}px`)
@@ -178,6 +191,7 @@ export function render({ model, el }) {
     else if (held && event.key.toLowerCase() === 'b') toggle('rail')
     else if (typing(deepFocus())) return
     else if (held && event.key.toLowerCase() === 'z') model.send_msg({ kind: event.shiftKey ? 'redo' : 'undo' })
+    else if (!held && !event.altKey && event.key.toLowerCase() === 'e') fill(!whole)
     else if (!held && !event.altKey && /^[1-9]$/.test(event.key) && +event.key <= tabs.length) open(+event.key - 1)
     else return
     event.preventDefault()
@@ -187,10 +201,11 @@ export function render({ model, el }) {
   app.addEventListener('fuseloom:tab', event => open(model.titles.indexOf(event.detail)))
   app.addEventListener('fuseloom:offers', event => event.detail.push(
     { group: 'Command', name: 'Run', hint: 'or cancel, Ctrl+Enter', act: () => model.send_msg({ kind: 'run' }) },
+    { group: 'Command', name: whole ? 'Restore the panes' : 'Enlarge the tab below', hint: 'E', act: () => fill(!whole) },
     ...model.titles.map((title, k) => ({ group: 'View', name: title, hint: k < 9 ? `key ${k + 1}` : '', act: () => { open(k); tabs[k].focus() } })),
     ...['rail', 'chain', 'orders', 'details'].map(name => ({ group: 'Pane', name: `${state.folded[name] ? 'Show' : 'Fold'} ${name}`, hint: '', act: () => toggle(name) }))))
   const tour = makeTour(app, model.titles, title => open(model.titles.indexOf(title)))
-  app.addEventListener('fuseloom:tour', () => tour.start())
+  app.addEventListener('fuseloom:tour', () => { fill(false); tour.start() })
   model.on('tab', () => { if (model.tab !== state.tab) open(model.tab) })
 
   new ResizeObserver(() => apply(false)).observe(app)

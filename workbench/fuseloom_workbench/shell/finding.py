@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from fuseloom.dataflow.machine import PRESETS
 from fuseloom_workbench.base.quantities import count
+from fuseloom_workbench.graph.drawing import is_copy
 from fuseloom_workbench.state.session import Session
 from fuseloom_workbench.state.sources import fitting_data, model_names
 
-TAKEN = ("preset", "choose", "choose_data", "set_machine", "recall", "select_region")
+TAKEN = (
+    "preset", "choose", "choose_data", "set_machine", "recall", "select_region", "add_boundary",
+    "remove_boundary", "select_node",
+)  # fmt: skip
 """Requests that what is found may make."""
 
 
@@ -38,6 +43,7 @@ def _entries(session: Session) -> Iterator[tuple[Any, ...]]:
     for unit, number in units:
         if not unit.memory:
             yield "Kernel", unit.name, "; ".join(unit.texts), "select_region", number
+    yield from _fusions(session)
     for k, kept in reversed(list(enumerate(session.records.values()))):
         yield "Run", kept.name, count(kept.run.cycles, "cycles"), "recall", k
     for name in model_names():
@@ -46,3 +52,19 @@ def _entries(session: Session) -> Iterator[tuple[Any, ...]]:
         yield "Data", name, f"for {session.design.model}", "choose_data", name
     for name in PRESETS:
         yield "Machine", name, "", "set_machine", name
+    for node in session.current.graph.nodes:
+        if not is_copy(node):
+            yield "Node", node.label or node.op, f"{node.op} {node.id}", "select_node", node.id
+
+
+def _fusions(session: Session) -> Iterator[tuple[Any, ...]]:
+    """Every boundary that can be removed, and every one that can be made."""
+    cut = set(session.built.gaps)
+    for gap, (left, right) in enumerate(pairwise(session.built.units), 1):
+        if left.memory or right.memory:
+            continue
+        if gap in cut:
+            hint = "remove the boundary between them"
+            yield "Fusion", f"fuse {left.name} with {right.name}", hint, "remove_boundary", gap
+        else:
+            yield "Fusion", f"cut before {right.name}", "a region ends there", "add_boundary", gap

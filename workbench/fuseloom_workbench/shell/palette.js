@@ -6,7 +6,7 @@ function makePalette(collect, later) {
   let all = [], found = [], at = 0
   const field = h('input', {
     type: 'text', role: 'combobox', 'aria-expanded': 'true', 'aria-controls': 'palette-list', 'aria-autocomplete': 'list', 'aria-label': 'Find or do anything',
-    placeholder: 'Preset, view, region, kernel, model, data, run, command', autocomplete: 'off', spellcheck: 'false', on: { input: () => filter(), keydown: keys },
+    placeholder: 'Preset, view, region, kernel, fusion, node, model, data, run, command', autocomplete: 'off', spellcheck: 'false', on: { input: () => filter(), keydown: keys },
   })
   const list = h('ul', { id: 'palette-list', role: 'listbox', 'aria-label': 'What was found' })
   const told = h('p', { class: 'count', role: 'status' })

@@ -2,7 +2,7 @@
 export function render({ model: sent, el }) {
   const model = drawn(sent)
   const RUNS = { a: 'A', b: 'B' }, WORDS = ['busy', 'waits for input', 'waits for room', 'waits for memory'], HELP = ['node.busy', 'node.waits', 'node.waits', 'node.waits']
-  const canvas = h('canvas', { tabindex: 0, role: 'application', 'aria-label': 'Timeline of the run. Plus and minus zoom, 0 shows all, left and right move, up and down go from row to row, Enter selects the node, F folds its kernel, Escape clears the area. A table of the same figures is behind the button Table.' })
+  const canvas = h('canvas', { tabindex: 0, role: 'application', 'aria-label': 'Timeline of the run. Plus and minus, or W and S, zoom, 0 shows all, left and right, or A and D, move, up and down go from row to row, Enter selects the node, F folds its kernel, Escape clears the area. A table of the same figures is behind the button Table.' })
   const spacer = h('div')
   const plot = h('div', { class: 'plot' }, canvas, spacer)
   const totals = h('div', { class: 'totals', tabindex: 0, role: 'region', 'aria-label': 'Cycles of each node' })
@@ -401,6 +401,7 @@ export function render({ model: sent, el }) {
   const keys = {
     '+': () => zoom(0.5), '=': () => zoom(0.5), '-': () => zoom(2), 0: fit,
     ArrowLeft: () => go(at.from - (at.to - at.from) / 8, at.to - at.from), ArrowRight: () => go(at.from + (at.to - at.from) / 8, at.to - at.from),
+    w: () => zoom(0.5), s: () => zoom(2), a: () => keys.ArrowLeft(), d: () => keys.ArrowRight(),
     ArrowUp: () => step(-1), ArrowDown: () => step(1), Enter: () => press(laid.lines[cursor]), f: () => press(laid.lines[cursor], true), Escape: clear,
   }
   function step(by) {
