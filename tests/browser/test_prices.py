@@ -71,6 +71,27 @@ def test_the_number_under_the_hand_is_what_comes(page, session):
     assert round(session.estimate.cycles) == 51_142
 
 
+def test_what_comes_while_the_hand_rests_is_told(page, session):
+    """Here the difference to A, which is pinned meanwhile."""
+    priced(page)
+    page.locator("[data-action=run]").click()
+    expect(page.locator(".badge.good").first).to_be_visible(timeout=LONG)
+    (x, y), (goal, _) = (
+        centre(page.locator("button.bar[data-gap='4']")),
+        centre(page.locator(".gap[data-gap='5']")),
+    )
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(goal, y, steps=4)
+    preview = page.locator(".preview")
+    expect(preview).to_contain_text("est. 51,142 cycles")
+    expect(preview).not_to_contain_text("against A")
+    session.pin(0)
+    expect(preview).to_contain_text(f"{51_142 - session.record.run.cycles:+,} against A")
+    page.keyboard.press("Escape")
+    page.mouse.up()
+
+
 def test_gaps_where_a_boundary_cannot_go_are_dark(page, session):
     session.set_cuts([2, 5])
     expect(page.locator("button.bar")).to_have_count(2)

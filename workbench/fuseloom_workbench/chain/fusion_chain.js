@@ -130,6 +130,15 @@ export function render({ model: sent, el }) {
     let gaps = []
     let reach = [0, 0]  // the boundaries on either side, which it cannot pass
     const preview = h('div', { class: 'preview', role: 'status' })
+    const tell = x => {
+      for (const g of gaps) {
+        g.classList.toggle('target', g === target)
+        g.classList.toggle('illegal', barred(gap, +g.dataset.gap, reach))
+      }
+      preview.replaceChildren(...previewed(gap, +target.dataset.gap, reach, units))
+      preview.style.left = `${Math.max(0, Math.min(x - 90, innerWidth - preview.offsetWidth))}px`
+      preview.style.top = `${chain.getBoundingClientRect().bottom + 4}px`
+    }
     draggable(button, {
       start: () => {
         reach = reachOf(gap)
@@ -140,16 +149,12 @@ export function render({ model: sent, el }) {
       move: (event, dx) => {
         button.style.transform = `translateX(${dx}px)`
         target = nearest(gaps, event.clientX, g => { const r = g.getBoundingClientRect(); return (r.left + r.right) / 2 })
-        for (const g of gaps) {
-          g.classList.toggle('target', g === target)
-          g.classList.toggle('illegal', barred(gap, +g.dataset.gap, reach))
-        }
-        preview.replaceChildren(...previewed(gap, +target.dataset.gap, reach, units))
-        preview.style.left = `${Math.max(0, Math.min(event.clientX - 90, innerWidth - preview.offsetWidth))}px`
-        preview.style.top = `${chain.getBoundingClientRect().bottom + 4}px`
+        tellAgain = () => tell(event.clientX)
+        tellAgain()
       },
       end: dropped => {
         button.style.transform = ''
+        tellAgain = null
         preview.remove()
         chain.classList.remove('dragging')
         gaps.forEach(g => g.classList.remove('target', 'illegal'))
@@ -161,6 +166,7 @@ export function render({ model: sent, el }) {
 
   // Prices: what each move of a boundary is estimated to change, before it is made
   let moves = new Map()
+  let tellAgain = null  // while a boundary is dragged: shows what is known now of where it is
   const known = (gap, to) => moves.get(`${gap},${to}`)
   const metrics = { cycles: 'cycles', bytes: 'bytes moved', on_chip: 'bytes on chip' }
   const currency = h('label', { class: 'currency', 'data-help': 'cycles.change' }, 'Moving a boundary changes ',
@@ -188,6 +194,7 @@ export function render({ model: sent, el }) {
       button.title = price ? `${button.dataset.words}\n${gap ? 'Fused' : 'Cut'}: ${sentence(price)}` : button.dataset.words
       button.ariaDescription = price ? sentence(price) : ''
     }
+    tellAgain?.()
   }
 
   function reachOf(gap) {
