@@ -153,7 +153,15 @@ def test_an_edited_program_is_not_shown_as_the_model(session):
     told = view.rail(session)
     assert told["model"] == view.OWN
     assert view.OWN in told["models"]
-    assert "Edited from gcn" in told["about"]
+    assert told["about"] == "Your own program. random. 1 kernel."
+
+
+def test_what_an_edited_program_has_of_the_model_and_its_data_is_told(session):
+    own = str(session.built.program)
+    session.set_program(own.replace("relu(T3[i,n])", "exp(T3[i,n])"))
+    assert view.rail(session)["about"] == "Edited from gcn. karate. 8 kernels."
+    session.set_program(own.replace("b1:", "c1:").replace("b1[n]", "c1[n]"))
+    assert view.rail(session)["about"] == "Edited from gcn. karate; c1 random. 8 kernels."
 
 
 def test_a_machine_of_ones_own_is_shown_as_such(session):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 from urllib.parse import urlencode
@@ -131,8 +132,11 @@ def _about(session: Session) -> str:
     built = session.built
     kernels = sum(not unit.memory for unit in built.units)
     text = f"{built.loaded.label}. {count(kernels, 'kernels')}."
-    if session.design.text is not None:
-        text = f"Edited from {session.design.model}. {text}"
+    design = session.design
+    if design.text is not None:
+        shipped = replace(design, text=None).source.model.program
+        common = set(built.program.statements) & set(shipped.statements)
+        text = f"{f'Edited from {design.model}.' if common else 'Your own program.'} {text}"
     return text
 
 

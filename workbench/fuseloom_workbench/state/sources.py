@@ -108,6 +108,11 @@ def _edited(
         for name in program.given
         if name in data_set and data_set[name].tensor.shape == program.tensor(name).shape
     }
+    drawn = [name for name in fresh if name not in kept]
+    if drawn and not kept:
+        loaded = replace(loaded, label="random", origin="", standin=False)
+    elif drawn:
+        loaded = replace(loaded, label=f"{loaded.label}; {', '.join(drawn)} random")
     return replace(loaded, model=edited, data={**fresh, **kept})
 
 
