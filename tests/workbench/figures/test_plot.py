@@ -8,7 +8,7 @@ import pytest
 from bokeh.models import Span
 
 from fuseloom.experiments.recipe import Panel, Series
-from fuseloom_workbench.figures.plot import mark, moved, paint, plot_of
+from fuseloom_workbench.figures.plot import has_points, mark, moved, paint, plot_of
 
 BARS = Panel(
     "bars", "bars",
@@ -59,6 +59,12 @@ def described(plot) -> list[object]:
         for name, value in sorted(part.properties_with_values().items())
         if "color" in name
     ]
+
+
+def test_a_panel_without_results_has_no_points() -> None:
+    assert has_points(BARS)
+    assert not has_points(replace(BARS, series=(replace(BARS.series[0], y=(None, None)),)))
+    assert not has_points(replace(BARS, series=()))
 
 
 def test_points_of_ours_can_be_chosen() -> None:

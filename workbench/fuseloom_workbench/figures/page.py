@@ -27,7 +27,7 @@ from fuseloom_workbench.base.assets import style
 from fuseloom_workbench.base.page import headed_page, words_of
 from fuseloom_workbench.figures.bench import FigureBench, News
 from fuseloom_workbench.figures.form import widgets_of
-from fuseloom_workbench.figures.plot import mark, moved, paint, plot_of
+from fuseloom_workbench.figures.plot import has_points, mark, moved, paint, plot_of
 from fuseloom_workbench.figures.regions import shown_region
 
 FIRST = ("18", ExperimentSize.SMOKE, AccountingMode.PAPER)
@@ -38,6 +38,7 @@ _SCALED = {
     ExperimentSize.SMOKE: "some seconds",
 }
 """How long all of a figure takes at the sizes that were not published."""
+_EMPTY = "No point of it is there yet: estimate or simulate what is missing."
 Post = Callable[[Callable[[], None]], None]
 
 
@@ -76,7 +77,7 @@ class FiguresPage(pn.viewable.Viewer):
         small: dict[str, Any] = {"size": "small", "margin": 0}
         quiet: dict[str, Any] = {**small, "variant": "outlined"}
         self._pick = pmui.Select(label="Figure", options=names, value=number, width=400, **small)
-        group = {**small, "sx": {"& .MuiFormLabel-root": {"fontSize": "11px"}}}
+        group = {**small, "stylesheets": [".MuiFormLabel-root { font-size: 11px !important }"]}
         self._size = pmui.RadioButtonGroup(
             label="Size", options=[s.value for s in ExperimentSize][::-1], value=size.value, **group
         )
@@ -238,7 +239,9 @@ class FiguresPage(pn.viewable.Viewer):
         self._plots = []
         shown: list[Any] = []
         for panel in figure.panels:
-            if panel.plotted:
+            if panel.plotted and not has_points(panel):
+                shown.append(_html("text", f"<h3>{escape(panel.title)}</h3><p>{_EMPTY}</p>"))
+            elif panel.plotted:
                 plot = plot_of(panel, self.choose, self._theme)
                 self._plots.append((panel, plot))
                 shown.append(pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=0))

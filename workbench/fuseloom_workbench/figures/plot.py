@@ -27,6 +27,11 @@ def is_relative(panel: Panel) -> bool:
     return panel.y.startswith("speed-up")
 
 
+def has_points(panel: Panel) -> bool:
+    """Return whether there is anything to draw."""
+    return any(y is not None for series in panel.series for y in series.y)
+
+
 def plot_of(panel: Panel, choose: Choose, theme: str = "light") -> Any:
     """The plot of a panel that is no text.
 
