@@ -13,7 +13,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from fuseloom.dataflow.compilation import CompiledRegion
+from fuseloom.dataflow.cost.context import EstimateContext
 from fuseloom.dataflow.cost.numbers import RegionEstimate
+from fuseloom.dataflow.why.recomputation import recomputation
 from fuseloom.errors import FuseloomError
 from fuseloom_workbench.base.parts import LATER, Draw, LaterPart
 from fuseloom_workbench.base.quantities import change, ratio, short
@@ -62,8 +65,9 @@ class EstimateFigures:
 
     Attributes
     ----------
-    memory, computing : float
-        Cycles of the busiest node of each region, if it reads or writes memory, or computes.
+    memory, computing, recomputing : float
+        Cycles of the busiest node of each region: if it reads or writes memory; if it computes,
+        those it would take if it computed each value once, and the rest.
     pipeline : float
         All other cycles: a region begins with nothing and ends with what is under way, and its
         busiest node waits.
@@ -75,6 +79,7 @@ class EstimateFigures:
 
     memory: float
     computing: float
+    recomputing: float
     pipeline: float
     bytes: float
     on_chip: float | None
@@ -82,25 +87,41 @@ class EstimateFigures:
     @classmethod
     def of(cls, built: BuiltDesign) -> EstimateFigures:
         """The figures of a design's estimate."""
-        regions = built.estimate.regions
-        busiest = [(region, _busiest(region)) for region in regions]
-        memory = sum(most for _, (most, moves) in busiest if moves)
-        computing = sum(most for _, (most, moves) in busiest if not moves)
-        pipeline = sum(region.cycles - most for region, (most, _) in busiest)
-        on_chip = most_of([region.on_chip.held for region in regions])
-        return cls(memory, computing, pipeline, float(built.estimate.bytes), on_chip)
+        compilation, estimate = built.compilation, built.estimate
+        context = EstimateContext.of(compilation.program, built.data, machine=built.design.machine)
+        known = recomputation(compilation, context, estimate)
+        over = {(found.region, found.tensor): found.factor for found in known}
+        memory = computing = recomputing = pipeline = 0.0
+        for region, expected in zip(compilation.regions, estimate.regions, strict=True):
+            most, tensor = _busiest(region, expected)
+            pipeline += expected.cycles - most
+            if tensor is None:
+                memory += most
+                continue
+            once = most / max(over.get((region.name, tensor), 1.0), 1.0)
+            computing += once
+            recomputing += most - once
+        on_chip = most_of([region.on_chip.held for region in estimate.regions])
+        return cls(memory, computing, recomputing, pipeline, float(estimate.bytes), on_chip)
 
     @property
     def cycles(self) -> float:
-        return self.memory + self.computing + self.pipeline
+        return self.memory + self.computing + self.recomputing + self.pipeline
 
 
-def _busiest(region: RegionEstimate) -> tuple[float, bool]:
-    """Cycles of the busiest node, at most the region's, and whether it moves data of memory."""
-    most = max(region.nodes, key=lambda node: node.cycles, default=None)
+def _busiest(region: CompiledRegion, expected: RegionEstimate) -> tuple[float, str | None]:
+    """Cycles of the busiest node, at most the region's, and the tensor it works on.
+
+    No tensor if it moves data of memory.
+    """
+    most = max(expected.nodes, key=lambda node: node.cycles, default=None)
     if most is None:
-        return 0.0, False
-    return min(float(most.cycles), float(region.cycles)), most.bytes > 0
+        return 0.0, None
+    cycles = min(float(most.cycles), float(expected.cycles))
+    if most.bytes > 0:
+        return cycles, None
+    column = region.graph.nodes[most.node].origin.rpartition(".")[0]
+    return cycles, next((c.tensor for c in region.table.columns if c.name == column), "")
 
 
 @dataclass(frozen=True)
@@ -196,7 +217,12 @@ def _shown(now: EstimateFigures, known: Price, against: int | None) -> dict[str,
     then = known.figures
     if then is None:
         return {"refused": known.refused}
-    parts = (("computing", "computing"), ("memory", "memory"), ("pipeline", "fill, drain, waits"))
+    parts = (
+        ("recomputing", "recomputation"),
+        ("computing", "computing"),
+        ("memory", "memory"),
+        ("pipeline", "fill, drain, waits"),
+    )
     split = ", ".join(
         f"{name} {change(getattr(then, part) - getattr(now, part))}"
         for part, name in parts

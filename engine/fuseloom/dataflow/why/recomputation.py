@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import isclose
 from typing import Any
 
@@ -24,7 +25,6 @@ from fuseloom.dataflow.fusion.directives import (
     Locate,
     LocateLevel,
     Materialise,
-    Order,
     Parallel,
     Setting,
 )
@@ -249,14 +249,18 @@ def unfused(source: Program, schedule: Schedule) -> Compilation:
 
     Settings of single regions are left out.
     """
-    settings: list[Setting] = [
+    settings = tuple(
         s
         for s in schedule.settings
         if not isinstance(s, Materialise | LocateLevel)
         and not (isinstance(s, Locate | Parallel) and s.region is not None)
-    ]
-    wishes: tuple[Order, ...] = ()
-    return compile_program(source, Schedule((), wishes, tuple(settings)), before=_ALONE)
+    )
+    return _unfused(source, settings)
+
+
+@lru_cache(maxsize=8)
+def _unfused(source: Program, settings: tuple[Setting, ...]) -> Compilation:
+    return compile_program(source, Schedule((), (), settings), before=_ALONE)
 
 
 def _explained(
