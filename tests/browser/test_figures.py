@@ -69,6 +69,7 @@ def test_a_figure_is_simulated_looked_at_and_changed(page, store):
     expect(page.get_by_text(re.compile(r"times the point's.*\(estimated\)"))).to_be_visible(
         timeout=2 * PATIENCE
     )
+    expect(page.get_by_text("all of it is there")).to_be_visible()
     page.get_by_role("button", name="Simulate this point").click()
     expect(page.get_by_text(re.compile(r"times the point's.*\(simulated; matches"))).to_be_visible(
         timeout=2 * PATIENCE

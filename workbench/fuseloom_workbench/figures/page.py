@@ -97,7 +97,7 @@ class FiguresPage(pn.viewable.Viewer):
         self._told = ("", False)
         self._state = _html("state")
         self._about, self._claims, self._one = _html("about"), _html("claims"), _html("one")
-        self._drawn = pn.FlexBox(  # a column would measure plots before they are laid out
+        self._drawn = pn.FlexBox(
             sizing_mode="stretch_width",
             margin=0,
             css_classes=["drawn"],
@@ -216,6 +216,22 @@ class FiguresPage(pn.viewable.Viewer):
         kind = "state wrong" if wrong else "state"
         self._state.object = f"<p class='{kind}' role='status'>{bar}{escape(text)}</p>"
 
+    def _tell_state(self) -> None:
+        """What is there of the figure; what went wrong stays until something else is asked for."""
+        text, wrong = self._told
+        if not wrong and self.figure is not None:
+            every, missing = configurations_of(self.figure), missing_of(self.figure)
+            if not every:
+                text = "nothing of it is run"
+            elif missing:
+                text = (
+                    f"not run yet: {len(missing)} of its {len(every)} configurations, which can "
+                    "be estimated or simulated"
+                )
+            else:
+                text = "all of it is there"
+        self._tell(text, wrong)
+
     def _take(self, news: News) -> None:
         if news.figure is not None:
             self._show(news.figure)
@@ -227,8 +243,8 @@ class FiguresPage(pn.viewable.Viewer):
             self._tell(news.text[:300], news.wrong)
         if news == News():
             self._share = None
-            self._tell(*self._told)
             self._cancel.disabled = True
+            self._tell_state()
 
     def _show(self, figure: Figure) -> None:
         asked = self.asked
@@ -258,15 +274,8 @@ class FiguresPage(pn.viewable.Viewer):
         self._one.object = f"<p>{what if every else 'It has no points to look at.'}</p>"
         self._form[:] = []
         self._run.visible = False
-        if not every:
-            self._tell("nothing of it is run")
-        elif missing:
-            self._tell(
-                f"not run yet: {len(missing)} of its {len(every)} configurations, which can be "
-                "estimated or simulated"
-            )
-        else:
-            self._tell("all of it is there")
+        self._told = ("", False)
+        self._tell_state()
 
     def _made(self, configuration: Configuration, result: Result) -> None:
         self._tell_one(configuration, result)
