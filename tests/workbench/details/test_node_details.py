@@ -53,7 +53,8 @@ def test_without_a_selection_the_region_is_told(session):
     expected = session.estimate.regions[0]
     assert "Region 1: T1..H" in text
     assert f"{round(expected.cycles):,} cycles" in text
-    assert "<code>T2[i,n] = T1[i,p] * W1[p,n]</code><span class='quiet'> ·W1: 10,676 cycles" in text
+    assert "<code>T2[i,n] = T1[i,p] * W1[p,n]</code><span class='quiet'> ·W1</span>" in text
+    assert "<span data-help='node.busy'>10,676 cycles</span>" in text
     assert max(node.cycles for node in expected.nodes) == 10_676
     session.select_region(1)
     assert "Region 2: T5..Y" in details.html()

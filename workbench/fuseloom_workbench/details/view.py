@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
+from typing import Any
 
 from fuseloom.dataflow.samml.catalogue import CATALOGUE
 from fuseloom.dataflow.samml.display import TOKENS
@@ -26,8 +27,12 @@ HINT = "<p class='quiet'>Select a cell of the table or a node of the graph to se
 
 
 @page_part("details")
-def view(session: Session) -> str:
+def view(session: Session) -> dict[str, Any]:
     """The selection, or else the region, in HTML; a user's program is escaped."""
+    return {"html": _html(session)}
+
+
+def _html(session: Session) -> str:
     parts: list[str] = []
     column, row = session.cell
     cells = session.current.table.cells
@@ -69,9 +74,12 @@ def _region(session: Session) -> str:
     busiest = _busiest(session)
     statements = "".join(
         f"<li><code>{escape(statement_text(s))}</code>"
-        f"<span class='quiet'> {escape(_kernel(session, s.out.tensor))}"
-        + (f": {_figure(busiest[s.out.tensor], 'cycles')}" if s.out.tensor in busiest else "")
-        + "</span></li>"
+        f"<span class='quiet'> {escape(_kernel(session, s.out.tensor))}</span>"
+        + (
+            f" <span {marked('node.busy')}>{_figure(busiest[s.out.tensor], 'cycles')}</span></li>"
+            if s.out.tensor in busiest
+            else "</li>"
+        )
         for s in region.region.statements
     )
     return (
