@@ -196,4 +196,5 @@ def test_of_many_steps_those_nearby_are_told(session):
     assert len(told["trail"]) == 1 + 2 * view.NEAR
     assert told["earlier"] + told["at"] == here - 40
     assert told["earlier"] + len(told["trail"]) + told["later"] == len(steps)
-    assert len(json.dumps(told)) < 12_000
+    del told["finds"]  # as many as the design has parts
+    assert len(json.dumps(told)) < 8_000

@@ -17,6 +17,8 @@ TAKEN = (
     "remove_boundary", "select_node",
 )  # fmt: skip
 """Requests that what is found may make."""
+MOST_NODES = 300
+"""Nodes of a region that are listed; of larger ones the graph has a search of its own."""
 
 
 def finds(session: Session) -> list[dict[str, Any]]:
@@ -52,8 +54,9 @@ def _entries(session: Session) -> Iterator[tuple[Any, ...]]:
         yield "Data", name, f"for {session.design.model}", "choose_data", name
     for name in PRESETS:
         yield "Machine", name, "", "set_machine", name
-    for node in session.current.graph.nodes:
-        if not is_copy(node):
+    nodes = [node for node in session.current.graph.nodes if not is_copy(node)]
+    if len(nodes) <= MOST_NODES:
+        for node in nodes:
             yield "Node", node.label or node.op, f"{node.op} {node.id}", "select_node", node.id
 
 
