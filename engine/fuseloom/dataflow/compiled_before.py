@@ -83,8 +83,10 @@ class CompiledBefore:
 
 
 def _read(region: FusedRegion) -> Hashable:
-    """What fusing and compiling read of a region's program (:mod:`fuseloom.dataflow.fusion.alike`),
-    but for statements."""
+    """The part of its program, beside statements, that a region's graph depends on.
+
+    As :mod:`fuseloom.dataflow.fusion.alike` has it: blocks, broadcast addition, its tensors.
+    """
     program = region.program
     written = {s.out.tensor for s in region.statements}
     names = {view.tensor for view in walk(*region.roots)}

@@ -226,7 +226,7 @@ class Panel:
 
     @property
     def plotted(self) -> bool:
-        """Whether it is a plot, not text."""
+        """True for bars, lines and points; the other kinds are text."""
         return self.kind in ("bars", "lines", "points")
 
 

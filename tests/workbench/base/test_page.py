@@ -1,4 +1,4 @@
-"""What all pages have: top line, colours, names."""
+"""The top line, colours and names of pages."""
 
 from __future__ import annotations
 

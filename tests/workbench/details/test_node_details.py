@@ -46,7 +46,7 @@ def test_the_statement_of_a_cell_and_of_a_node_is_shown(session):
 
 
 def test_without_a_selection_the_region_is_told(session):
-    """What it costs, and which of its statements keeps its nodes busy."""
+    """Its cost, and the cycles of each statement's busiest node."""
     session.preset("partial")
     details = NodeDetails(session)
     text = details.html()

@@ -1,4 +1,4 @@
-"""What the pages of the workbench have in common: frame, top line, colours, and their names."""
+"""The frame, top line and colours that all pages of the workbench have, and their names."""
 
 from __future__ import annotations
 

@@ -114,9 +114,9 @@ def _busiest(region: CompiledRegion, expected: RegionEstimate) -> tuple[float, s
 
     No tensor if it moves data of memory.
     """
-    most = max(expected.nodes, key=lambda node: node.cycles, default=None)
-    if most is None:
+    if not expected.nodes:
         return 0.0, None
+    most = expected.bottleneck
     cycles = min(float(most.cycles), float(expected.cycles))
     if most.bytes > 0:
         return cycles, None

@@ -22,5 +22,5 @@ class NodeDetails(SessionComponent):
     part = "details"
 
     def html(self) -> str:
-        """What is shown, in HTML; everything from a user's program is escaped."""
+        """The HTML that is shown; everything from a user's program is escaped."""
         return str(self.view.get("html", ""))

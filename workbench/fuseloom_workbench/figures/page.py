@@ -37,7 +37,7 @@ _SCALED = {
     ExperimentSize.SMALL: "some minutes",
     ExperimentSize.SMOKE: "some seconds",
 }
-"""How long all of a figure takes at the sizes that were not published."""
+"""The time that a whole figure takes, by size; empty for the published one."""
 _EMPTY = "No point of it is there yet: estimate or simulate what is missing."
 Post = Callable[[Callable[[], None]], None]
 
@@ -217,7 +217,7 @@ class FiguresPage(pn.viewable.Viewer):
         self._state.object = f"<p class='{kind}' role='status'>{bar}{escape(text)}</p>"
 
     def _tell_state(self) -> None:
-        """What is there of the figure; what went wrong stays until something else is asked for."""
+        """Tell how much of the figure is there; an error stays until the next request."""
         text, wrong = self._told
         if not wrong and self.figure is not None:
             every, missing = configurations_of(self.figure), missing_of(self.figure)
