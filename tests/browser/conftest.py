@@ -19,6 +19,7 @@ from panel.tests.util import serve_component, wait_until
 from fuseloom_workbench.base.page_backend import PageBackend, backend_of
 from fuseloom_workbench.explorer import explorer
 from fuseloom_workbench.state import saving
+from fuseloom_workbench.state.look import Comparand
 from fuseloom_workbench.state.session import Session
 from tests.waiting import until
 
@@ -261,7 +262,7 @@ def _holds(view: dict[str, Any], part: Any) -> bool:
 
 def _as_at_first(session: Session, start: dict[str, Any]) -> None:
     session.param.update(records={}, latest=None, pinned="", promises={})
-    session.param.update(cell=("", ""), node=-1)
+    session.param.update(cell=("", ""), node=-1, comparand=Comparand())
     saving.restore(session, start, [])
 
 

@@ -13,6 +13,7 @@ from fuseloom_workbench.base.connection import Connection
 from fuseloom_workbench.base.page import bare_page, links_of
 from fuseloom_workbench.base.page_backend import PageBackend, backend_of
 from fuseloom_workbench.chain.fusion_chain import FusionChain
+from fuseloom_workbench.compare.compare_panel import comparison
 from fuseloom_workbench.costs.costs_panel import CostsPanel
 from fuseloom_workbench.details.node_details import NodeDetails
 from fuseloom_workbench.graph.graph_view import GraphView
@@ -56,6 +57,7 @@ def bench(
     views = {
         "Graph": GraphView(backend),
         "Costs": CostsPanel(backend, css_classes=["fill"], sizing_mode="stretch_both"),
+        "Compare": comparison(backend),
         "Why": _stack(WhyPanel(backend), PathPanel(backend)),
         "Timeline": Timeline(backend, css_classes=["fill"], sizing_mode="stretch_both"),
         "Streams": StreamsView(backend, css_classes=["fill"], sizing_mode="stretch_both"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from fuseloom_workbench.base.parts import LATER, PARTS
 from fuseloom_workbench.chain import prices
 from fuseloom_workbench.chain import view as chain
+from fuseloom_workbench.compare import view as compare
 from fuseloom_workbench.costs import view as costs
 from fuseloom_workbench.details import view as details
 from fuseloom_workbench.graph import heat
@@ -28,8 +29,8 @@ from fuseloom_workbench.why import path
 from fuseloom_workbench.why import view as why
 
 VIEWS = (
-    chain, costs, details, forms, given, graph, heat, memory, menu, orders, path, prices, run,
-    search, shell, streams, table, timeline, why, windows,
+    chain, compare, costs, details, forms, given, graph, heat, memory, menu, orders, path, prices,
+    run, search, shell, streams, table, timeline, why, windows,
 )  # fmt: skip
 """The modules, each of which has registered what it makes."""
 

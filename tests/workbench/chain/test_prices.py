@@ -7,12 +7,11 @@ from itertools import count
 
 import pytest
 
-from fuseloom.dataflow.cost.context import EstimateContext
-from fuseloom.dataflow.why.recomputation import recomputation
 from fuseloom.errors import FuseloomError
 from fuseloom.program import print_program
 from fuseloom_workbench.chain import prices
-from fuseloom_workbench.chain.prices import EstimateFigures, Move, Price
+from fuseloom_workbench.chain.prices import Move, Price
+from fuseloom_workbench.state.estimate_figures import EstimateFigures
 from fuseloom_workbench.state.session import Session
 from tests.property.test_everything_at_once import draw
 
@@ -147,26 +146,6 @@ def test_the_parts_of_a_change_add_up() -> None:
         parts = (figures.memory, figures.computing, figures.recomputing, figures.pipeline)
         assert figures.cycles == sum(parts)
         assert min(parts) >= 0
-
-
-def test_recomputation_is_what_its_busiest_node_does_again() -> None:
-    """Fused wholly, the first layer of a network is computed once for each edge."""
-    session = Session("gcn", "karate")
-    apart = EstimateFigures.of(session.built)
-    assert apart.recomputing == 0
-    session.preset("full")
-    whole = EstimateFigures.of(session.built)
-    (region,) = session.estimate.regions
-    busiest = max(region.nodes, key=lambda node: node.cycles)
-    assert region.graph.nodes[busiest.node].label == "Acc1_p"
-    context = EstimateContext.of(session.compilation.program, session.built.data)
-    (factor,) = (
-        found.factor
-        for found in recomputation(session.compilation, context, session.estimate)
-        if found.tensor == "T2"
-    )
-    assert whole.computing == pytest.approx(busiest.cycles / factor)
-    assert whole.recomputing == pytest.approx(busiest.cycles * (1 - 1 / factor))
 
 
 def test_plain_data() -> None:

@@ -66,6 +66,9 @@ _RUNS: tuple[Row, ...] = (
      "limit", "docs/simulator.md § Long runs; fuseloom_workbench/search/searching.py"),
     ("count.runs", "Runs", "runs", "Runs that this number rests on, or that are kept.",
      "one for each configuration that was simulated", _COSTS),
+    ("count.regions", "Regions", "regions",
+     "Parts of the program that run one after another, each as one dataflow graph.",
+     "cuts of the schedule + 1; what memory does between regions is not counted", "FuseFlow §5"),
     ("share.region", "Share of a part", "%", "Which part of all cycles this part takes.",
      "cycles of the part / cycles of the whole", _WHY),
 )  # fmt: skip

@@ -129,7 +129,7 @@ class LocalBackend(PageBackend):
             lambda *_: self._refresh(),
             ["answers", "region", "cell", "node", "records", "latest", "pinned", "clusters",
              "direction", "drawing", "window", "shared", "judged", "moment",
-             "promises", "menu", "verdict", "checked", "received"],
+             "promises", "menu", "verdict", "checked", "received", "comparand"],
         )  # fmt: skip
 
     def want(self, *names: str) -> None:

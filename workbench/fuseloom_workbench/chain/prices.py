@@ -13,17 +13,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from fuseloom.dataflow.compilation import CompiledRegion
-from fuseloom.dataflow.cost.context import EstimateContext
-from fuseloom.dataflow.cost.numbers import RegionEstimate
-from fuseloom.dataflow.why.recomputation import recomputation
 from fuseloom.errors import FuseloomError
 from fuseloom_workbench.base.parts import LATER, Draw, LaterPart
 from fuseloom_workbench.base.quantities import change, ratio, short
 from fuseloom_workbench.state import edits
 from fuseloom_workbench.state.carrying import Recut
 from fuseloom_workbench.state.design import BuiltDesign
-from fuseloom_workbench.state.expected import most_of
+from fuseloom_workbench.state.estimate_figures import EstimateFigures
 from fuseloom_workbench.state.session import Session
 
 PACE = 0.1
@@ -57,71 +53,6 @@ class Move(NamedTuple):
         if self.gap and self.to:
             return edits.with_boundary_moved(built, self.gap, self.to)
         return edits.with_cuts(built, {*built.gaps, self.to} - {self.gap, 0})
-
-
-@dataclass(frozen=True)
-class EstimateFigures:
-    """The estimated totals of a design.
-
-    Attributes
-    ----------
-    memory, computing, recomputing : float
-        Cycles of the busiest node of each region: if it reads or writes memory; if it computes,
-        those it would take if it computed each value once, and the rest.
-    pipeline : float
-        All other cycles: a region begins with nothing and ends with what is under way, and its
-        busiest node waits.
-    bytes : float
-        Memory traffic.
-    on_chip : float or None
-        Bytes that the region which holds the most holds on chip; None where that is not known.
-    """
-
-    memory: float
-    computing: float
-    recomputing: float
-    pipeline: float
-    bytes: float
-    on_chip: float | None
-
-    @classmethod
-    def of(cls, built: BuiltDesign) -> EstimateFigures:
-        """The figures of a design's estimate."""
-        compilation, estimate = built.compilation, built.estimate
-        context = EstimateContext.of(compilation.program, built.data, machine=built.design.machine)
-        known = recomputation(compilation, context, estimate)
-        over = {(found.region, found.tensor): found.factor for found in known}
-        memory = computing = recomputing = pipeline = 0.0
-        for region, expected in zip(compilation.regions, estimate.regions, strict=True):
-            most, tensor = _busiest(region, expected)
-            pipeline += expected.cycles - most
-            if tensor is None:
-                memory += most
-                continue
-            once = most / max(over.get((region.name, tensor), 1.0), 1.0)
-            computing += once
-            recomputing += most - once
-        on_chip = most_of([region.on_chip.held for region in estimate.regions])
-        return cls(memory, computing, recomputing, pipeline, float(estimate.bytes), on_chip)
-
-    @property
-    def cycles(self) -> float:
-        return self.memory + self.computing + self.recomputing + self.pipeline
-
-
-def _busiest(region: CompiledRegion, expected: RegionEstimate) -> tuple[float, str | None]:
-    """Cycles of the busiest node, at most the region's, and the tensor it works on.
-
-    No tensor if it moves data of memory.
-    """
-    if not expected.nodes:
-        return 0.0, None
-    most = expected.bottleneck
-    cycles = min(float(most.cycles), float(expected.cycles))
-    if most.bytes > 0:
-        return cycles, None
-    column = region.graph.nodes[most.node].origin.rpartition(".")[0]
-    return cycles, next((c.tensor for c in region.table.columns if c.name == column), "")
 
 
 @dataclass(frozen=True)
@@ -217,17 +148,8 @@ def _shown(now: EstimateFigures, known: Price, against: int | None) -> dict[str,
     then = known.figures
     if then is None:
         return {"refused": known.refused}
-    parts = (
-        ("recomputing", "recomputation"),
-        ("computing", "computing"),
-        ("memory", "memory"),
-        ("pipeline", "fill, drain, waits"),
-    )
-    split = ", ".join(
-        f"{name} {change(getattr(then, part) - getattr(now, part))}"
-        for part, name in parts
-        if round(getattr(then, part) - getattr(now, part))
-    )
+    more = {name: cycles - now.parts[name] for name, cycles in then.parts.items()}
+    split = ", ".join(f"{name} {change(cycles)}" for name, cycles in more.items() if round(cycles))
     factor = f", {ratio(now.cycles / then.cycles)}" if then.cycles else ""
     return {
         "cycles": _mark(now.cycles, then.cycles),

@@ -14,7 +14,6 @@ from fuseloom_workbench.base.parts import page_part
 from fuseloom_workbench.costs.choices import chosen, settings_of, with_cuts
 from fuseloom_workbench.costs.importance import LEAST, importance
 from fuseloom_workbench.costs.points import Point, ProblemScope, fingerprint, kept_point, own_point
-from fuseloom_workbench.state.design import Design
 from fuseloom_workbench.state.machines import machine_label
 from fuseloom_workbench.state.session import Session
 from fuseloom_workbench.state.shared import FASTEST, LATEST, SharedRun, StoredRuns
@@ -96,10 +95,10 @@ def _importance(session: Session, others: list[SharedRun]) -> dict[str, Any]:
 
     Runs that are known to be wrong are left out, and those of other versions of the engine.
     """
-    subject = _subject(session.design)
+    subject = session.design.subject
     runs = []
     for record in session.records.values():
-        if record.run.ok and _subject(record.design) == subject:
+        if record.run.ok and record.design.subject == subject:
             values = chosen(record.run.regions, record.design.settings, record.machine)
             runs.append((float(record.run.cycles), values, record.run.regions))
     machine = machine_label(session.machine)
@@ -117,8 +116,3 @@ def _importance(session: Session, others: list[SharedRun]) -> dict[str, Any]:
     }
     shares = importance(with_cuts(runs, names))
     return {"runs": len(runs), "least": LEAST, "shares": [share.to_dict() for share in shares]}
-
-
-def _subject(design: Design) -> tuple[object, ...]:
-    """Program and data of a design, on any machine."""
-    return design.model, design.data, design.seed, design.options, design.text

@@ -30,7 +30,7 @@ def view(session: Session) -> dict[str, Any]:
     """
     record = session.record
     shown = record or session.latest
-    if shown is not None and not _of_same_program(shown, session):
+    if shown is not None and shown.design.subject != session.design.subject:
         shown = None
     result: dict[str, Any] = {}
     if shown is not None:
@@ -62,13 +62,6 @@ def view(session: Session) -> dict[str, Any]:
         "estimate": count(session.estimate.cycles, "cycles"),
         "result": result,
     }
-
-
-def _of_same_program(shown: KeptRun, session: Session) -> bool:
-    mine, theirs = session.design, shown.design
-    return (mine.model, mine.text, mine.data, mine.seed, mine.options, mine.uploads) == (
-        theirs.model, theirs.text, theirs.data, theirs.seed, theirs.options, theirs.uploads
-    )  # fmt: skip
 
 
 def _changed(session: Session, shown: KeptRun) -> dict[str, Any]:

@@ -6,7 +6,7 @@ export function render({ model: sent, el }) {
   const LARGEST = 4 << 20   // bytes of a saved session
   const KEYS = [
     ['Ctrl+K', 'find or do anything'], ['Ctrl+Enter', 'run, or cancel'], ['Ctrl+Z, Ctrl+Shift+Z', 'undo, redo'], ['F6, Shift+F6', 'next, previous pane'], ['F1', 'what the numbers of a pane are'], ['Ctrl+B', 'fold the rail'],
-    ['1 to 8', 'open a view'], ['E', 'enlarge it, or restore the panes'], ['← → on a bar', 'move the boundary'], ['Enter on a seam', 'cut there'], ['Delete on a bar', 'fuse both sides'],
+    ['1 to 9', 'open a view'], ['E', 'enlarge it, or restore the panes'], ['← → on a bar', 'move the boundary'], ['Enter on a seam', 'cut there'], ['Delete on a bar', 'fuse both sides'],
     ['Alt+↑, Alt+↓ on an index', 'move its row'], ['arrows, Enter in the table', 'next cell, select it'], ['+ − 0 in the graph', 'zoom, fit'], ['arrows, N, P in the graph', 'along edges, next, previous node'], ['F, / in the graph', 'fold or open, find'],
     ['W S A D in the timeline', 'zoom in, out, earlier, later'], ['arrows on a splitter', 'size of a pane'], ['P on a run', 'pin it as A'], [', . Space in Streams', 'back, step, play'], ['Esc', 'clear the selection, end a drag'], ['?', 'this list and the tour'],
   ]

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fuseloom import faults
-from fuseloom.errors import FuseloomError, InternalError
+from fuseloom.errors import FuseloomError, InternalError, ScheduleError
 from fuseloom.program.printer import print_program
 from fuseloom_workbench.input import arriving, forms, taking
 from fuseloom_workbench.state import asking, saving, sources
+from fuseloom_workbench.state.beside import beside, compare, load_beside
 from fuseloom_workbench.state.look import Window
 from fuseloom_workbench.state.session import Session
 
@@ -81,6 +82,10 @@ def _values(x: Any) -> bool:
     return isinstance(x, dict) and len(x) <= LONGEST and all(map(_name, (*x, *x.values())))
 
 
+def _arguments(x: Any) -> bool:
+    return isinstance(x, list) and len(x) <= LONGEST
+
+
 def _flags(x: Any) -> bool:
     return (
         isinstance(x, dict)
@@ -144,6 +149,20 @@ def _set_order(session: Session, region: int, order: list[str]) -> None:
         session.set_order(region, order)
 
 
+def _look_beside(session: Session, name: str, arguments: list[Any]) -> None:
+    """Carry out a request to the design compared with, if it changes nothing of it."""
+    other = beside(session)
+    if other is None:
+        return
+    if name in LOOKS:
+        carry_out(other, name, arguments)
+    else:
+        reason = "the design on the left is compared with, and stays as it is"
+        hint = "press Load: it takes the place of the one on the right, and Undo goes back"
+        other.refuse(ScheduleError(reason, hint=hint), "order")
+    session.comparand = replace(session.comparand, turn=session.comparand.turn + 1)
+
+
 def _restore(session: Session, saved: dict[str, Any]) -> None:
     try:
         saving.restore(session, saved)
@@ -151,6 +170,11 @@ def _restore(session: Session, saved: dict[str, Any]) -> None:
         session.refuse(reason)
 
 
+LOOKS = frozenset({
+    "select_region", "select_cell", "select_node", "draw_framed", "draw_towards", "fold",
+    "draw_whole", "stop_drawing", "draw_again", "look_into", "open_menu", "compare_graph",
+})  # fmt: skip
+"""Requests that change what is seen of a design, and nothing of the design."""
 COMMANDS: dict[str, SessionCommand] = {
     "choose": SessionCommand((_name,), Session.choose),
     "choose_data": SessionCommand((_name,), lambda s, data: s.choose(s.design.model, data)),
@@ -183,6 +207,9 @@ COMMANDS: dict[str, SessionCommand] = {
     "draw_towards": SessionCommand((_name,), _draw_towards),
     "fold": SessionCommand((_flags,), Session.fold),
     "draw_whole": SessionCommand((_flag,), Session.draw_whole),
+    "compare": SessionCommand((_name,), compare),
+    "look_beside": SessionCommand((_name, _arguments), _look_beside),
+    "load_beside": SessionCommand((), load_beside),
     "compare_graph": SessionCommand((_name,), _compare_graph),
     "stop_drawing": SessionCommand((_name,), Session.stop_drawing),
     "draw_again": SessionCommand((_name,), Session.draw_again),

@@ -145,6 +145,11 @@ class Design:
         )
 
     @property
+    def subject(self) -> tuple[object, ...]:
+        """Program and data, on any machine: designs with the same one can be compared."""
+        return self.model, self.text, self.data, self.seed, self.options, self.uploads
+
+    @property
     def source(self) -> Loaded:
         """The model with its data, as :func:`source` gives it."""
         return source(self.model, self.data, self.seed, self.text, self.options, self.uploads)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import param
 
@@ -73,6 +74,28 @@ class GraphDrawing:
     again: tuple[str, int] = ("", 0)
 
 
+@dataclass(frozen=True)
+class Comparand:
+    """What a session is compared with.
+
+    Attributes
+    ----------
+    key : str
+        The choice; empty for nothing.
+    name : str
+        What people call it.
+    design : Design or None
+        What a choice was that cannot be made again: the step before.
+    turn : int
+        Counts what was changed in it, so that each change is an event.
+    """
+
+    key: str = ""
+    name: str = ""
+    design: Any = None
+    turn: int = 0
+
+
 class ViewState(param.Parameterized):
     """The part of a session that changes nothing of its design."""
 
@@ -86,6 +109,9 @@ class ViewState(param.Parameterized):
         class_=GraphDrawing, default=GraphDrawing(), doc="How the graph is drawn."
     )
     window = param.ClassSelector(class_=Window, doc="What is seen of the timeline.")
+    comparand = param.ClassSelector(
+        class_=Comparand, default=Comparand(), doc="The design it is compared with."
+    )
     moment = param.Tuple(
         (-1, -1), doc="The cycle stepped to, and the node told of; -1: no stepping, the selection."
     )

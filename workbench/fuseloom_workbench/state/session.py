@@ -47,6 +47,8 @@ class Session(ViewState, Runs, Answered):
         Seed of random data.
     schedule : str, optional
         Text of the scheduling language; by default the preset ``partial``, if there is one.
+    built : BuiltDesign, optional
+        The design to begin with, in the place of all these.
 
     Examples
     --------
@@ -81,12 +83,13 @@ class Session(ViewState, Runs, Answered):
         seed: int = 0,
         schedule: str | None = None,
         machine: Machine | None = None,
+        built: BuiltDesign | None = None,
         **params: Any,
     ) -> None:
         super().__init__(**params)
         self._steps = Steps()
         self._here: DesignStep | None = None
-        self._show(build(edits.started(model, data, seed, schedule, machine)))
+        self._show(built or build(edits.started(model, data, seed, schedule, machine)))
 
     # What there is ------------------------------------------------------------------------
 

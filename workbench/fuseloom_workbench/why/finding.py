@@ -98,5 +98,4 @@ def pinned_of(session: Session) -> KeptRun | None:
         or (record is not None and pinned.configuration == record.configuration)
     ):
         return None
-    same = pinned.design.model == session.design.model and pinned.design.text == session.design.text
-    return pinned if same else None
+    return pinned if pinned.design.subject == session.design.subject else None
