@@ -262,7 +262,7 @@ def _holds(view: dict[str, Any], part: Any) -> bool:
 
 def _as_at_first(session: Session, start: dict[str, Any]) -> None:
     session.param.update(records={}, latest=None, pinned="", promises={})
-    session.param.update(cell=("", ""), node=-1, comparand=Comparand())
+    session.param.update(cell=("", ""), node=-1, comparand=Comparand(), mapped=None)
     saving.restore(session, start, [])
 
 

@@ -56,6 +56,10 @@ def test_the_overview_of_many_kernels_draws_each(own_page, statements):
             "all => all.map(r => [r.width, r.height].map(a => a.baseVal.value))"
         )
         assert all(w > 0.5 and h > 0.5 for w, h in sizes), sizes[:3]
+        own_page.keyboard.press("e")  # out of sight it draws nothing wrong
+        expect(dots.first).to_be_hidden()
+        own_page.keyboard.press("e")
+        expect(dots.first).to_be_visible()
 
 
 def test_a_line_that_is_cut_during_a_drag_loses_nothing(browser):

@@ -190,7 +190,7 @@ def test_a_run_fills_timeline_costs_and_why_by_keys_alone(bench):
     assert run.ok
     expect(page.locator(".figure.sim")).to_have_count(len(session.regions))
     page.locator("[data-pane=table]").focus()
-    page.keyboard.press("5")
+    page.keyboard.press("6")
     canvas = page.get_by_role("tabpanel", name="Timeline").locator("canvas")
     expect(canvas).to_have_attribute("data-to", str(run.cycles))
     canvas.focus()
@@ -201,7 +201,7 @@ def test_a_run_fills_timeline_costs_and_why_by_keys_alone(bench):
     row = page.get_by_role("tabpanel", name="Costs").locator("tr[data-run='0']")
     expect(row).to_contain_text(f"{run.cycles:,}")
     page.locator("[data-pane=table]").focus()
-    page.keyboard.press("4")
+    page.keyboard.press("5")
     pieces = page.locator(".flame .piece.region")
     parts = pieces.evaluate_all(
         "all => all.map(p => +/: ([\\d,]+) of/.exec(p.title)[1].replaceAll(',', ''))"

@@ -20,6 +20,7 @@ from fuseloom_workbench.graph.graph_view import GraphView
 from fuseloom_workbench.input.data_label import DataLabel
 from fuseloom_workbench.input.panels import FormatsPanel, MachinePanel, SizesPanel, UploadPanel
 from fuseloom_workbench.input.text_editor import TextEditor
+from fuseloom_workbench.landscape.landscape_panel import LandscapePanel
 from fuseloom_workbench.memory.memory_panel import MemoryPanel
 from fuseloom_workbench.orders.orders_panel import OrdersPanel
 from fuseloom_workbench.running.run_panel import RunPanel
@@ -57,6 +58,7 @@ def bench(
     views = {
         "Graph": GraphView(backend),
         "Costs": CostsPanel(backend, css_classes=["fill"], sizing_mode="stretch_both"),
+        "Landscape": LandscapePanel(backend),
         "Compare": comparison(backend),
         "Why": _stack(WhyPanel(backend), PathPanel(backend)),
         "Timeline": Timeline(backend, css_classes=["fill"], sizing_mode="stretch_both"),

@@ -15,6 +15,7 @@ from fuseloom_workbench.graph import heat
 from fuseloom_workbench.graph import view as graph
 from fuseloom_workbench.input import forms
 from fuseloom_workbench.input import views as given
+from fuseloom_workbench.landscape import view as landscape
 from fuseloom_workbench.memory import view as memory
 from fuseloom_workbench.orders import view as orders
 from fuseloom_workbench.running import view as run
@@ -29,8 +30,8 @@ from fuseloom_workbench.why import path
 from fuseloom_workbench.why import view as why
 
 VIEWS = (
-    chain, compare, costs, details, forms, given, graph, heat, memory, menu, orders, path, prices,
-    run, search, shell, streams, table, timeline, why, windows,
+    chain, compare, costs, details, forms, given, graph, heat, landscape, memory, menu, orders,
+    path, prices, run, search, shell, streams, table, timeline, why, windows,
 )  # fmt: skip
 """The modules, each of which has registered what it makes."""
 

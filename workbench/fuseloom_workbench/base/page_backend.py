@@ -129,7 +129,8 @@ class LocalBackend(PageBackend):
             lambda *_: self._refresh(),
             ["answers", "region", "cell", "node", "records", "latest", "pinned", "clusters",
              "direction", "drawing", "window", "shared", "judged", "moment",
-             "promises", "menu", "verdict", "checked", "received", "comparand"],
+             "promises", "menu", "verdict", "checked", "received", "comparand",
+             "mapped"],
         )  # fmt: skip
 
     def want(self, *names: str) -> None:

@@ -65,6 +65,8 @@ class LaterPart:
         Seconds between two unfinished results that are shown.
     most : int
         Results that are kept for a quick return; the oldest go first.
+    times : int
+        Times the seconds of a drawing that it may take.
     threaded : bool
         Whether it may be worked on beside a session that changes, in the same process.
     end : callable
@@ -77,6 +79,7 @@ class LaterPart:
     given_up: Callable[[Session, Any, float], Any]
     pace: float = 0.0
     most: int = 100
+    times: int = 1
     threaded: bool = True
     end: Callable[[str], None] = lambda _: None
 

@@ -226,6 +226,7 @@ export function render({ model: sent, el }) {
   }
 
   function overview() {
+    if (!chain.clientWidth) return  // out of sight; what shows it again changes its size
     const { units, links } = model.view
     const columns = Math.max(...units.map(u => u.place[0])) + 1
     const rows = Math.max(...units.map(u => u.place[1] + u.parts.length))

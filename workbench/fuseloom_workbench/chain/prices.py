@@ -79,11 +79,15 @@ class Prices:
     whole: bool
 
 
+def movable(built: BuiltDesign) -> list[int]:
+    """Gaps where a boundary may stand or not: between two kernels, neither of which memory does."""
+    memory = [unit.memory for unit in built.units]
+    return [g for g in range(1, len(memory)) if not (memory[g - 1] or memory[g])]
+
+
 def moves_of(built: BuiltDesign, region: int) -> list[Move]:
     """Every move of a design: cuts and fusions first, nearest to a region first, then drags."""
-    last = len(built.units)
-    memory = [unit.memory for unit in built.units]
-    gaps = [g for g in range(1, last) if not (memory[g - 1] or memory[g])]
+    last, gaps = len(built.units), movable(built)
     cut = set(built.gaps)
     own = [k for k, number in enumerate(built.unit_regions) if number == region] or [0]
 

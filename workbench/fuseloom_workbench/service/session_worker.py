@@ -242,8 +242,12 @@ class SessionWorker:
             self._tasks.pop(name).end()
         for name in missing.keys() - self._tasks.keys():
             work, pace = partial(self.rendering.work, name), LATER[name].pace
-            seconds = self.budgets.draw_time
+            seconds = self._seconds(name)
             self._tasks[name] = BackgroundTask(missing[name], work, seconds, pace)
+
+    def _seconds(self, name: str) -> int:
+        """CPU time that a part may take which comes later."""
+        return self.budgets.draw_time * LATER[name].times
 
     def _take(self, name: str) -> None:
         task = self._tasks[name]
@@ -251,8 +255,7 @@ class SessionWorker:
             del self._tasks[name]
             if task.result is not None and task.result.whole:
                 return
-            limit = self.budgets.draw_time
-            task.result = LATER[name].given_up(self.session, task.result, limit)
+            task.result = LATER[name].given_up(self.session, task.result, self._seconds(name))
         self.rendering.later.keep(name, task.key, task.result)
         parts = self.rendering.later_changes()
         self.wire.send({"parts": parts, "version": self.rendering.version})

@@ -25,6 +25,7 @@ class Answered(param.Parameterized):
     verdict = param.Dict({}, doc="Why a schedule is not the best: fate, sentence and numbers.")
     checked = param.Dict({}, doc="What is wrong with a text that is being written, and where.")
     received = param.Dict({}, doc="The file that came last: how much of it, what became of it.")
+    mapped = param.Parameter(None, doc="The built design whose pairs of moves are mapped.")
     most_text = param.Integer(100_000, doc="Characters of a program or schedule.")
     most_statements = param.Integer(250, doc="Statements of an edited program.")
     most_nodes = param.Integer(1 << 31, doc="Nodes of a graph that is drawn.")

@@ -91,6 +91,21 @@ def take_found(session: Session, problem: str, schedule: str) -> None:
     session.take(session.built.problem, schedule, told)
 
 
+def map_pairs(session: Session, on: bool) -> None:
+    """Map all pairs of moves of the design as it stands, or no more."""
+    session.mapped = session.built if on else None
+
+
+def take_pair(session: Session, first: int, second: int) -> None:
+    """Show the design that two moves make of the one that was mapped."""
+    base = session.mapped
+    if base is None or base.design.subject != session.design.subject:
+        reason = "no pairs of moves of this program are mapped"
+        session.refuse(ScheduleError(reason, hint="map them first, under Landscape"))
+    else:
+        session.edit(lambda: edits.with_pair_moved(base, first, second))
+
+
 def check(session: Session, what: str, text: str, number: int) -> None:
     """Say what is wrong with a text that is being written, without taking it over."""
     found: dict[str, Any] = {"what": what, "number": number, "ok": True, "message": ""}

@@ -187,6 +187,8 @@ COMMANDS: dict[str, SessionCommand] = {
     "move_boundary": SessionCommand((_number, _number), Session.move_boundary),
     "add_boundary": SessionCommand((_number,), Session.add_boundary),
     "remove_boundary": SessionCommand((_number,), Session.remove_boundary),
+    "map_pairs": SessionCommand((_flag,), asking.map_pairs),
+    "take_pair": SessionCommand((_number, _number), asking.take_pair),
     "set_order": SessionCommand((_number, _names), _set_order, "order"),
     "move_row": SessionCommand((_name, _number), Session.move_row, "order"),
     "open_menu": SessionCommand((_name, _name), Session.open_menu),

@@ -88,6 +88,17 @@ def with_kept_schedule(design: Design, text: str) -> Design:
     return replace(with_schedule(design, text), as_written=True)
 
 
+def with_pair_moved(built: BuiltDesign, first: int, second: int) -> Recut:
+    """The design with both gaps cut that were not, and fused that were; the same gap counts once.
+
+    Raises
+    ------
+    FuseloomError
+        If there is no such gap, or a region cannot be built.
+    """
+    return with_cuts(built, {*built.gaps} ^ {first, second})
+
+
 def with_cuts(built: BuiltDesign, gaps: Iterable[int]) -> Recut:
     """The design cut exactly at these gaps between boxes.
 

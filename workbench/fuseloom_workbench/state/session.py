@@ -280,7 +280,6 @@ class Session(ViewState, Runs, Answered):
         return self.travel(-1)
 
     def redo(self) -> bool:
-        """Forward again after :meth:`undo`."""
         return self.travel(1)
 
     def travel(self, by: int) -> bool:
@@ -299,7 +298,7 @@ class Session(ViewState, Runs, Answered):
 
     @property
     def travels(self) -> tuple[bool, bool]:
-        """A pair of flags: whether there is something to undo, and to redo."""
+        """Whether there is something to undo, and to redo."""
         return bool(self._steps.past), bool(self._steps.future)
 
     @property
