@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from html import escape
+
+from fuseloom.dataflow.why.spots import spots
 from fuseloom_workbench.details.node_details import NodeDetails
+from fuseloom_workbench.details.view import view
 from fuseloom_workbench.graph.graph_view import GraphView
+from fuseloom_workbench.state.estimate_figures import recomputation_of
 from fuseloom_workbench.state.records import ports_of
+from fuseloom_workbench.state.session import Session
 
 from ..outcomes import outcome
 
@@ -62,3 +68,33 @@ def test_without_a_selection_the_region_is_told(session):
     run = session.record.run.regions[1]
     for value, unit in ((run.cycles, "cycles"), (run.bytes, "bytes"), (run.flops, "FLOPs")):
         assert f">{value:,.0f} {unit}</td></tr>" in details.html()
+
+
+def test_a_kernel_has_a_card(session):
+    session.preset("full")
+    session.select_kernel(1)
+    html = view(session)["html"]
+    assert "Kernel ·W1" in html
+    assert "T2[i,n]" in html
+    nodes = [n for n, spot in enumerate(spots(session.current)) if spot.statement == "T2"]
+    (expected,) = session.estimate.regions
+    assert f"{max(round(expected.nodes[n].cycles) for n in nodes):,} cycles" in html
+    assert f"{len(nodes)} nodes" in html
+    (again,) = (r for r in recomputation_of(session.built) if r.tensor == "T2")
+    assert f"{again.factor:.3g}×" in html
+    assert "data-show='nodes'" in html
+
+
+def test_every_kernel_of_every_preset_has_one(session):
+    for preset in session.presets:
+        session.preset(preset)
+        for number, unit in enumerate(session.built.units):
+            session.select_kernel(number)
+            assert f"Kernel {escape(unit.name)}" in view(session)["html"]
+
+
+def test_a_kernel_that_memory_does_says_so():
+    session = Session("gpt3")
+    number = next(k for k, unit in enumerate(session.built.units) if unit.memory)
+    session.select_kernel(number)
+    assert "memory does it" in view(session)["html"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fuseloom.dataflow.why.spots import spots
 from fuseloom_workbench.state.look import Window
 
 
@@ -31,3 +32,36 @@ def test_another_region_has_nothing_selected(session):
     session.select_cell("T1", "i")
     session.select_region(1)
     assert (session.cell, session.node) == (("", ""), -1)
+
+
+def test_a_kernel_is_selected_with_its_region_and_again_not(session):
+    before = session.design, session.answers
+    session.select_node(3)
+    session.select_kernel(5)
+    assert (session.kernel, session.region, session.node) == (5, 1, -1)
+    assert session.statements == session.built.units[5].statements
+    session.select_kernel(5)
+    assert session.statements == ()
+    assert (session.design, session.answers) == before
+
+
+@pytest.mark.parametrize("number", [-1, 8, 99])
+def test_a_kernel_that_is_not_there_is_not_selected(session, number):
+    session.select_kernel(2)
+    session.select_kernel(number)
+    assert session.kernel == -1
+
+
+def test_whatever_is_selected_names_its_statements(session):
+    for node, spot in enumerate(spots(session.current)):
+        session.select_node(node)
+        assert session.statements == (spot.statement,)
+    for column in session.current.table.columns:
+        session.select_cell(column.name, "i")
+        assert session.statements
+    session.select_kernel(1)
+    session.select_region(1)
+    assert session.kernel == -1
+    session.select_kernel(1)
+    session.add_boundary(1)
+    assert session.kernel == -1, "of another design it may be another kernel"

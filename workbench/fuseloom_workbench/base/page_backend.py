@@ -130,7 +130,7 @@ class LocalBackend(PageBackend):
             ["answers", "region", "cell", "node", "records", "latest", "pinned", "clusters",
              "direction", "drawing", "window", "shared", "judged", "moment",
              "promises", "menu", "verdict", "checked", "received", "comparand",
-             "mapped"],
+             "mapped", "kernel"],
         )  # fmt: skip
 
     def want(self, *names: str) -> None:

@@ -6,6 +6,7 @@ export function render({ model: sent, el }) {
   const status = statusLine(true, text => model.send_msg({ kind: 'way', text }))
   const keys = h('div', { class: 'keys' })
   el.append(map, chain, keys, status)
+  lights(el)
   let focus = null  // the gap to focus once the answer is drawn
   let from = null   // the gap that had it when it was asked for
   let asked = null  // what was drawn when it was asked for
@@ -45,6 +46,7 @@ export function render({ model: sent, el }) {
     const left = chain.scrollLeft
     const active = chain.getRootNode().activeElement
     const held = active && chain.contains(active) ? active.dataset.gap : null  // drawn for another reason
+    const kernel = active && chain.contains(active) ? active.dataset.kernel : null
     chain.replaceChildren()
     regions.forEach((region, number) => {
       const mine = units.map((unit, k) => [unit, k]).filter(([unit]) => unit.region === number)
@@ -57,10 +59,12 @@ export function render({ model: sent, el }) {
     keys.replaceChildren(currency, ...[...told, ...factors].map(k => h('span', { 'data-help': { factor: 'recompute.factor', spent: 'path.cycles' }[k.kind] ?? null }, h('b', { class: k.kind }, k.sign), ` ${k.text}`)))
     priced()
     overview()
+    chosen()
     const answered = model.drawn !== asked
     const waited = held === null ? unfocused() : +held === from  // who went on meanwhile stays there
     const gap = answered && waited ? focus ?? held : held
-    if (gap !== null && gap !== undefined) chain.querySelector(`button[data-gap="${gap}"]`)?.focus()
+    if (kernel) chain.querySelector(`[data-kernel="${kernel}"]`)?.focus()
+    else if (gap !== null && gap !== undefined) chain.querySelector(`button[data-gap="${gap}"]`)?.focus()
     if (answered) focus = null
   }
 
@@ -89,11 +93,25 @@ export function render({ model: sent, el }) {
     const again = unit.tensors.filter(t => model.factors[t]).map(t => [t, ...model.factors[t]])
     const most = again.reduce((a, b) => a && parseFloat(a[1]) >= parseFloat(b[1]) ? a : b, null)
     const words = again.map(([t, factor, made]) => `${t} is computed ${factor}: ${made}`)
-    return h('div', { class: 'kernel', 'data-kernel': k, title: [...unit.texts, ...words].join('\n') },
+    return h('div', {
+      class: 'kernel', role: 'button', tabindex: 0, 'data-kernel': k, 'data-statement': unit.tensors.join(' '), 'aria-label': `Kernel ${unit.name}`, title: [...unit.texts, ...words, 'Click: what it takes'].join('\n'),
+      on: { click: () => choose(k), keydown: event => { if (event.key === 'Enter' || event.key === ' ') { event.preventDefault(); choose(k) } } },
+    },
       h('span', { class: 'name' }, h('b', {}, unit.name), most && h('span', { class: 'factor', 'data-help': 'recompute.factor', title: words.join('\n') }, most[1])),
       h('code', {}, unit.texts[0], unit.texts.length > 1 && h('span', { class: 'more' }, ` +${unit.texts.length - 1}`)),
       unit.path && h('span', { class: 'path', 'data-help': 'path.cycles', title: 'Cycles of the critical path' },
         h('span', { class: 'meter', 'aria-hidden': 'true' }, h('i', { style: `width:${(100 * unit.path.share).toFixed(1)}%` })), unit.path.cycles))
+  }
+
+  const choose = k => model.send_msg({ kind: 'kernel', number: k })
+
+  /** Mark the kernels of what is selected anywhere, and bring the first into sight. */
+  function chosen() {
+    const boxes = [...chain.querySelectorAll('.kernel[data-statement]')]
+    const mine = boxes.filter(node => node.dataset.statement.split(' ').some(name => model.chosen.includes(name)))
+    for (const node of boxes) node.setAttribute('aria-pressed', String(mine.includes(node)))
+    const [first] = mine, r = first?.getBoundingClientRect(), room = chain.getBoundingClientRect()
+    if (first && (r.left < room.left || r.right > room.right)) chain.scrollLeft += r.left - room.left - (room.width - r.width) / 2
   }
 
   const fence = (unit, k) => h('div', { class: 'kernel memory', 'data-kernel': k, title: `${unit.texts.join('\n')}\nA reshape: memory does it between regions, and nothing fuses across.` }, h('b', {}, unit.name))
@@ -285,6 +303,7 @@ export function render({ model: sent, el }) {
   model.on('view', draw)
   model.on('factors', draw)
   model.on('prices', priced)
+  model.on('chosen', chosen)
   model.on('status', answer)
   new ResizeObserver(() => { if (there(model)) overview() }).observe(chain)
   draw()

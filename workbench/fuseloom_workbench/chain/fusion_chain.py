@@ -24,14 +24,15 @@ class FusionChain(SessionComponent):
     ['T1..T3', 'H..Y']
     """
 
-    _esm = script("chain/fusion_chain")
+    _esm = script("base/light", "chain/fusion_chain")
     topics = ("fusion",)
     _stylesheets = [style("chain/fusion_chain")]
     part = "chain"
-    more = ("why", "prices")
+    more = ("why", "prices", "selection")
 
     factors = param.Dict({}, doc="Tensor to how often it is computed, as text and in words.")
 
+    chosen = param.List([], doc="Statements of what is selected anywhere.")
     prices = param.Dict({}, doc="Moves of boundaries, and what each is estimated to change.")
 
     def changes(self) -> dict[str, Any]:
@@ -47,6 +48,9 @@ class FusionChain(SessionComponent):
         changes = super().changes()
         if factors != self.factors:
             changes["factors"] = factors
+        chosen = (self.backend.part("selection") or {}).get("statements", [])
+        if chosen != self.chosen:
+            changes["chosen"] = chosen
         if prices != self.prices:
             changes["prices"] = prices
         return changes
@@ -60,5 +64,7 @@ class FusionChain(SessionComponent):
                 self.backend.ask("add_boundary", gap)
             case "remove" if isinstance(gap, int):
                 self.backend.ask("remove_boundary", gap)
+            case "kernel" if isinstance(request.get("number"), int):
+                self.backend.ask("select_kernel", request["number"])
             case "show" if isinstance(request.get("region"), int):
                 self.backend.ask("select_region", request["region"])

@@ -17,7 +17,7 @@ class NodeDetails(SessionComponent):
     True
     """
 
-    _esm = script("details/node_details")
+    _esm = script("base/light", "details/node_details")
     _stylesheets = [style("details/node_details")]
     part = "details"
 

@@ -10,10 +10,12 @@ from fuseloom.dataflow.samml.catalogue import CATALOGUE
 from fuseloom.dataflow.samml.display import TOKENS
 from fuseloom.dataflow.samml.graph import Graph, Node, StreamKind
 from fuseloom.dataflow.samml.primitive import Port
+from fuseloom.dataflow.why.spots import spots
 from fuseloom.program.printer import statement_text
 from fuseloom_workbench.base.help import marked
 from fuseloom_workbench.base.parts import page_part
 from fuseloom_workbench.base.quantities import count
+from fuseloom_workbench.state.estimate_figures import recomputation_of
 from fuseloom_workbench.state.records import ports_of
 from fuseloom_workbench.state.session import Session
 
@@ -56,8 +58,45 @@ def _html(session: Session) -> str:
             parts.append(_statement(session, node.origin.partition(".")[0]))
         parts.append(_node(session, node))
     if not parts:
-        parts.append(_region(session))
+        unit = session.kernel
+        parts.append(_region(session) if unit < 0 else _kernel_card(session, unit))
     return f"<div class='sheet'><section>{''.join(parts)}</section></div>"
+
+
+def _kernel_card(session: Session, number: int) -> str:
+    """A kernel of the chain: its statements, and what they take in the region they lie in."""
+    built, unit = session.built, session.built.units[number]
+    texts = "".join(f"<li><code>{escape(text)}</code></li>" for text in unit.texts)
+    head = f"<h4>Kernel {escape(unit.name)}</h4><ul>{texts}</ul>"
+    if unit.memory:
+        return f"{head}<p>A reshape: memory does it between regions, and nothing fuses across.</p>"
+    region = built.unit_regions[number]
+    places = spots(built.regions[region])
+    nodes = [node for node, spot in enumerate(places) if spot.statement in unit.statements]
+    if not nodes:
+        return f"{head}<p>No node of the graph is its alone: it is merged into another.</p>"
+    guess = built.estimate.regions[region].nodes
+    record = session.record
+    rows = record.run.regions[region].rows if record else {}
+    seen = [rows[node] for node in nodes if node in rows]
+    lines = [
+        ("tokens", "tokens, all nodes", sum(guess[n].tokens for n in nodes),
+         sum(row["tokens"] for row in seen) if seen else None, "tokens"),
+        ("node.busy", "busiest node", max(guess[n].cycles for n in nodes),
+         max(row["busy"] for row in seen) if seen else None, "cycles"),
+        ("bytes", "memory traffic", sum(guess[n].bytes for n in nodes), None, "bytes"),
+        ("flops", "arithmetic", sum(guess[n].flops for n in nodes), None, "FLOPs"),
+        ("nodes", "nodes of the graph", len(nodes), None, "nodes"),
+    ]  # fmt: skip
+    again = "".join(
+        f"<p {marked('recompute.factor')}><code>{escape(found.tensor)}</code> is computed "
+        f"<b>{found.factor:.3g}×</b> over: {count(found.made, 'values')} instead of "
+        f"{count(found.needed, 'values')}</p>"
+        for found in recomputation_of(built)
+        if found.tensor in unit.statements and found.factor > 1.005
+    )
+    button = "<p><button class='button' data-show='nodes'>Show its nodes</button></p>"
+    return f"{head}<p class='quiet'>in region {region + 1}</p>{_table(lines)}{again}{button}"
 
 
 def _region(session: Session) -> str:
@@ -73,7 +112,7 @@ def _region(session: Session) -> str:
     ]
     busiest = _busiest(session)
     statements = "".join(
-        f"<li><code>{escape(statement_text(s))}</code>"
+        f"<li data-statement='{escape(s.out.tensor)}'><code>{escape(statement_text(s))}</code>"
         f"<span class='quiet'> {escape(_kernel(session, s.out.tensor))}</span>"
         + (
             f" <span {marked('node.busy')}>{_figure(busiest[s.out.tensor], 'cycles')}</span></li>"
@@ -91,13 +130,10 @@ def _region(session: Session) -> str:
 
 def _busiest(session: Session) -> dict[str, float]:
     """By statement of the region shown, the estimated cycles of its busiest node."""
-    columns = {c.name: c.statement for c in session.current.table.columns if c.statement}
     found: dict[str, float] = {}
     expected = session.estimate.regions[session.region].nodes
-    for node, numbers in zip(session.current.graph.nodes, expected, strict=True):
-        name = columns.get(node.origin.partition(".")[0])
-        if name:
-            found[name] = max(found.get(name, 0.0), numbers.cycles)
+    for spot, numbers in zip(spots(session.current), expected, strict=True):
+        found[spot.statement] = max(found.get(spot.statement, 0.0), numbers.cycles)
     return found
 
 

@@ -8,6 +8,7 @@ export function render({ model: sent, el }) {
   const told = h('div', { class: 'remark' })
   const said = h('div', { class: 'said', role: 'status', 'aria-live': 'polite' })
   const drawing = picture(box)
+  lights(box)
   const things = () => drawing.things
   let v = {}                      // what is drawn; the last one that could be
   let mode = 'none'
@@ -79,6 +80,7 @@ export function render({ model: sent, el }) {
       if (goal && things().has(goal)) go(goal)
       goal = ''
       if ((model.hits.text || '') !== search.value.trim()) look(true)
+      else gather(model.kernel)
     } else if (!v.size) box.querySelector('.empty').textContent = new_.problem || 'drawing the graph…'
     progress()
   }
@@ -135,6 +137,18 @@ export function render({ model: sent, el }) {
     if (turnOf < 0 || !text) found.textContent = text ? keys.length ? `${nodes(keys.length)}${what ? ` of ${what}` : ''}` : 'no such node' : ''
     if (text && pending) { const by = pending; pending = 0; next(by) }
   }
+
+  /** Mark the nodes of a kernel that is selected, and go where the first of them is. */
+  function gather(names) {
+    if (!names.length && !kernel) return
+    kernel = names.length > 0
+    const keys = Object.entries(v.nodes ?? {}).filter(([, info]) => names.includes(info.statement)).map(([key]) => key)
+    for (const [key, t] of things()) t.g.classList.toggle('hit', keys.includes(key) || !!t.info.members?.some(k => keys.includes(k)))
+    found.textContent = !kernel ? '' : keys.length ? `${nodes(keys.length)} of ${names.join(', ')}` : 'none of its nodes is drawn'
+    const first = things().get(keys[0]) ?? things().get(v.nodes?.[keys[0]]?.box)
+    if (first && box.clientWidth) drawing.centre(first)
+  }
+  let kernel = false  // whether the nodes of one are marked
 
   let pending = 0
   function next(by) {
@@ -312,6 +326,7 @@ export function render({ model: sent, el }) {
   model.on('heat', () => { if (v.size) paint() })
   model.on('hits', mark)
   model.on('selected', selected)
+  model.on('kernel', () => { if (v.size) gather(model.kernel) })
   model.on('wanted', progress)
   model.on('busy', progress)
   new ResizeObserver(() => { if (waiting && box.clientWidth) load(); else if (v.size && box.clientWidth) drawing.apply() }).observe(box)

@@ -31,7 +31,7 @@ class GraphView(SessionComponent):
     ('tensor x', 6)
     """
 
-    _esm = script("graph/picture", "graph/heat", "graph/graph_view")
+    _esm = script("base/light", "graph/picture", "graph/heat", "graph/graph_view")
     _stylesheets = [style("graph/graph_view")]
     part = "graph"
     more = ("heat", "selection", "drawing")
@@ -40,6 +40,7 @@ class GraphView(SessionComponent):
         {}, doc="Figures of nodes and streams, as fuseloom_workbench.graph.heat has them."
     )
     selected = param.String("", doc="Key of the selected node.")
+    kernel = param.List([], doc="Statements of the selected kernel.")
     wanted = param.Dict({}, doc="What is to be drawn: key, nodes, lines, seconds, stopped.")
     hits = param.Dict({}, doc="What was found: text, what, keys.")
     busy = param.Boolean(False, doc="Whether a drawing is under way.")
@@ -72,7 +73,7 @@ class GraphView(SessionComponent):
         if "drawn" in changes:
             self.hits = {}
         self._show(changes)
-        self._show({"selected": self._selected(), "busy": False})
+        self._show({"selected": self._selected(), "kernel": self._kernel(), "busy": False})
 
     def _show(self, changes: dict[str, Any]) -> None:
         self.param.update(**{k: v for k, v in changes.items() if getattr(self, k) != v})
@@ -80,6 +81,12 @@ class GraphView(SessionComponent):
     def _selected(self) -> str:
         node = (self.backend.part("selection") or {}).get("node", -1)
         return f"n{node}" if node >= 0 else ""
+
+    def _kernel(self) -> list[str]:
+        """Statements of the selected kernel; none where a node or a cell is selected."""
+        chosen = self.backend.part("selection") or {}
+        single = chosen.get("node", -1) >= 0 or any(chosen.get("cell", ()))
+        return [] if single else chosen.get("statements", [])
 
     def handle(self, request: Mapping[str, Any]) -> None:
         match request:

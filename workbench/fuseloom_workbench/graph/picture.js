@@ -45,6 +45,7 @@ function picture(box, changed) {
       g.look = look
     }
     g.id = key
+    g.dataset.statement = info.statements ?? info.statement ?? ''
     g.setAttribute('class', ['node', info.copy ? 'copy' : '', info.members ? 'folded' : '', info.state || ''].filter(Boolean).join(' '))
     g.setAttribute('role', 'img')
     g.setAttribute('aria-label', info.members ? `${info.name}, folded: ${info.members.length} nodes` : info.label)

@@ -212,6 +212,7 @@ def _box(sheet: Sheet, box: Box) -> dict[str, Any]:
         "name": group.name,
         "level": group.level.value,
         "members": list(box.members),
+        "statements": " ".join(dict.fromkeys(drawn.faces[key].mark.statement for key in members)),
         "kernels": len(kernels) if group.level is GroupLevel.REGION else 0,
         "inside": len(box.inside),
         NEW: states[NEW],

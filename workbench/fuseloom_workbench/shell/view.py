@@ -201,5 +201,10 @@ def status(session: Session) -> dict[str, Any]:
 
 @page_part("selection")
 def selection(session: Session) -> dict[str, Any]:
-    """The region shown, and the cell and node selected in it."""
-    return {"region": session.region, "cell": list(session.cell), "node": session.node}
+    """The region shown, what is selected in it, and the statements that this belongs to."""
+    return {
+        "region": session.region,
+        "cell": list(session.cell),
+        "node": session.node,
+        "statements": list(session.statements),
+    }

@@ -171,8 +171,8 @@ def _restore(session: Session, saved: dict[str, Any]) -> None:
 
 
 LOOKS = frozenset({
-    "select_region", "select_cell", "select_node", "draw_framed", "draw_towards", "fold",
-    "draw_whole", "stop_drawing", "draw_again", "look_into", "open_menu", "compare_graph",
+    "select_region", "select_kernel", "select_cell", "select_node", "draw_framed", "draw_towards",
+    "fold", "draw_whole", "stop_drawing", "draw_again", "look_into", "open_menu", "compare_graph",
 })  # fmt: skip
 """Requests that change what is seen of a design, and nothing of the design."""
 COMMANDS: dict[str, SessionCommand] = {
@@ -203,6 +203,7 @@ COMMANDS: dict[str, SessionCommand] = {
     "take_kept": SessionCommand((_name,), Session.take_kept),
     "apply_suggestion": SessionCommand((_name,), Session.apply_suggestion),
     "select_region": SessionCommand((_number,), Session.select_region),
+    "select_kernel": SessionCommand((_number,), Session.select_kernel),
     "select_cell": SessionCommand((_name, _name), _select_cell),
     "select_node": SessionCommand((_number,), Session.select_node),
     "draw_framed": SessionCommand((_flag,), Session.draw_framed),

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fuseloom.dataflow.compilation import CompiledRegion
 from fuseloom.dataflow.cost.context import EstimateContext
 from fuseloom.dataflow.cost.numbers import RegionEstimate
-from fuseloom.dataflow.why.recomputation import recomputation
+from fuseloom.dataflow.why.recomputation import Recomputation, recomputation
 from fuseloom_workbench.state.design import BuiltDesign
 from fuseloom_workbench.state.expected import most_of
+
+
+def recomputation_of(built: BuiltDesign) -> Sequence[Recomputation]:
+    """How often each intermediate of a design is expected to be computed."""
+    program = built.compilation.program
+    context = EstimateContext.of(program, built.data, machine=built.design.machine)
+    return recomputation(built.compilation, context, built.estimate)
 
 
 @dataclass(frozen=True)
@@ -41,9 +49,7 @@ class EstimateFigures:
     def of(cls, built: BuiltDesign) -> EstimateFigures:
         """The figures of a design's estimate."""
         compilation, estimate = built.compilation, built.estimate
-        context = EstimateContext.of(compilation.program, built.data, machine=built.design.machine)
-        known = recomputation(compilation, context, estimate)
-        over = {(found.region, found.tensor): found.factor for found in known}
+        over = {(found.region, found.tensor): found.factor for found in recomputation_of(built)}
         memory = computing = recomputing = pipeline = 0.0
         for region, expected in zip(compilation.regions, estimate.regions, strict=True):
             most, tensor = _busiest(region, expected)

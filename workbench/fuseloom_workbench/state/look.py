@@ -5,13 +5,17 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import param
 
 from fuseloom.dataflow.compilation import CompiledRegion
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.primitive import Family
+from fuseloom.dataflow.why.spots import spots
+
+if TYPE_CHECKING:
+    from fuseloom_workbench.state.design import BuiltDesign
 
 ACTIVITIES = {
     "busy": "busy",
@@ -103,6 +107,7 @@ class ViewState(param.Parameterized):
     cell = param.Tuple(("", ""), doc="The selected cell: column and row.")
     menu = param.Tuple(("", ""), doc="The cell whose menu is open.")
     node = param.Integer(-1, doc="The selected graph node's id; -1 is none.")
+    kernel = param.Integer(-1, doc="The selected box of the chain; -1 is none.")
     clusters = param.Boolean(False, doc="Whether the drawing frames nodes of one table column.")
     direction = param.Selector(default="LR", objects=["LR", "TB"], doc="Of the drawing.")
     drawing = param.ClassSelector(
@@ -118,6 +123,8 @@ class ViewState(param.Parameterized):
 
     __abstract = True
 
+    built: BuiltDesign
+
     @property
     @abstractmethod
     def regions(self) -> tuple[CompiledRegion, ...]:
@@ -132,8 +139,32 @@ class ViewState(param.Parameterized):
         """Show another region's table and graph."""
         if 0 <= number < len(self.regions) and number != self.region:
             self.param.update(
-                region=number, cell=("", ""), menu=("", ""), node=-1, moment=self.beginning
+                region=number,
+                cell=("", ""),
+                menu=("", ""),
+                node=-1,
+                kernel=-1,
+                moment=self.beginning,
             )
+
+    def select_kernel(self, number: int) -> None:
+        """Select a box of the chain, and show the region it lies in; again: select nothing."""
+        built = self.built
+        if not 0 <= number < len(built.units) or number == self.kernel:
+            self.kernel = -1
+            return
+        self.select_region(built.unit_regions[number])
+        self._select(("", ""), -1)
+        self.kernel = number
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """The statements of what is selected, by the tensors that they write."""
+        if self.kernel >= 0:
+            return self.built.units[self.kernel].statements
+        if self.node >= 0:
+            return (spots(self.current)[self.node].statement,)
+        return tuple(c.statement for c in self.current.table.columns if c.name == self.cell[0])
 
     def open_menu(self, column: str, row: str) -> None:
         """Show what can be chosen at a cell of the table; at none, nothing."""
@@ -158,7 +189,7 @@ class ViewState(param.Parameterized):
         self._select(cell, node if 0 <= node < len(nodes) else -1)
 
     def _select(self, cell: tuple[str, str], node: int) -> None:
-        self.param.update(cell=cell, node=node, moment=(self.moment[0], -1))
+        self.param.update(cell=cell, node=node, kernel=-1, moment=(self.moment[0], -1))
 
     def draw_framed(self, on: bool) -> None:
         """Frame the nodes of a table column in the drawing, or do not."""

@@ -116,8 +116,7 @@ class Session(ViewState, Runs, Answered):
     @property
     def summary(self) -> str:
         """The design in a sentence."""
-        regions = len(self.regions)
-        cycles = count(self.estimate.cycles, "cycles")
+        regions, cycles = len(self.regions), count(self.estimate.cycles, "cycles")
         note = self.built.ranking.note
         told = f" {note[0].upper()}{note[1:]}." if note else ""
         return f"{regions} region{'s' * (regions != 1)}, estimated {cycles}.{told}"
@@ -311,8 +310,7 @@ class Session(ViewState, Runs, Answered):
     @property
     def steps(self) -> tuple[list[Design], list[Design]]:
         """The designs before this one, and those that were undone."""
-        past, future = self._steps.past, self._steps.future
-        return [s.design for s in past], [s.design for s in future]
+        return [s.design for s in self._steps.past], [s.design for s in self._steps.future]
 
     def go_to(
         self,
@@ -424,6 +422,7 @@ class Session(ViewState, Runs, Answered):
             cell=self.cell if same else ("", ""),
             menu=("", ""),
             node=self.node if same else -1,
+            kernel=self.kernel if same else -1,
             moment=self.moment if same else self.beginning,
             ok=True,
             topic=topic,

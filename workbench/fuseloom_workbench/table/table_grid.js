@@ -9,6 +9,7 @@ export function render({ model: sent, el }) {
   const status = statusLine(true, text => model.send_msg({ kind: 'way', text }))
   const sheet = h('div', { class: 'sheet' }, heading, frame, status, stepper, notes, legend)
   el.append(sheet)
+  lights(frame)
   let step = null  // null: the finished table
   let row = null   // the row whose handle is focused after the next drawing
   let at = [0, 0]  // the cell that Tab reaches
@@ -43,10 +44,10 @@ export function render({ model: sent, el }) {
       h('h2', {}, 'Fusion table'), h('span', { class: 'number', style: `background:var(--${colour})`, title: `Region ${region}` }, region), h('b', {}, name),
       h('span', { class: 'quiet' }, `order ${rows.filter(r => !r.value).map(r => r.name).join(' → ')} (outermost first)`),
       h('button', { class: 'button plain', on: { click: legendOpen } }, 'Legend'))
-    const kernels = h('tr', { class: 'kernels' }, h('th', { class: 'corner', 'aria-hidden': 'true' }), groups.map(g => h('th', { colspan: g.open ? g.columns.length : 1, scope: 'colgroup', title: g.open ? `Fold the columns of ${g.kernel}` : `Open the ${g.columns.length} columns of ${g.kernel}` },
+    const kernels = h('tr', { class: 'kernels' }, h('th', { class: 'corner', 'aria-hidden': 'true' }), groups.map(g => h('th', { 'data-statement': [...new Set(g.columns.map(([c]) => c.statement))].join(' '), colspan: g.open ? g.columns.length : 1, scope: 'colgroup', title: g.open ? `Fold the columns of ${g.kernel}` : `Open the ${g.columns.length} columns of ${g.kernel}` },
       h('button', { class: 'group', 'aria-expanded': String(g.open), 'data-group': g.key, 'aria-label': `${g.open ? 'Fold' : 'Open'} ${g.kernel}`, on: { click: () => fold(g.key) } }, g.open ? g.kernel : '▸'))))
     const head = h('tr', {}, h('th', { class: 'corner', scope: 'col' }, 'index'), groups.flatMap(g => !g.open ? [h('th', { class: 'folded', title: g.kernel })] : g.columns.map(([c]) =>
-      h('th', { scope: 'col', title: c.hint, class: c.leaf ? 'leaf' : 'computed' }, c.title))))
+      h('th', { scope: 'col', title: c.hint, class: c.leaf ? 'leaf' : 'computed', 'data-statement': c.statement }, c.title))))
     const body = h('tbody', {}, rows.map((r, k) => h('tr', { 'data-row': r.name, class: r.value ? 'value' : null },
       h('th', { class: 'rowhead', scope: 'row' }, r.movable ? handle(r.name, k, rows) : h('span', { class: 'fixed' }, r.value ? 'value' : r.name)),
       groups.flatMap(g => g.open ? g.columns.map(([c, n]) => cell(c, r, k, n, found.get(`${c.name}.${r.name}`), kinds)) : [ticks(g, r, found, kinds)]))))
@@ -57,6 +58,7 @@ export function render({ model: sent, el }) {
     legend.replaceChildren(...Object.values(kinds).filter(k => k.sign).map(k => h('span', { title: k.says }, chip(k), ` ${k.text}`)))
     drawStepper()
     select()
+    mark()
     if (focused) frame.querySelector(focused)?.focus()
     row = null
   }
@@ -134,7 +136,7 @@ export function render({ model: sent, el }) {
     const key = `${column.name}.${r.name}`
     const what = content ? `${kinds[content.kind].text}: ${content.text}` : 'not filled yet'
     const td = h('td', {
-      role: 'gridcell', 'data-cell': key, 'data-at': `${k},${n}`, tabindex: k === at[0] && n === at[1] ? 0 : -1,
+      role: 'gridcell', 'data-cell': key, 'data-statement': column.statement, 'data-at': `${k},${n}`, tabindex: k === at[0] && n === at[1] ? 0 : -1,
       class: (content ? `k-${content.kind}` + (kinds[content.kind].family ? ' made' : '') : 'empty') + (content?.fresh ? ' fresh' : '') + (content?.target ? ' ref' : ''),
       style: content && kinds[content.kind].family ? `--c:var(--${kinds[content.kind].family});--f:var(--${kinds[content.kind].family}-f)` : null,
       'aria-label': `${column.title}, row ${r.name}: ${what}`,
@@ -253,6 +255,20 @@ export function render({ model: sent, el }) {
     if (model.selected.length) cellOf(model.selected.join('.'))?.classList.add('selected')
   }
 
+  const mark = () => { for (const head of frame.querySelectorAll('th[data-statement]')) head.classList.toggle('mine', head.dataset.statement.split(' ').some(name => model.kernel.includes(name))) }
+
+  /** Bring the columns of a selected kernel into sight. */
+  function gather() {
+    mark()
+    const mine = model.view.columns?.find(c => model.kernel.includes(c.statement))
+    if (!mine) return
+    const group = grouped(model.view.columns, model.view.name).find(g => g.columns.some(([c]) => c === mine))
+    if (!group.open) { closed.delete(group.key); draw() }
+    const head = frame.querySelector('th.mine'), corner = frame.querySelector('.corner')
+    if (head) frame.scrollLeft = head.offsetLeft - (corner?.offsetWidth ?? 0)
+  }
+
+  model.on('kernel', gather)
   model.on('view', () => { step = null; draw() })
   model.on('selected', select)
   model.on('menu', menu.show)

@@ -28,19 +28,23 @@ class FusionTableGrid(SessionComponent):
     False
     """
 
-    _esm = script("table/cell_menu", "table/table_grid")
+    _esm = script("base/light", "table/cell_menu", "table/table_grid")
     part = "table"
     more = ("selection", "menu")
     topics = ("order",)
     _stylesheets = [style("table/table_grid")]
 
     selected = param.List([], doc="Column and row of the selected cell.")
+    kernel = param.List([], doc="Statements of the selected kernel.")
     menu = param.Dict({"cell": [], "entries": []}, doc="The open menu: its cell, its entries.")
 
     def changes(self) -> dict[str, Any]:
-        cell = (self.backend.part("selection") or {}).get("cell", ["", ""])
+        chosen = self.backend.part("selection") or {}
+        cell = chosen.get("cell", ["", ""])
         menu = self.backend.part("menu") or {"cell": [], "entries": []}
-        return {**super().changes(), "selected": cell if cell[1] else [], "menu": menu}
+        kernel = [] if cell[1] else chosen.get("statements", [])
+        selected = cell if cell[1] else []
+        return {**super().changes(), "selected": selected, "kernel": kernel, "menu": menu}
 
     def handle(self, request: Mapping[str, Any]) -> None:
         row, to, column = request.get("row"), request.get("to"), request.get("column")

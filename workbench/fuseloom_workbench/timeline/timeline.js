@@ -15,6 +15,7 @@ export function render({ model: sent, el }) {
 
   let at = { from: 0, to: 1 }, total = 1, shape = '', size = { w: 0, h: 0 }
   let options = { all: false, open: new Set(), both: true }, laid = { lines: [], height: 0, hidden: 0 }
+  let lit = new Set()  // statements that the pointer is on, in any view
   let exact = null, area = null, answered = null, cursor = 0, number = 0, waiting = 0, timer = 0, wanted = '', asTable = false, dirty = false
 
   // Toolbar -----------------------------------------------------------------------------------
@@ -196,6 +197,7 @@ export function render({ model: sent, el }) {
     const v = model.view, head = line.number < 0, at_ = line === laid.lines[cursor]
     if (head) { context.fillStyle = tone.sunk; context.fillRect(0, y, size.w, line.h) }
     if (line.number === v.selected && !head) { context.fillStyle = tone['accent-bg']; context.fillRect(0, y, size.w, line.h) }
+    if (lit.size && v.groups[line.group].statements.split(' ').some(name => lit.has(name))) { context.fillStyle = tone.accent; context.fillRect(0, y, 3, line.h) }
     context.fillStyle = tone.line; context.fillRect(0, y + line.h - 1, size.w, head ? 1 : 0)
     context.fillStyle = line.number === v.selected && !head ? tone.accent : onPath(line) ? tone.crit : head ? tone.ink : tone.ink2
     context.font = `${head || (line.number === v.selected) ? 600 : 400} 11px Roboto, system-ui, sans-serif`
@@ -366,6 +368,7 @@ export function render({ model: sent, el }) {
   canvas.addEventListener('click', event => { if (!canvas.dragged) press(lineAt(pointer(event)[1])) })
   canvas.addEventListener('pointermove', event => {
     const [px, py] = pointer(event), line = lineAt(py)
+    shine(line ? model.view.groups[line.group].statements : '')
     tip.hidden = !line || event.buttons > 0
     if (tip.hidden) return
     tip.textContent = about(line, px < GUTTER ? null : cycleAt(px), py)
@@ -373,6 +376,7 @@ export function render({ model: sent, el }) {
     tip.style.top = `${event.clientY + 16}px`
   })
   canvas.addEventListener('pointerleave', () => { tip.hidden = true })
+  const shine = lights(canvas, names => { lit = names; if (laid) draw() })
   /** What is under the pointer, in words: the interval, or the cycles of the column. */
   function about(line, cycle, py) {
     const v = model.view, lines = [line.number < 0 ? `${line.label}: ${line.rows.length} node${line.rows.length === 1 ? '' : 's'}` : `${line.label} (${v.groups[line.group].name})`]

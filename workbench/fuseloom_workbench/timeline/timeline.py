@@ -25,7 +25,7 @@ class Timeline(SessionComponent):
         Shared by the components of a page; a new one by default.
     """
 
-    _esm = script("timeline/canvas", "timeline/timeline")
+    _esm = script("base/light", "timeline/canvas", "timeline/timeline")
     _stylesheets = [style("timeline/timeline")]
     part = "timeline"
     more = ("window",)

@@ -30,10 +30,11 @@ def view(session: Session) -> dict[str, Any]:
     made = rows_of(session)
     runs = {"b": _run(here)} if there is None else {"a": _run(there), "b": _run(here)}
     missing = not has_events(here)
+    owned = {unit.name: " ".join(unit.statements) for unit in session.built.units}
     return {
         "empty": "",
         "runs": runs,
-        "groups": [{"name": name} for name in made.groups],
+        "groups": [{"name": name, "statements": owned.get(name, "")} for name in made.groups],
         "rows": [_row(row, here, there) for row in made.rows],
         "activities": [ACTIVITIES[name] for name in WORKS],
         "selected": next(
