@@ -68,7 +68,7 @@ def test_the_tour_is_offered_once_and_walked_by_keys(page, session):
     assert page.evaluate("localStorage.getItem('fuseloom:tour')") == "seen"
     page.get_by_role("button", name="Keys", exact=True).click()
     page.get_by_role("button", name="Take the tour").click()
-    expect(card).to_contain_text("Step 1 of 9")  # a bench without Streams has a step less
+    expect(card).to_contain_text("Step 1 of 7")  # a bench without Landscape has a step less
     assert focused(page) == "Next"
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
@@ -78,14 +78,33 @@ def test_the_tour_is_offered_once_and_walked_by_keys(page, session):
     assert abs(ring["y"] + ring["height"] / 2 - run["y"] - run["height"] / 2) < 4
     page.keyboard.press("ArrowLeft")
     expect(card.get_by_role("heading")).to_have_text("Fusion boundaries")
-    for _ in range(6):
+    for _ in range(4):
         page.keyboard.press("ArrowRight")
-    expect(page.get_by_role("tab", name="Costs")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("tab", name="Graph")).to_have_attribute("aria-selected", "true")
     card.get_by_role("button", name="Next").click()
     expect(card.get_by_role("button", name="Finish")).to_be_focused()
     page.keyboard.press("Escape")
     expect(card).to_be_hidden()
     expect(page.locator(".tour-ring")).to_be_hidden()
+
+
+def test_the_tour_notices_what_is_done(page, session):
+    page.get_by_role("button", name="Keys", exact=True).click()
+    page.get_by_role("button", name="Take the tour").click()
+    card, done = page.locator(".tour-card"), page.locator(".tour-task.done")
+    forward = card.get_by_role("button", name="Next")
+    page.locator("[data-kernel='1']").click()
+    expect(done).to_contain_text("Details tell what it takes")
+    forward.click()
+    expect(done).to_have_count(0)
+    page.locator("button.seam[data-gap='2']").click()
+    expect(done).to_contain_text("The estimate on top")
+    wait_until(lambda: 2 in session.cuts, page, timeout=PATIENCE)
+    forward.click()
+    page.locator("[data-action=run]").click()
+    expect(done).to_contain_text("what was expected", timeout=2 * PATIENCE)
+    forward.click()
+    expect(done).to_have_count(0)
 
 
 def test_what_is_typed_is_found_and_done(page, session):

@@ -11,7 +11,7 @@ export function render({ model: sent, el }) {
   const scale = h('div', { class: 'scale' })
   const map = h('div', { class: 'map' }, h('div', { class: 'frame' }, table, scale), place)
   const status = statusLine(true)
-  el.append(h('div', { class: 'line' }, begin, stop, bar, note), map, status)
+  el.append(h('div', { class: 'line' }, begin, stop, bar, note), status)
   let at = null  // the place that is told of: its gaps
   let layout = ''
 
@@ -92,7 +92,8 @@ export function render({ model: sent, el }) {
     begin.disabled = !v.mapped && !!v.why
     begin.textContent = v.mapped ? 'Map this design instead' : 'Map pairs of moves'
     stop.hidden = !v.mapped
-    map.hidden = !v.mapped
+    if (v.mapped) status.before(map)
+    else map.remove()
     bar.hidden = !v.mapped || v.whole
     if (!v.mapped) {
       note.textContent = v.why || `Estimates ${v.total.toLocaleString('en')} designs: each boundary between kernels cut or fused, alone and with each other one.`

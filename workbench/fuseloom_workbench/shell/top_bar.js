@@ -19,7 +19,7 @@ export function render({ model: sent, el }) {
   const file = h('input', { type: 'file', accept: '.json,application/json', hidden: true, 'aria-label': 'A saved session', on: { change: load } })
   const help = h('dialog', { 'aria-label': 'Keys' }, h('h2', {}, 'Keys'),
     h('dl', {}, KEYS.flatMap(([key, what]) => [h('dt', {}, key), h('dd', {}, what)])),
-    h('div', { class: 'keys' }, h('button', { class: 'button primary', on: { click: () => { help.close(); say('tour') } } }, 'Take the tour (3 minutes)'),
+    h('div', { class: 'keys' }, h('button', { class: 'button primary', on: { click: () => { help.close(); say('tour') } } }, 'Take the tour (2 minutes)'),
       h('button', { class: 'button', on: { click: () => help.close() } }, 'Close')))
   const palette = makePalette(() => {
     const command = (name, hint, act) => ({ group: 'Command', name, hint, act })
@@ -28,7 +28,7 @@ export function render({ model: sent, el }) {
     return [...offers.filter(o => o.group === 'Command'),
       !undo.disabled && command('Undo', 'Ctrl+Z', () => undo.click()), !redo.disabled && command('Redo', 'Ctrl+Shift+Z', () => redo.click()),
       command('Share', 'copy an address of this design', share), command('Save', 'this session as a file', () => say('save')), command('Open', 'a saved session', () => file.click()),
-      command('Light or dark theme', '', theme), command('Tour', '3 minutes', () => say('tour')), command('Keys', '?', () => help.showModal()),
+      command('Light or dark theme', '', theme), command('Tour', '2 minutes', () => say('tour')), command('Keys', '?', () => help.showModal()),
       ...offers.filter(o => o.group !== 'Command'),
       ...(model.view.finds ?? []).map(entry => ({ ...entry, act: () => model.send_msg({ kind: 'take', do: entry.do }) })),
       ...[...numbers.has?.values() ?? []].map(q => ({ group: 'What is', name: q.name, hint: q.sentence, told: true, act: () => numbers.show(said, 'keys', q.key) }))].filter(Boolean)

@@ -1,28 +1,36 @@
 // The tour: an offer on the first visit, and cards that point at the parts of the bench; bench.js starts it.
 
-/** Steps: what is pointed at (a pane, or a place within one, through shadow roots), the tab to open, title, text. */
+/** A part of the page's state as text, by which a step notices that the visitor has done it. */
+const boundaries = () => allDeep('[data-pane=chain]', 'button.bar').map(bar => bar.dataset.gap).join()
+const runs = () => allDeep('[data-pane=result]', '.out:not(.stale) .cycles').map(text => text.textContent).filter(text => !text.startsWith('est.')).join()
+const node = () => allDeep('[data-pane=bottom]', 'g.node.selected').map(g => g.id).join()
+const kernel = () => allDeep('[data-pane=chain]', '.kernel[aria-pressed=true]').map(box => box.dataset.kernel).join()
+
+/**
+ * Steps: what is pointed at (a pane, or a place within one, through shadow roots), the tab to open, title, text; and what the visitor
+ * is to do, with the part of the state that this changes.
+ */
 const TOUR = [
-  { at: '[data-pane=chain]', title: 'The program as kernels',
+  { at: '[data-pane=chain]', title: 'The program as kernels', task: 'Click a kernel.', state: kernel, done: 'Details tell what it takes.',
     text: 'Each box is a kernel with its Einsum. Kernels in one coloured region are fused: what passes between them never goes to memory.' },
-  { at: '[data-pane=chain] .gap.cut:not(.fixed), [data-pane=chain] .gap', title: 'Fusion boundaries',
-    text: 'An arrow between two boxes cuts the region there; a bar fuses both sides. Drag a bar, or move it with the arrow keys. Every change shows its estimate at once, and Undo takes it back.' },
-  { at: '[data-action=run]', title: 'Run',
+  { at: '[data-pane=chain] .gap.cut:not(.fixed), [data-pane=chain] .gap', title: 'Fusion boundaries', task: 'Drag a bar to another gap, or click an arrow to cut there.', state: boundaries, done: 'The estimate on top is that of the new design; Ctrl+Z takes it back.',
+    text: 'An arrow fuses two kernels, a bar parts two regions. The number below each is what changing it is estimated to cost (+) or to save (−).' },
+  { at: '[data-action=run]', title: 'Run', task: 'Press Run.', state: runs, done: 'Beside the cycles stands what was expected, and whether the result is right.',
     text: 'Run simulates the design on its data, counts the cycles and compares the result with the dense reference. Ctrl+Enter does the same.' },
   { at: '[data-pane=result]', title: 'The answer and the cause',
-    text: 'Cycles come first, then the comparison with the pinned run A, and whether the result is right. Beside them stands why it takes so long, and changes that would help, each with what it promises.' },
+    text: 'Cycles come first. On the right stands why it takes so long, and changes that would help, each with what it promises: a click makes one.' },
   { at: '[data-pane=table]', title: 'The fusion table',
     text: 'A row is an index variable, the outermost on top; a column is one use of a tensor. Drag a row to change the order. Right click on a cell, or M, offers what can be chosen there.' },
-  { at: '[data-pane=orders]', title: 'Orders',
-    text: 'The graph shows which index must stay outside which, and why. Below it are the orders that remain, ranked by estimated cycles.' },
-  { at: '[data-pane=bottom]', tab: 'Graph', title: 'The dataflow graph',
-    text: 'The fused region as hardware primitives joined by streams. Select a node and Details says what it does; Colour by shows where cycles are spent.' },
-  { at: '[data-pane=bottom]', tab: 'Costs', title: 'Costs of all runs',
-    text: 'Every run that you make is a mark: estimate against simulation, cycles against bytes, FLOPs per cycle against FLOPs per byte. A click on a mark loads that design.' },
-  { at: '[data-pane=bottom]', tab: 'Streams', title: 'Streams, cycle by cycle',
-    text: 'Tokens move along the edges one cycle at a time. The full stop steps, the comma goes back, and Space plays.' },
+  { at: '[data-pane=bottom]', tab: 'Graph', title: 'The dataflow graph', task: 'Click a node.', state: node, done: 'Details say what it does, and its streams are bright.',
+    text: 'The fused region as hardware primitives joined by streams. Colour shows where cycles are spent.' },
+  { at: '[data-pane=bottom]', tab: 'Landscape', title: 'More than one move',
+    text: 'Landscape maps what any two moves together would change; Compare sets two designs side by side; Search finds the best one and proves it. Costs has every run, Streams shows tokens cycle by cycle.' },
   { at: '[aria-label=Share]', title: 'Share',
     text: 'Share copies an address that opens this model, data, machine and schedule; values from your files stay here. Save writes the session with its runs to a file. The tour is found again under ?, the keys.' },
 ]
+
+/** All elements of a selector within a part of the page, through all shadow roots. */
+const allDeep = (part, selector) => { const within = findDeep(part); return within ? everyShadow(within).flatMap(root => [...root.querySelectorAll(selector)]) : [] }
 
 /** The first drawn element that a selector finds, through all shadow roots; its ancestors may be outside of them. */
 function findDeep(selector, root = document) {
@@ -56,6 +64,8 @@ function makeTour(app, titles, open) {
   const steps = TOUR.filter(step => !step.tab || titles.includes(step.tab))
   let at = -1
   let before = null   // what had the focus
+  let was = ''         // the state when the step began
+  let watch = 0
   app.append(ring, card)
 
   const button = (text, act, primary = false, more = {}) => h('button', { class: primary ? 'button primary' : 'button', on: { click: act }, ...more }, text)
@@ -79,7 +89,7 @@ function makeTour(app, titles, open) {
     card.style.cssText = ''
     card.setAttribute('aria-live', 'polite')
     card.replaceChildren(h('b', { id: 'tour-title' }, 'New here?'),
-      h('div', { class: 'tour-keys' }, button('Take the tour (3 minutes)', start, true), button('Not now', end)))
+      h('div', { class: 'tour-keys' }, button('Take the tour (2 minutes)', start, true), button('Not now', end)))
     card.hidden = false
   }
 
@@ -100,6 +110,7 @@ function makeTour(app, titles, open) {
     remember()
     const mine = card.contains(card.getRootNode().activeElement)
     card.hidden = ring.hidden = true
+    clearInterval(watch)
     at = -1
     if (mine && before?.isConnected) before.focus()
   }
@@ -110,12 +121,28 @@ function makeTour(app, titles, open) {
     at = k
     const step = steps[at], last = at === steps.length - 1
     if (step.tab) open(step.tab)
-    told.replaceChildren(h('small', {}, `Step ${at + 1} of ${steps.length}`), h('h2', { id: 'tour-title' }, step.title), h('p', {}, step.text))
+    told.replaceChildren(h('small', {}, `Step ${at + 1} of ${steps.length}`), h('h2', { id: 'tour-title' }, step.title), h('p', {}, step.text), step.task && task(step))
+    clearInterval(watch)
+    was = step.state?.() ?? ''
+    if (step.task) watch = setInterval(() => look(step), 200)
     next.textContent = last ? 'Finish' : 'Next'
     if (at === 0 && deepFocus() === back) next.focus()
     back.disabled = at === 0
     leave.hidden = last
     findDeep(step.at)?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+    place()
+  }
+
+  /** What the visitor is to do in a step; Next goes on without it. */
+  const task = step => h('p', { class: 'tour-task' }, h('b', { 'aria-hidden': 'true' }, '→ '), step.task)
+
+  /** Whether it was done: then the card says what came of it. */
+  function look(step) {
+    const now = step.state()
+    if (!now || now === was) return
+    clearInterval(watch)
+    told.lastChild.className = 'tour-task done'
+    told.lastChild.textContent = `✓ ${step.done}`
     place()
   }
 
