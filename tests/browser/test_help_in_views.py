@@ -28,7 +28,10 @@ UNITS = (
     r"(?:cycles?\b|cy\b|tokens?\b|bytes?\b|B\b|kB\b|MB\b|GB/s|FLOPs?\b|µs|ms\b|MHz|×|%)"
 )
 """A number with a unit, as people write it."""
-TABS = ("Graph", "Costs", "Why", "Timeline", "Streams", "Memory", "Search", "Input")
+TABS = (
+    "Graph", "Costs", "Landscape", "Compare", "Why", "Timeline", "Streams", "Memory", "Search",
+    "Input",
+)  # fmt: skip
 PARTS = {
     ".top": "factor.step",
     "[data-pane=rail]": "cycles.simulated",
@@ -38,6 +41,8 @@ PARTS = {
     "[data-pane=details]": "node.busy",
     "Graph": "node.busy",
     "Costs": "on_chip",
+    "Landscape": "cycles.change",
+    "Compare": "on_chip",
     "Why": "path.pieces",
     "Timeline": "node.waits",
     "Streams": "streams.cycle",
@@ -49,6 +54,8 @@ PARTS = {
 READY = {
     "Graph": ".legend .scale",
     "Costs": ".mark",
+    "Landscape": ".scale span",
+    "Compare": "[data-figure=lanes]",
     "Why": "tfoot",
     "Timeline": ".legend .key",
     "Streams": ".port",
@@ -106,6 +113,8 @@ def part_of(page, name: str):
         expect(part.locator("[data-action=start]")).to_be_visible()
         part.locator("[data-action=why]").click()
         expect(part.locator(".fate")).to_be_visible()
+    if name == "Landscape" and not part.locator(READY[name]).count():
+        part.locator("[data-action=map]").click()
     if name == "Input":
         part.locator("details").evaluate_all("folds => folds.forEach(f => { f.open = true })")
     expect(part.locator(READY[name]).first).to_be_visible()

@@ -10,10 +10,10 @@ export function render({ model: sent, el }) {
   const place = h('div', { class: 'told' })
   const scale = h('div', { class: 'scale' })
   const map = h('div', { class: 'map' }, h('div', { class: 'frame' }, table, scale), place)
-  const status = statusLine(true)
-  el.append(h('div', { class: 'line' }, begin, stop, bar, note), status)
+  el.append(h('div', { class: 'line' }, begin, stop, bar, note))
   let at = null  // the place that is told of: its gaps
   let layout = ''
+  let said = ''  // what is told of it
 
   const key = pair => pair.join(',')
   const cellOf = pair => table.querySelector(`[data-pair="${key(pair)}"]`)
@@ -64,6 +64,9 @@ export function render({ model: sent, el }) {
     cellOf(pair)?.setAttribute('tabindex', '0')
     for (const head of table.querySelectorAll('th')) head.classList.toggle('on', pair.includes(+head.dataset.gap))
     const found = cells.get(key(pair))
+    const now = JSON.stringify([pair, found, marks(v), v.far])
+    if (now === said) return  // what a hand points at there stays
+    said = now
     const text = moves(v, pair)
     const shown = found ? found[3] : 'not estimated yet'
     const tone = found && found[2] !== null && Math.abs(found[2]) > 1e-9 ? (found[2] < 0 ? 'better' : 'worse') : null
@@ -92,7 +95,7 @@ export function render({ model: sent, el }) {
     begin.disabled = !v.mapped && !!v.why
     begin.textContent = v.mapped ? 'Map this design instead' : 'Map pairs of moves'
     stop.hidden = !v.mapped
-    if (v.mapped) status.before(map)
+    if (v.mapped) el.append(map)
     else map.remove()
     bar.hidden = !v.mapped || v.whole
     if (!v.mapped) {
@@ -126,6 +129,5 @@ export function render({ model: sent, el }) {
   }
 
   model.on('view', draw)
-  model.on('status', () => status.show(model.status))
   draw()
 }

@@ -24,7 +24,6 @@ class LandscapePanel(SessionComponent):
     _esm = script("landscape/landscape_panel")
     _stylesheets = [style("landscape/landscape_panel")]
     part = "landscape"
-    topics = ("fusion",)
 
     def handle(self, request: Mapping[str, Any]) -> None:
         match request:
