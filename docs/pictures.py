@@ -100,6 +100,21 @@ def searched(page: Page) -> None:
     expect(page.locator(RIGHT)).to_be_visible()
 
 
+def mapped(page: Page) -> None:
+    """The map of pairs of moves of two decoders, with all the room."""
+    tab("Landscape")(page)
+    page.keyboard.press("e")
+    page.locator("[data-action=map]").click()
+    page.locator(".cell").first.wait_for()
+    expect(page.locator(".cell.unknown")).to_have_count(0, timeout=10 * PATIENCE)
+
+
+def side_by_side(page: Page) -> None:
+    tab("Compare")(page)
+    page.locator("[data-side=left]").wait_for()
+    page.keyboard.press("e")
+
+
 def stale(page: Page) -> None:
     run(page)
     page.locator("button[data-gap='6']").click()
@@ -140,6 +155,8 @@ class Picture(NamedTuple):
 PICTURES = {
     "graph": Picture(before=(compared, a_cell)),
     "costs": Picture(before=(all_presets,)),
+    "landscape": Picture(model=("gpt3", "random"), before=(mapped,)),
+    "compare": Picture(before=(compared, side_by_side)),
     "why": Picture(before=(compared, tab("Why"))),
     "timeline": Picture(before=(compared, every_wait)),
     "streams": Picture(before=(run, stepped)),
