@@ -165,3 +165,20 @@ def test_a_saved_notebook_page_keeps_its_links(offline, tmp_path):
     path = tmp_path / "panel.html"
     subprocess.run([sys.executable, "-c", SAVING, str(path)], check=True, cwd=ROOT)
     linked(offline(path.read_text(encoding="utf-8")))
+
+
+def test_runs_of_one_name_say_what_tells_them_apart(page):
+    session = Session("gcn", "karate")
+    session.finish(session.built, outcome(14_000, session=session))
+    session.set_machine("hbm2")
+    session.finish(session.built, outcome(15_000, session=session))
+    serve(page, lambda: CostsPanel(session, height=600))
+    first = mark(page, "estimate", "run:0")
+    expect(first).to_have_attribute("aria-label", re.compile("^partial · default: 14,000"))
+    other = mark(page, "estimate", "run:1")
+    expect(other).to_have_attribute("aria-label", re.compile("^partial · hbm2: 15,000"))
+    session.choose("graphsage")
+    session.finish(session.built, outcome(16_000, session=session))
+    label = re.compile("^partial · gcn · karate: 14,000")
+    expect(first).to_have_attribute("aria-label", label)
+    expect(page.locator("[data-action=presets-again]")).to_be_visible()

@@ -18,6 +18,7 @@ from fuseloom_workbench.state.files import Upload
 from fuseloom_workbench.state.records import KeptRun
 from fuseloom_workbench.state.session import Session
 from fuseloom_workbench.state.sources import model_names
+from tests.workbench.outcomes import outcome
 
 
 def test_steps_have_factors_against_the_step_before(session):
@@ -198,3 +199,12 @@ def test_of_many_steps_those_nearby_are_told(session):
     assert told["earlier"] + len(told["trail"]) + told["later"] == len(steps)
     del told["finds"]  # as many as the design has parts
     assert len(json.dumps(told)) < 8_000
+
+
+def test_a_run_elsewhere_says_what_is_other_there(session):
+    session.finish(session.built, outcome(session=session))
+    assert view.rail(session)["runs"][0]["name"] == "partial"
+    session.set_machine("hbm2")
+    assert view.rail(session)["runs"][0]["name"] == "partial · default"
+    session.choose("graphsage")
+    assert view.rail(session)["runs"][0]["name"] == "partial · gcn, karate"

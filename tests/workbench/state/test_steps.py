@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from fuseloom_workbench.state.files import Upload
 from fuseloom_workbench.state.session import Session
-from fuseloom_workbench.state.steps import LIMIT, DesignStep, Steps
+from fuseloom_workbench.state.steps import LIMIT, DesignStep, Steps, name_of
 
 
 def names(session: Session) -> list[str]:
@@ -79,3 +82,21 @@ def test_runs_are_pinned_and_forgotten(run_once):
     assert session.reference is None
     assert not session.records
     assert session.latest is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "name"),
+    [
+        ((), ("A 0",), "A from file"),
+        (("A 0",), ("A 1",), "A from file"),
+        (("A 0",), ("A 0", "X 2"), "X from file"),
+        (("A 0", "X 2"), ("X 2",), "A not from file"),
+    ],
+)
+def test_a_file_names_its_step(before, after, name):
+    def design(files):
+        uploads = tuple(Upload(text[0], text[2] * 64, "mine.mtx") for text in files)
+        return replace(built, design=replace(built.design, uploads=uploads))
+
+    built = Session("gcn", "karate").built
+    assert name_of(design(after), design(before)) == name

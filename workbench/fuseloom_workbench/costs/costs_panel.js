@@ -6,6 +6,13 @@ export function render({ model: sent, el }) {
   let looked = {}
   let room = { width: 900, height: 400 }  // asked for when it changes only: asking lays everything out
   let byId = new Map()
+  let alike = new Map()  // models and machines of the runs of one name
+
+  /** What tells a run from others of its name: its model, or its machine. */
+  function apart(run) {
+    const { models, machines } = alike.get(run.name) ?? { models: [], machines: [] }
+    return models.size > 1 ? ` · ${run.model}` : machines.size > 1 ? ` · ${run.machine}` : ''
+  }
 
   // What plots and tables ask of the panel ---------------------------------------------------------
   const panel = {
@@ -14,7 +21,7 @@ export function render({ model: sent, el }) {
     chosen: () => byId.get(state.chosen) || byId.get(looked.current) || panel.pinned(),
     pinned: () => byId.get(looked.pinned),
     current: run => run.id === looked.current,
-    nameOf: run => (looked.pinned === run.id ? `${run.name} · A` : run.name),
+    nameOf: run => `${run.name}${apart(run)}${looked.pinned === run.id ? ' · A' : ''}`,
     rank: run => (run.id === looked.current ? 0 : run.id === looked.pinned ? 1 : 2 + run.cycles / 1e18 + (run.key ? 1 : 0)),
     load(run) {
       state.chosen = run.id
@@ -104,15 +111,17 @@ export function render({ model: sent, el }) {
   }
   const svgs = h('button', { class: 'button small', 'data-action': 'svg', title: 'The plots that are shown, as one drawing', on: { click: () => saveAs(drawing(shownPlots, frame), 'fuseloom-costs.svg', 'image/svg+xml') } }, 'SVG')
   const pdf = h('button', { class: 'button small', 'data-action': 'pdf', title: 'The plots that are shown, printed on one sheet: choose "Save as PDF" as the printer', on: { click: () => printed(drawing(shownPlots, frame), 'fuseloom-costs') } }, 'PDF')
+  const runPresets = (look, action) => !sent.alone && h('button', { class: `button ${look}`, 'data-action': action, title: 'Simulate every preset of this model, one after the other; Cancel beside Run ends it', on: { click: every } }, 'Run presets')
+  const every = () => model.send_msg({ kind: 'presets' })
+  window.addEventListener('fuseloom:presets', () => { if (el.isConnected && !sent.alone) every() })
   const legend = h('div', { class: 'legend' })
   const bar = h('div', { class: 'tools' }, search, flag('right', 'right only', 'Leave out runs whose result is wrong or was not checked'), flag('same', 'this problem only', 'Runs of the program, data and machine that are shown'), flag('log', 'log axes', 'Logarithmic axes'), told,
-    h('span', { class: 'ends' }, goTo('Ranking', () => table), goTo('Importance', () => importance), exporting, svgs, pdf))
+    h('span', { class: 'ends' }, runPresets('small', 'presets-again'), goTo('Ranking', () => table), goTo('Importance', () => importance), exporting, svgs, pdf))
   const plots = h('div', { class: 'plots' })
   const table = h('div', { class: 'ranking' })
   const importance = h('div', { class: 'shares' })
   const rest = h('div', { class: 'rest' }, table, importance)
-  const presets = h('button', { class: 'button primary', 'data-action': 'presets', title: 'Simulate every preset of this model, one after the other; Cancel beside Run ends it', on: { click: () => model.send_msg({ kind: 'presets' }) } }, 'Run presets')
-  const empty = h('div', { class: 'empty' }, h('p', { class: 'quiet' }, 'No run yet. Press Run; each configuration you simulate is kept here, in the plots and in the table.'), !sent.alone && presets)
+  const empty = h('div', { class: 'empty' }, h('p', { class: 'quiet' }, 'No run yet. Press Run; each configuration you simulate is kept here, in the plots and in the table.'), runPresets('primary', 'presets'))
   const series = h('p', { class: 'quiet series', role: 'status' })
   const trouble = h('p', { class: 'trouble', role: 'status' })
   const frame = h('div', { class: 'costs' }, bar, trouble, series, empty, plots, legend, rest)
@@ -194,6 +203,12 @@ export function render({ model: sent, el }) {
     if (!there(model) || pressed) return
     const { runs, note, trouble: wrong, importance: shares } = model.view
     byId = new Map(runs.map(r => [r.id, r]))
+    alike = new Map()
+    for (const r of runs) {
+      if (!alike.has(r.name)) alike.set(r.name, { models: new Set(), machines: new Set() })
+      alike.get(r.name).models.add(r.model)
+      alike.get(r.name).machines.add(r.machine)
+    }
     const again = focused()
     const held = document.activeElement && el.getRootNode().activeElement === search
     const shown = filtered()

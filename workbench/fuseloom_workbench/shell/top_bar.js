@@ -28,7 +28,7 @@ export function render({ model: sent, el }) {
     return [...offers.filter(o => o.group === 'Command'),
       !undo.disabled && command('Undo', 'Ctrl+Z', () => undo.click()), !redo.disabled && command('Redo', 'Ctrl+Shift+Z', () => redo.click()),
       command('Share', 'copy an address of this design', share), command('Save', 'this session as a file', () => say('save')), command('Open', 'a saved session', () => file.click()),
-      command('Light or dark theme', '', theme), command('Tour', '2 minutes', () => say('tour')), command('Keys', '?', () => help.showModal()),
+      command('Light or dark theme', '', theme), command('Run all presets', 'of this model', () => window.dispatchEvent(new Event('fuseloom:presets'))), command('Tour', '2 minutes', () => say('tour')), command('Keys', '?', () => help.showModal()),
       ...offers.filter(o => o.group !== 'Command'),
       ...(model.view.finds ?? []).map(entry => ({ ...entry, act: () => model.send_msg({ kind: 'take', do: entry.do }) })),
       ...[...numbers.has?.values() ?? []].map(q => ({ group: 'What is', name: q.name, hint: q.sentence, told: true, act: () => numbers.show(said, 'keys', q.key) }))].filter(Boolean)

@@ -172,7 +172,10 @@ def _preset(session: Session, name: str) -> dict[str, Any]:
 
 def _run(session: Session, number: int, kept: KeptRun) -> dict[str, Any]:
     here = kept.problem == session.built.problem
-    where = "" if here else f" · {kept.design.model}, {kept.design.data}"
+    elsewhere = f" · {kept.design.model}, {kept.design.data}"
+    if kept.design.subject == session.design.subject:
+        elsewhere = f" · {kept.machine}"
+    where = "" if here else elsewhere
     return {
         "number": number,
         "name": f"{kept.name}{where}",

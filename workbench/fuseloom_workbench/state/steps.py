@@ -47,6 +47,8 @@ def name_of(built: BuiltDesign, before: BuiltDesign | None) -> str:
             return f"{design.model}, {design.data}"
         if design.text != old.text:
             return "program"
+        if design.uploads != old.uploads:
+            return _of_files(design, old)
         if design.options != old.options:
             return "sizes"
         if design.machine != old.machine:
@@ -60,6 +62,14 @@ def name_of(built: BuiltDesign, before: BuiltDesign | None) -> str:
     if before is not None and design.settings != before.design.settings:
         return _of_settings(built, before)
     return "yours"
+
+
+def _of_files(design: Design, old: Design) -> str:
+    """The tensor whose values come from a file now, or from none any more."""
+    now, then = {u.tensor: u.key for u in design.uploads}, {u.tensor: u.key for u in old.uploads}
+    new = [name for name, key in now.items() if then.get(name) != key]
+    gone = [name for name in then if name not in now]
+    return f"{', '.join(new)} from file" if new else f"{', '.join(gone)} not from file"
 
 
 def _of_settings(built: BuiltDesign, before: BuiltDesign) -> str:

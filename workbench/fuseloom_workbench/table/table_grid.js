@@ -114,7 +114,7 @@ export function render({ model: sent, el }) {
 
   function legendOpen() {
     explain.replaceChildren(h('h2', {}, 'What the cells mean'),
-      h('p', {}, 'A row per index, outermost first; a column per use of a tensor. A cell says what happens at that index, and becomes a primitive of the machine. A dot means that the tensor lacks the index.'),
+      h('p', {}, 'A row per index, outermost first; a column per use of a tensor. A cell says what happens at that index, and becomes a primitive of the machine. Of an index that the tensor lacks, it says pass; a dot stands where the construction has not come yet.'),
       h('dl', {}, Object.values(model.view.kinds).flatMap(k => [h('dt', {}, k.sign && chip(k), ` ${k.text}`), h('dd', {}, k.says)])),
       h('button', { class: 'button', on: { click: () => explain.close() } }, 'Close'))
     explain.showModal()
