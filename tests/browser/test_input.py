@@ -83,6 +83,29 @@ def test_errors_show_while_one_types_at_their_place(page):
     expect(page.locator(".mark u")).to_have_count(0)
 
 
+def test_live_text_is_taken_over_while_one_types_and_follows_the_design(page):
+    session = Session("gcn", "karate")
+    serve(page, lambda: TextEditor(session, what="schedule"))
+    area = page.get_by_label("schedule text")
+    area.wait_for(timeout=2 * PATIENCE)
+    page.get_by_label("Live").check()
+    area.fill("fuse   T1..Y")
+    wait_until(lambda: session.cuts == (), page, timeout=PATIENCE)
+    expect(page.locator(".status")).to_contain_text("applied")
+    expect(area).to_have_value("fuse   T1..Y")  # as it is written, while it is being written
+    expect(page.get_by_role("button", name="Apply")).to_be_disabled()
+    area.press_sequentially("; melt")
+    expect(page.locator(".numbers .wrong")).to_have_text("✕ 1")
+    assert session.cuts == ()
+    area.fill("fuse T1..H;fuse T5..Y")
+    wait_until(lambda: session.cuts == (4,), page, timeout=PATIENCE)
+    area.blur()
+    expect(area).to_have_value("fuse T1..H\nfuse T5..Y")
+    session.remove_boundary(4)
+    expect(area).to_have_value("fuse T1..Y")
+    assert [step.name for step in session.trail[0]] == ["partial", "full", "partial", "full"]
+
+
 def test_forms_change_formats_and_machines_and_say_what_is_wrong(page):
     session = Session("spmv", "random")
     serve(page, lambda: pn.Column(FormatsPanel(session), MachinePanel(session)))

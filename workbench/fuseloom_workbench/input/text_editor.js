@@ -2,20 +2,28 @@
 export function render({ model: sent, el }) {
   const model = drawn(sent)
   const name = model.view.title
+  const KEY = `fuseloom:live ${name}`
   const numbers = h('div', { class: 'numbers', 'aria-hidden': 'true' })
   const area = h('textarea', { spellcheck: 'false', wrap: 'off', 'aria-label': `${name} text`, 'aria-describedby': 'answer' })
   const mark = h('div', { class: 'mark', 'aria-hidden': 'true' })
   const apply = h('button', { class: 'button primary', on: { click: send } }, 'Apply')
   const reset = h('button', { class: 'button', on: { click: () => { area.value = model.view.text; edited() } } }, 'Discard edits')
+  const live = h('input', { type: 'checkbox', on: { change: () => { try { localStorage.setItem(KEY, live.checked) } catch { /* forbidden, or full */ } if (live.checked) later() } } })
+  try { live.checked = localStorage.getItem(KEY) === 'true' } catch { /* forbidden */ }
   const status = statusLine()
   status.id = 'answer'
   el.append(h('p', { class: 'help' }, model.view.help), h('div', { class: 'editor' }, numbers, h('div', { class: 'paper' }, mark, area)),
-    h('div', { class: 'row' }, apply, reset, h('span', { class: 'quiet' }, 'Ctrl+Enter applies')), status)
+    h('div', { class: 'row' }, apply, reset, h('label', { class: 'live', title: 'What has no errors is taken over when nobody types for a moment' }, live, ' Live'), h('span', { class: 'quiet' }, 'Ctrl+Enter applies')), status)
   let wrong = 0, timer = 0, number = 0
+  let taken = null  // the text that was taken over as it is written, until it is left: then it stands as it prints
 
   function send() {
+    taken = area.value
     model.send_msg({ kind: 'apply', text: area.value })
   }
+
+  const written = () => live.checked && area.getRootNode().activeElement === area && taken !== null
+  const settled = () => area.value === model.view.text || area.value === taken
 
   /** Underline the word at a place; what is before it is there, unseen, to take its room. */
   function underline(line, column) {
@@ -38,7 +46,7 @@ export function render({ model: sent, el }) {
   function later() {
     clearTimeout(timer)
     number += 1
-    timer = setTimeout(() => { if (area.value !== model.view.text) model.send_msg({ kind: 'check', text: area.value, number }) }, 300)
+    timer = setTimeout(() => { if (!settled()) model.send_msg({ kind: 'check', text: area.value, number }) }, 300)
   }
 
   function place(line, column) {
@@ -49,7 +57,7 @@ export function render({ model: sent, el }) {
     wrong = 0
     mark.replaceChildren()
     area.removeAttribute('aria-invalid')
-    const same = area.value === model.view.text
+    const same = settled()
     apply.disabled = reset.disabled = same
     count()
   }
@@ -58,7 +66,8 @@ export function render({ model: sent, el }) {
   area.addEventListener('scroll', () => { numbers.scrollTop = area.scrollTop; mark.style.transform = `translate(${-area.scrollLeft}px, ${-area.scrollTop}px)` })
   model.on('checked', () => {
     const { ok, message, line, column, number: of } = model.checked
-    if (of !== number || area.value === model.view.text) return
+    if (of !== number || settled()) return
+    if (ok && live.checked) { send(); return }
     status.show(ok ? { ok, message: 'No errors so far; Apply takes it over.' } : { ok, message })
     wrong = ok ? 0 : line || 0
     area.setAttribute('aria-invalid', String(!ok))
@@ -68,10 +77,21 @@ export function render({ model: sent, el }) {
   area.addEventListener('keydown', event => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) { event.preventDefault(); send() }
   })
-  model.on('view', () => { number += 1; clearTimeout(timer); area.value = model.view.text; status.show(null); edited() })
+  function show() {
+    number += 1
+    clearTimeout(timer)
+    taken = null
+    area.value = model.view.text
+    status.show(null)
+    edited()
+  }
+
+  model.on('view', () => { if (!written()) show() })
+  area.addEventListener('blur', () => { if (taken !== null && area.value === taken && !wrong) show() })
   model.on('answer', () => {
     const { ok, message, line, column } = model.answer
     status.show({ ok, message })
+    if (!ok) taken = null
     wrong = ok ? 0 : line
     area.setAttribute('aria-invalid', String(!ok))
     count()
