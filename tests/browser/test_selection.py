@@ -70,3 +70,11 @@ def test_what_the_pointer_is_on_is_lit_everywhere(bench):
     expect(kernel).to_have_class(LIT)
     page.mouse.move(2, 2)
     expect(page.locator(".lit")).to_have_count(0)
+
+
+def test_the_table_opens_where_most_cycles_are(bench, session):
+    page = bench.page
+    page.locator("[data-preset=full]").click()
+    page.get_by_role("grid", name="Fusion table of region T1..Y").wait_for()
+    heads = page.locator("[data-pane=table] .kernels th[data-statement=T2]")
+    expect(heads.first).to_be_in_viewport(ratio=0.9)

@@ -6,7 +6,7 @@ import pytest
 
 from fuseloom.dataflow.cost.context import EstimateContext
 from fuseloom.dataflow.why.recomputation import recomputation
-from fuseloom_workbench.state.estimate_figures import EstimateFigures
+from fuseloom_workbench.state.estimate_figures import EstimateFigures, cycles_of_statements
 from fuseloom_workbench.state.session import Session
 
 
@@ -37,3 +37,14 @@ def test_its_parts_add_up_to_the_estimate(preset: str) -> None:
     figures = EstimateFigures.of(session.built)
     assert figures.cycles == pytest.approx(session.estimate.cycles)
     assert min(figures.parts.values()) >= 0
+
+
+@pytest.mark.parametrize("preset", ["unfused", "partial", "full"])
+def test_every_statement_has_the_cycles_of_its_busiest_node(preset: str) -> None:
+    session = Session("gcn", "karate")
+    session.preset(preset)
+    for number, region in enumerate(session.regions):
+        cycles = cycles_of_statements(session.built, number)
+        assert set(cycles) == {s.out.tensor for s in region.region.statements}
+        expected = session.estimate.regions[number]
+        assert max(cycles.values()) == max(node.cycles for node in expected.nodes)

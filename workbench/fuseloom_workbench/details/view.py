@@ -15,7 +15,7 @@ from fuseloom.program.printer import statement_text
 from fuseloom_workbench.base.help import marked
 from fuseloom_workbench.base.parts import page_part
 from fuseloom_workbench.base.quantities import count
-from fuseloom_workbench.state.estimate_figures import recomputation_of
+from fuseloom_workbench.state.estimate_figures import cycles_of_statements, recomputation_of
 from fuseloom_workbench.state.records import ports_of
 from fuseloom_workbench.state.session import Session
 
@@ -110,7 +110,7 @@ def _region(session: Session) -> str:
         ("flops", "arithmetic", expected.flops, run and run.flops, "FLOPs"),
         ("on_chip", "held on chip", expected.on_chip.held, None, "bytes"),
     ]
-    busiest = _busiest(session)
+    busiest = cycles_of_statements(session.built, session.region)
     statements = "".join(
         f"<li data-statement='{escape(s.out.tensor)}'><code>{escape(statement_text(s))}</code>"
         f"<span class='quiet'> {escape(_kernel(session, s.out.tensor))}</span>"
@@ -126,15 +126,6 @@ def _region(session: Session) -> str:
         "<p>Its statements, with the cycles in which the busiest node of each works, estimated:</p>"
         f"<ul>{statements}</ul>{HINT}"
     )
-
-
-def _busiest(session: Session) -> dict[str, float]:
-    """By statement of the region shown, the estimated cycles of its busiest node."""
-    found: dict[str, float] = {}
-    expected = session.estimate.regions[session.region].nodes
-    for spot, numbers in zip(spots(session.current), expected, strict=True):
-        found[spot.statement] = max(found.get(spot.statement, 0.0), numbers.cycles)
-    return found
 
 
 def _statement(session: Session, column: str) -> str:

@@ -9,6 +9,7 @@ from fuseloom.dataflow.compilation import CompiledRegion
 from fuseloom.dataflow.cost.context import EstimateContext
 from fuseloom.dataflow.cost.numbers import RegionEstimate
 from fuseloom.dataflow.why.recomputation import Recomputation, recomputation
+from fuseloom.dataflow.why.spots import spots
 from fuseloom_workbench.state.design import BuiltDesign
 from fuseloom_workbench.state.expected import most_of
 
@@ -76,6 +77,15 @@ class EstimateFigures:
     @property
     def cycles(self) -> float:
         return sum(self.parts.values())
+
+
+def cycles_of_statements(built: BuiltDesign, region: int) -> dict[str, float]:
+    """By statement of a region, the estimated cycles of its busiest node."""
+    found: dict[str, float] = {}
+    expected = built.estimate.regions[region].nodes
+    for spot, numbers in zip(spots(built.regions[region]), expected, strict=True):
+        found[spot.statement] = max(found.get(spot.statement, 0.0), numbers.cycles)
+    return found
 
 
 def _busiest(region: CompiledRegion, expected: RegionEstimate) -> tuple[float, str | None]:

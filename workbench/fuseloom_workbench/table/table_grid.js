@@ -258,18 +258,25 @@ export function render({ model: sent, el }) {
   const mark = () => { for (const head of frame.querySelectorAll('th[data-statement]')) head.classList.toggle('mine', head.dataset.statement.split(' ').some(name => model.kernel.includes(name))) }
 
   /** Bring the columns of a selected kernel into sight. */
-  function gather() {
+  function gather(names = model.kernel) {
     mark()
-    const mine = model.view.columns?.find(c => model.kernel.includes(c.statement))
+    const mine = model.view.columns?.find(c => names.includes(c.statement))
     if (!mine) return
     const group = grouped(model.view.columns, model.view.name).find(g => g.columns.some(([c]) => c === mine))
     if (!group.open) { closed.delete(group.key); draw() }
-    const head = frame.querySelector('th.mine'), corner = frame.querySelector('.corner')
-    if (head) frame.scrollLeft = head.offsetLeft - (corner?.offsetWidth ?? 0)
+    const within = [...frame.querySelectorAll('.kernels th[data-statement]')].find(th => th.dataset.statement.split(' ').includes(mine.statement))
+    if (within) frame.scrollLeft = within.offsetLeft - (frame.querySelector('.corner')?.offsetWidth ?? 0)
   }
 
-  model.on('kernel', gather)
-  model.on('view', () => { step = null; draw() })
+  model.on('kernel', () => gather())
+  let shown = ''  // the region that is in sight
+  function first() {
+    if (!there(model) || shown === model.view.name) return
+    shown = model.view.name
+    if (!model.kernel.length && !model.selected.length) gather([model.view.busiest])
+  }
+
+  model.on('view', () => { step = null; draw(); first() })
   model.on('selected', select)
   model.on('menu', menu.show)
   model.on('status', () => {
@@ -277,4 +284,5 @@ export function render({ model: sent, el }) {
     if (model.status.ok === false && row !== null) row = null
   })
   draw()
+  requestAnimationFrame(first)  // once it has a size
 }

@@ -7,6 +7,7 @@ from typing import Any
 from fuseloom.dataflow.table.cells import VALUE_ROW, Cell, CellKind, ConstructionStep
 from fuseloom.dataflow.table.display import LOOKS
 from fuseloom_workbench.base.parts import page_part
+from fuseloom_workbench.state.estimate_figures import cycles_of_statements
 from fuseloom_workbench.state.session import Session
 
 
@@ -18,7 +19,9 @@ def view(session: Session) -> dict[str, Any]:
     own = set(region.region.indices)
     kinds = {cell.kind for cell in table.cells.values()}
     kernels = {name: u.name for u in session.built.units for name in u.statements}
+    cycles = cycles_of_statements(session.built, session.region)
     return {
+        "busiest": max(cycles, key=cycles.__getitem__, default=""),
         "region": f"{session.region + 1}",
         "name": region.name,
         "colour": f"r{session.region % 8 + 1}",
