@@ -35,7 +35,9 @@ def ran() -> Session:
 def test_from_no_memory_to_the_numbers_of_a_bar(page):
     session = visited(page, Session("gcn", "karate"), MemoryPanel)
     expect(page.get_by_text("Choose hbm2 or ddr4")).to_be_visible()
-    session.set_machine("hbm2")
+    page.get_by_role("button", name="Use hbm2").click()
+    wait_until(lambda: session.machine.name == "hbm2", page, timeout=PATIENCE)
+    expect(page.get_by_role("button", name="Use hbm2")).to_have_count(0)
     expect(page.get_by_text("Press Run to measure it.")).to_be_visible()
     session.keep(ran().record)
     expect(page.locator(".figures > div")).to_have_count(7)

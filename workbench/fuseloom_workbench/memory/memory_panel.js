@@ -3,7 +3,7 @@ export function render({ model: sent, el }) {
   const model = drawn(sent)
   const LEAST_WIDTH = 270, LEAST_HEIGHT = 84, SHORT = 260, MOST_HEIGHT = 400, GAP = 16, CAPTION = 24, PADDING = 24
   const NO_RUN = 'Not measured in this configuration yet. Press Run to measure it.'
-  const NO_MEMORY = 'This machine has no memory: every word comes at once. Choose hbm2 or ddr4 as the machine, on the left, then run.'
+  const NO_MEMORY = 'This machine has no memory: every word comes at once. Choose hbm2 or ddr4 as the machine, here or on the left, then run.'
   let room = { width: 0, height: 0 }  // asked for when it changes only: asking lays everything out
   let shown = []
 
@@ -13,7 +13,8 @@ export function render({ model: sent, el }) {
   const figures = h('dl', { class: 'figures' })
   const plots = h('div', { class: 'plots' })
   const empty = h('p', { class: 'quiet' })
-  const frame = h('div', { class: 'memory' }, head, figures, plots, empty)
+  const offers = h('div', { class: 'offers' })
+  const frame = h('div', { class: 'memory' }, head, figures, plots, empty, offers)
   const tip = h('div', { class: 'tip', 'aria-hidden': 'true' })
   tip.hidden = true
   el.append(frame, tip)
@@ -63,11 +64,12 @@ export function render({ model: sent, el }) {
 
   function draw() {
     if (!there(model)) return
-    const { region, there: has, memory } = model.view
+    const { region, there: has, memory, machines } = model.view
     hooks.hide()
     for (const part of [head, figures, plots]) part.hidden = !memory
     empty.hidden = !!memory
     empty.textContent = has ? NO_RUN : NO_MEMORY
+    offers.replaceChildren(...(has || memory ? [] : machines.map(name => h('button', { class: 'button', 'data-machine': name, title: `Simulate on ${name}; Undo goes back`, on: { click: () => model.send_msg({ kind: 'machine', name }) } }, `Use ${name}`))))
     if (!memory) return
     title.replaceChildren(`Memory ${memory.name}`, h('small', {}, ` in region ${region}`))
     figures.replaceChildren(...memory.figures.map(f => h('div', { 'data-help': f.help, title: f.more }, h('dt', {}, f.name), h('dd', {}, f.value, ' ', h('small', {}, f.more)))))

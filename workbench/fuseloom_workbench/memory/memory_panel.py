@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fuseloom_workbench.base.assets import script, style
@@ -38,3 +39,8 @@ class MemoryPanel(SessionComponent):
         if "sizing_mode" not in params and "height" not in params:
             params["height"] = HEIGHT
         super().__init__(session, **params)
+
+    def handle(self, request: Mapping[str, Any]) -> None:
+        match request:
+            case {"kind": "machine", "name": str(name)}:
+                self.backend.ask("set_machine", name)

@@ -11,6 +11,8 @@ from fuseloom_workbench.base.quantities import count
 from fuseloom_workbench.state.session import Session
 
 GIGA = 1e9
+_WITH_MEMORY = ("hbm2", "ddr4")
+"""Machines that are offered where the chosen one has no memory."""
 
 
 @page_part("memory")
@@ -21,6 +23,7 @@ def view(session: Session) -> dict[str, Any]:
     return {
         "region": session.current.name,
         "there": session.machine.memory is not None,
+        "machines": list(_WITH_MEMORY),
         "memory": None if memory is None else drawn(memory),
     }
 
