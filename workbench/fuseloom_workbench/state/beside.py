@@ -46,15 +46,12 @@ def compare(session: Session, key: str) -> None:
     offered = {choice.key: choice.name for choice in choices(session)}
     if key == USUAL:
         key = _usual(session, list(offered))
-    design = _design(session, key) if key in (BEFORE, *_runs(offered)) else None
     if key in offered:
+        stays = key == BEFORE or key.startswith("run ")  # these are counted, and counts change
+        design = _design(session, key) if stays else None
         session.comparand = Comparand(key, offered[key], design, session.comparand.turn + 1)
     elif key == NOTHING:
         session.comparand = Comparand(turn=session.comparand.turn + 1)
-
-
-def _runs(offered: dict[str, str]) -> list[str]:
-    return [key for key in offered if key.startswith("run ")]
 
 
 def _usual(session: Session, offered: Sequence[str]) -> str:
@@ -106,7 +103,7 @@ def _made(session: Session, wanted: Comparand) -> Session | None:
         if design is None or design.subject != session.design.subject:
             return None
         built = build(design, session.built)
-    except FuseloomError:
+    except (FuseloomError, MemoryError):  # what is shown stays, with nothing beside it
         return None
     return Session(built=built, most_nodes=session.most_nodes, run_limit=session.run_limit)
 
