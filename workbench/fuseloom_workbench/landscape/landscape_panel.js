@@ -118,7 +118,7 @@ export function render({ model: sent, el }) {
       button.className = 'cell' + (!found ? ' unknown' : power === null ? ' refused' : Math.abs(power) < 1e-9 ? ' zero' : '') + (mark ? ' marked' : '')
       button.style.setProperty('--c', power < 0 ? 'var(--good)' : 'var(--bad)')
       button.style.setProperty('--share', `${Math.round(15 + 70 * Math.abs(power ?? 0) / most)}%`)
-      button.textContent = mark ? mark[0] : ''
+      button.replaceChildren(...(mark ? [h('b', { 'aria-hidden': 'true' }, mark[0])] : []))
       const pair = button.dataset.pair.split(',').map(Number)
       button.setAttribute('aria-label', `${moves(v, pair)}: ${found ? found[3] : 'not estimated yet'}${mark ? `; ${mark[1]}` : ''}`)
       button.setAttribute('aria-disabled', String(!found || power === null))
