@@ -68,7 +68,9 @@ def test_unfinished_results_are_shown_now_and_then(monkeypatch: pytest.MonkeyPat
 
 
 def test_every_view_is_registered():
-    assert LATER.keys() == {"graph", "orders", "prices", "streams", "why"}
+    assert LATER.keys() == {
+        "beside.graph", "graph", "landscape", "orders", "prices", "streams", "why",
+    }  # fmt: skip
     assert {"chain", "table", "status", "selection", "run", "costs", "memory"} <= PARTS.keys()
     assert PARTS.keys().isdisjoint(LATER)
     assert LATER["streams"].most <= 3, "a recording may take tens of MB"
