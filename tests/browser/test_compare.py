@@ -33,7 +33,7 @@ def test_who_opens_it_sees_a_design_to_compare_with(compared, session):
     expect(row.nth(1)).to_have_text(f"{round(session.estimate.cycles):,}")
 
 
-@pytest.mark.parametrize(("name", "what"), [("Tables", ".sheet table"), ("Graphs", "g.node")])
+@pytest.mark.parametrize(("name", "what"), [("Tables", ".sheet .frame"), ("Graphs", "g.node")])
 def test_the_same_view_of_both_is_side_by_side(compared, name, what):
     compared.locator(f".segments [data-view={name}]").click()
     shown = compared.locator(f"[data-pane=bottom] {what}:visible")

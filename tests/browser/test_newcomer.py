@@ -91,7 +91,8 @@ def reads_what_is_expected(page, session):
     for name in ("Costs", "Why", "Timeline"):  # what is empty says what to do
         tab(page, name)
         view = page.get_by_role("tabpanel", name=name)
-        expect(view.get_by_text(re.compile(r"\bRun\b")).first).to_be_visible()
+        told = view.get_by_text(re.compile(r"\bRun\b")).locator("visible=true")
+        expect(told.first).to_be_visible()
     tab(page, "Graph")
 
 
