@@ -100,6 +100,11 @@ def test_the_tour_notices_what_is_done(page, session):
     page.locator("button.seam[data-gap='2']").click()
     expect(done).to_contain_text("The estimate on top")
     wait_until(lambda: 2 in session.cuts, page, timeout=PATIENCE)
+    card.get_by_role("button", name="Back").click()
+    forward.click()
+    expect(done).to_have_count(0)
+    session.set_cuts([])  # to fuse everything is a move, too
+    expect(done).to_contain_text("The estimate on top")
     forward.click()
     page.locator("[data-action=run]").click()
     expect(done).to_contain_text("what was expected", timeout=2 * PATIENCE)

@@ -130,6 +130,20 @@ def test_another_program_has_another_map():
     assert PART.key(session) == key
 
 
+def test_another_machine_has_another_map():
+    """A click on a map of another machine would bring that back, unsaid."""
+    session = Session("gcn", "karate")
+    found = mapped(session)
+    session.set_machine("hbm2")
+    assert PART.key(session) == ""
+    assert view(session, found)["mapped"] is False
+    carry_out(session, "take_pair", [2, 4])
+    assert not session.ok
+    assert session.machine.name == "hbm2"
+    session.undo()
+    assert view(session, found)["mapped"] is True
+
+
 @pytest.mark.parametrize("model", ["spmv"])
 def test_one_kernel_has_no_map(model):
     session = Session(model)

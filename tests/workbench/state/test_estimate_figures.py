@@ -1,4 +1,4 @@
-"""What the cycles of an estimate are spent on."""
+"""The parts of an estimate: they add up, and each statement has its own."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ export function render({ model: sent, el }) {
   function side(s, name) {
     const counts = s.regions.map((_, k) => s.kernels.filter(([, region]) => region === k))
     return h('div', { class: 'side', 'data-side': name },
-      h('h3', {}, h('span', { class: 'tag' }, name === 'left' ? 'left' : 'right'), name === 'left' ? model.view.name : 'the design shown', h('small', {}, [s.name && name === 'right' ? s.name : '', s.machine, 'estimated cycles of its regions'].filter(Boolean).join(' · '))),
+      h('h3', {}, h('span', { class: 'tag' }, name), name === 'left' ? model.view.name : 'the design shown', h('small', {}, [s.name && name === 'right' ? s.name : '', s.machine, 'estimated cycles of its regions'].filter(Boolean).join(' · '))),
       h('div', { class: 'chain', role: 'group', 'aria-label': `Regions, ${name}` }, s.regions.map((r, k) => h('button', {
         class: 'region', 'aria-pressed': String(k === s.shown), 'data-region': k, title: `${r.name}: ${counts[k].map(([kernel]) => kernel).join(', ')}; order ${r.order}; estimated ${r.cycles} cycles`,
         style: `--c: var(--r${k % 8 + 1}); --f: var(--r${k % 8 + 1}-f); flex: ${Math.max(1, counts[k].length)} 1 0`,

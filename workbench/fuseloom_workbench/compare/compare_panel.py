@@ -28,7 +28,7 @@ VIEWS: Mapping[str, Callable[[PageBackend], Any]] = {
 
 
 class ComparePanel(SessionComponent):
-    """What to compare with, both designs in figures, their regions, and their schedules by line.
+    """A choice of designs to compare with; figures, regions and schedule lines of both.
 
     Examples
     --------

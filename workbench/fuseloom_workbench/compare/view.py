@@ -14,29 +14,22 @@ from typing import Any
 from fuseloom_workbench.base.parts import LATER, PARTS, Draw, LaterPart, page_part
 from fuseloom_workbench.base.quantities import change, count, short
 from fuseloom_workbench.costs.choices import lanes
-from fuseloom_workbench.graph import heat
 from fuseloom_workbench.graph import view as graph
-from fuseloom_workbench.shell import view as shell
 from fuseloom_workbench.state.beside import beside, choices
 from fuseloom_workbench.state.estimate_figures import EstimateFigures
 from fuseloom_workbench.state.machines import machine_label
 from fuseloom_workbench.state.session import Session
-from fuseloom_workbench.table import menu
-from fuseloom_workbench.table import view as table
-from fuseloom_workbench.timeline import view as timeline
-from fuseloom_workbench.timeline import windows
 
 LEFT = "beside."
-"""What the names of the left design's parts begin with."""
+"""Prefix of the names of the left design's parts."""
 Row = dict[str, Any]
-_MADE_OF = (graph, heat, menu, shell, table, timeline, windows)
-"""The views whose parts the left design has, too."""
 _AT_ONCE = ("table", "menu", "selection", "status", "drawing", "heat", "timeline", "window")
+"""Parts that the left design has, too, made with those of the right one."""
 
 
 @page_part("compare")
 def view(session: Session) -> dict[str, Any]:
-    """What can be compared with, both designs in figures, and the lines of their schedules."""
+    """The choices, the figures and regions of both designs, and the lines of their schedules."""
     other = beside(session)
     found: dict[str, Any] = {
         "choices": [[choice.key, choice.name] for choice in choices(session)],

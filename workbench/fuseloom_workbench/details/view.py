@@ -10,6 +10,7 @@ from fuseloom.dataflow.samml.catalogue import CATALOGUE
 from fuseloom.dataflow.samml.display import TOKENS
 from fuseloom.dataflow.samml.graph import Graph, Node, StreamKind
 from fuseloom.dataflow.samml.primitive import Port
+from fuseloom.dataflow.why.answer import MUCH
 from fuseloom.dataflow.why.spots import spots
 from fuseloom.program.printer import statement_text
 from fuseloom_workbench.base.help import marked
@@ -93,7 +94,7 @@ def _kernel_card(session: Session, number: int) -> str:
         f"<b>{found.factor:.3g}×</b> over: {count(found.made, 'values')} instead of "
         f"{count(found.needed, 'values')}</p>"
         for found in recomputation_of(built)
-        if found.tensor in unit.statements and found.factor > 1.005
+        if found.tensor in unit.statements and found.factor >= MUCH
     )
     button = "<p><button class='button' data-show='nodes'>Show its nodes</button></p>"
     return f"{head}<p class='quiet'>in region {region + 1}</p>{_table(lines)}{again}{button}"

@@ -20,6 +20,7 @@ from fuseloom_workbench.base.parts import LATER, Draw, LaterPart
 from fuseloom_workbench.base.quantities import change, count, ratio
 from fuseloom_workbench.chain.prices import movable
 from fuseloom_workbench.state.answered import digest
+from fuseloom_workbench.state.asking import mapped_design
 from fuseloom_workbench.state.design import BuiltDesign
 from fuseloom_workbench.state.edits import with_pair_moved, with_schedule
 from fuseloom_workbench.state.session import Session
@@ -52,7 +53,7 @@ class PlaceOnMap:
 
 @dataclass(frozen=True)
 class LandscapeMap:
-    """What is known of pairs of moves so far.
+    """The estimates of pairs of moves that are known so far.
 
     Attributes
     ----------
@@ -91,12 +92,12 @@ def _found(built: BuiltDesign) -> Iterator[LandscapeMap]:
 
 
 def _work(session: Session, _: Draw) -> Iterator[LandscapeMap]:
-    mapped = session.mapped
+    mapped = mapped_design(session)
     return iter(()) if mapped is None else _found(mapped)
 
 
 def _key(session: Session) -> str:
-    mapped = session.mapped
+    mapped = mapped_design(session)
     return "" if mapped is None else digest(repr((mapped.problem, mapped.design)))
 
 
@@ -113,8 +114,8 @@ def _parts(session: Session, found: LandscapeMap | None) -> dict[str, str]:
 
 def view(session: Session, found: LandscapeMap | None) -> dict[str, Any]:
     """The map as a page shows it; without one, whether it can be made, and how large it gets."""
-    base = session.mapped
-    if base is None or base.design.subject != session.design.subject:
+    base = mapped_design(session)
+    if base is None:
         return {"mapped": False, **_offer(session.built)}
     known = {} if found is None else dict(found.known)
     now = float(base.estimate.cycles)
@@ -144,8 +145,10 @@ def _offer(built: BuiltDesign) -> dict[str, Any]:
     total = len(pairs(built)) if kernels <= MOST else 0
     if kernels > MOST:
         why = f"{counted(kernels, 'kernel')}: pairs are mapped of chains of up to {MOST}"
+    elif kernels == 1:
+        why = "there is one kernel, and no boundary to move"
     else:
-        why = "" if total else "there is one kernel, and no boundary to move"
+        why = "" if total else "memory works between all kernels: there is no boundary to move"
     return {"why": why, "total": total}
 
 
@@ -168,7 +171,7 @@ def _text(now: float, at: PlaceOnMap) -> str:
 
 
 def _marks(session: Session, base: BuiltDesign) -> dict[str, Any]:
-    """Where designs that have names lie on the map, and how far away the others are."""
+    """Places on the map of designs that have names; of those beyond it, the number of moves."""
     named = [("the design shown", session.design.cuts)]
     for name, text in session.presets.items():
         named.append((f"preset {name}", with_schedule(base.design, text).cuts))
@@ -190,7 +193,7 @@ def _marks(session: Session, base: BuiltDesign) -> dict[str, Any]:
 
 
 def _pair(gaps: list[int]) -> tuple[int, int]:
-    """Where so many moves lie on the map; none at all lie at its corner."""
+    """The place on the map of one or two moves, by their gaps; ``(0, 0)`` for no move."""
     return (gaps[0], gaps[-1]) if gaps else (0, 0)
 
 

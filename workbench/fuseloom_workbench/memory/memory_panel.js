@@ -3,7 +3,7 @@ export function render({ model: sent, el }) {
   const model = drawn(sent)
   const LEAST_WIDTH = 270, LEAST_HEIGHT = 84, SHORT = 260, MOST_HEIGHT = 400, GAP = 16, CAPTION = 24, PADDING = 24
   const NO_RUN = 'Not measured in this configuration yet. Press Run to measure it.'
-  const NO_MEMORY = 'This machine has no memory: every word comes at once. Choose hbm2 or ddr4 as the machine, here or on the left, then run.'
+  const noMemory = machines => `This machine has no memory: every word comes at once. Choose ${machines.join(' or ')} as the machine, here or on the left, then run.`
   let room = { width: 0, height: 0 }  // asked for when it changes only: asking lays everything out
   let shown = []
 
@@ -68,7 +68,7 @@ export function render({ model: sent, el }) {
     hooks.hide()
     for (const part of [head, figures, plots]) part.hidden = !memory
     empty.hidden = !!memory
-    empty.textContent = has ? NO_RUN : NO_MEMORY
+    empty.textContent = has ? NO_RUN : noMemory(machines)
     offers.replaceChildren(...(has || memory ? [] : machines.map(name => h('button', { class: 'button', 'data-machine': name, title: `Simulate on ${name}; Undo goes back`, on: { click: () => model.send_msg({ kind: 'machine', name }) } }, `Use ${name}`))))
     if (!memory) return
     title.replaceChildren(`Memory ${memory.name}`, h('small', {}, ` in region ${region}`))

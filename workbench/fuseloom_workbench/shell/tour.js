@@ -1,7 +1,7 @@
 // The tour: an offer on the first visit, and cards that point at the parts of the bench; bench.js starts it.
 
 /** A part of the page's state as text, by which a step notices that the visitor has done it. */
-const boundaries = () => allDeep('[data-pane=chain]', 'button.bar').map(bar => bar.dataset.gap).join()
+const boundaries = () => `at ${allDeep('[data-pane=chain]', 'button.bar').map(bar => bar.dataset.gap)}`  // there may be none
 const runs = () => allDeep('[data-pane=result]', '.out:not(.stale) .cycles').map(text => text.textContent).filter(text => !text.startsWith('est.')).join()
 const node = () => allDeep('[data-pane=bottom]', 'g.node.selected').map(g => g.id).join()
 const kernel = () => allDeep('[data-pane=chain]', '.kernel[aria-pressed=true]').map(box => box.dataset.kernel).join()

@@ -12,7 +12,7 @@ from fuseloom.results.method import Budget
 from fuseloom_workbench.base.quantities import count
 from fuseloom_workbench.state import edits
 from fuseloom_workbench.state.answered import digest
-from fuseloom_workbench.state.design import build
+from fuseloom_workbench.state.design import BuiltDesign, build
 from fuseloom_workbench.state.session import Session
 
 if TYPE_CHECKING:
@@ -96,11 +96,17 @@ def map_pairs(session: Session, on: bool) -> None:
     session.mapped = session.built if on else None
 
 
+def mapped_design(session: Session) -> BuiltDesign | None:
+    """The design whose pairs of moves are mapped; None if it is of another problem by now."""
+    base: BuiltDesign | None = session.mapped
+    return base if base is not None and base.problem == session.built.problem else None
+
+
 def take_pair(session: Session, first: int, second: int) -> None:
     """Show the design that two moves make of the one that was mapped."""
-    base = session.mapped
-    if base is None or base.design.subject != session.design.subject:
-        reason = "no pairs of moves of this program are mapped"
+    base = mapped_design(session)
+    if base is None:
+        reason = "no pairs of moves of this program, its data and the machine are mapped"
         session.refuse(ScheduleError(reason, hint="map them first, under Landscape"))
     else:
         session.edit(lambda: edits.with_pair_moved(base, first, second))

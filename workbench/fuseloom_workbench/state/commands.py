@@ -158,7 +158,7 @@ def _look_beside(session: Session, name: str, arguments: list[Any]) -> None:
         carry_out(other, name, arguments)
     else:
         reason = "the design on the left is compared with, and stays as it is"
-        hint = "press Load: it takes the place of the one on the right, and Undo goes back"
+        hint = "press Load left: it takes the place of the one on the right, and Undo goes back"
         other.refuse(ScheduleError(reason, hint=hint), "order")
     session.comparand = replace(session.comparand, turn=session.comparand.turn + 1)
 

@@ -80,7 +80,7 @@ class GraphDrawing:
 
 @dataclass(frozen=True)
 class Comparand:
-    """What a session is compared with.
+    """The choice of a design to compare a session with.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class Comparand:
     name : str
         What people call it.
     design : Design or None
-        What a choice was that cannot be made again: the step before.
+        Of a choice that may mean another design later: the step before, a run by its number.
     turn : int
         Counts what was changed in it, so that each change is an event.
     """

@@ -376,7 +376,7 @@ export function render({ model: sent, el }) {
     tip.style.top = `${event.clientY + 16}px`
   })
   canvas.addEventListener('pointerleave', () => { tip.hidden = true })
-  const shine = lights(canvas, names => { lit = names; if (laid) draw() })
+  const shine = lights(canvas, names => { lit = names; if (canvas.clientWidth) draw() })
   /** What is under the pointer, in words: the interval, or the cycles of the column. */
   function about(line, cycle, py) {
     const v = model.view, lines = [line.number < 0 ? `${line.label}: ${line.rows.length} node${line.rows.length === 1 ? '' : 's'}` : `${line.label} (${v.groups[line.group].name})`]
