@@ -6,8 +6,10 @@ Seconds as the page's own clock counts them.  *Painted* is the first paint, the 
 *usable* is Run enabled and the graph drawn.  A *drag* is one step of a boundary by its arrow key,
 until the estimates of all regions, the table and the graph are there and change no more; of
 Karate GCN, and of one and two GPT-3 decoders (18 kernels each).  *All that follows* is until
-nothing more changes in the chain, table or graph: what is computed more than once comes later.  A
-*run* is from the click on Run to the checked cycles, the first click of each visit and the later
+nothing more changes in the chain, table or graph: what is computed more than once comes later.
+*Prices* are counted from when the estimate of a new design is there: until the first price of a
+boundary is, until every cut and every fusion has its own, and until every drag has, too.  A *run*
+is from the click on Run to the checked cycles, the first click of each visit and the later
 ones apart.  The first visit warms the server and is shown by itself.
 """
 
@@ -23,6 +25,11 @@ from benchmarks.sessions import quantile
 from benchmarks.visitors import Server
 from tests.browser.conftest import ARGUMENTS, chromium_path
 
+PRICED = {
+    "Karate GCN": "model=gcn&data=karate&schedule=fuse T1..T2; fuse T3..H; fuse T5..T6; fuse T7..Y",
+    "GPT-3 decoders: 2": "model=gpt3&data=random&decoders=2&preset=partial",
+}
+"""Addresses of designs whose boundaries are priced."""
 QUIET = 600
 """Milliseconds without a change after which a drag is over."""
 _DEEP = """
@@ -58,6 +65,24 @@ _DRAG = f"""async ([gap, key, quiet, to]) => {{ {_DEEP}
   }})
   watch.disconnect()
   return [there, last].map(time => (time - began) / 1000)
+}}"""
+_PRICES = f"""async ([gap, key]) => {{ {_DEEP}
+  const bar = deep(document, `button.bar[data-gap='${{gap}}']`).next().value
+  const chain = deep(document, '.chain[role=group]').next().value
+  const priced = () => [...deep(document, '.price')].filter(at => at.offsetParent !== null)
+  const known = at => !at.classList.contains('unknown')
+  const times = []
+  const wait = async done => {{
+    while (!done()) await new Promise(requestAnimationFrame)
+    times.push(performance.now())
+  }}
+  bar.focus()
+  bar.dispatchEvent(new KeyboardEvent('keydown', {{ key, bubbles: true, composed: true }}))
+  await wait(() => chain.dataset.priced === 'false')
+  await wait(() => priced().some(known))
+  await wait(() => priced().every(known))
+  await wait(() => chain.dataset.priced === 'true')
+  return times.slice(1).map(time => (time - times[0]) / 1000)
 }}"""
 _RUN = f"""async () => {{ {_DEEP}
   const good = () => [...deep(document, '.out:not(.stale) .badge.good')].length > 0
@@ -121,6 +146,18 @@ def decoders(page: Page, server: Server, number: int, took: dict[str, list[float
         page.wait_for_timeout(500)
 
 
+def prices(page: Page, server: Server, what: str, query: str, took: dict[str, list[float]]) -> None:
+    """Drag each boundary of a design once, and wait for the prices."""
+    opened(page, f"{server.url}/explorer?{query}")
+    free = page.locator("button.bar[data-gap]")
+    for place in range(free.count()):
+        page.locator("[data-priced=true]").wait_for()
+        gap = int(free.nth(place).get_attribute("data-gap"))
+        times = page.evaluate(_PRICES, [gap, "ArrowLeft"])
+        for name, seconds in zip(("the first", "every cut and fusion", "all"), times, strict=True):
+            took[f"prices, {what}: {name}"].append(seconds)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--visits", type=int, default=5)
@@ -139,6 +176,11 @@ def main() -> None:
                     context.clear_cookies()
                     page = context.new_page()
                     decoders(page, server, many, took)
+                    page.close()
+                for what, query in PRICED.items():
+                    context.clear_cookies()
+                    page = context.new_page()
+                    prices(page, server, what, query, took)
                     page.close()
             context.clear_cookies()
             if not number:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -45,6 +45,29 @@ class LaterResult(Protocol):
         """False if a better one will come."""
 
 
+Work = Callable[[Session, Draw], Iterator[Any]]
+"""Gives results, one after another, of what a session shows when it is called; the session may
+change before they come."""
+Merge = Callable[[Sequence[Any], bool], Any]
+"""Makes one result of several, and of whether it is whole."""
+
+
+@dataclass(frozen=True)
+class SplitWork:
+    """Work that several processes do at once, each a share of it.
+
+    Attributes
+    ----------
+    share : callable
+        The work of the process with a number, of so many.
+    merge : callable
+        The result of those of the shares.
+    """
+
+    share: Callable[[int, int], Work]
+    merge: Merge
+
+
 @dataclass(frozen=True)
 class LaterPart:
     """A part that takes longer than an answer.
@@ -55,8 +78,7 @@ class LaterPart:
         All that it depends on, as text: what is known under the same key needs no new work.  Empty
         where there is nothing to make.
     work : callable
-        Gives results, one after another, of what a session shows when it is called; the session
-        may change before they come.
+        Gives its results, one after another.
     view : callable
         The parts, as JSON text by name, of a session and its result; of None while there is none.
     given_up : callable
@@ -71,10 +93,12 @@ class LaterPart:
         Whether it may be worked on beside a session that changes, in the same process.
     end : callable
         Ends what runs outside the process for a key.
+    split : SplitWork, optional
+        The same work in shares.
     """
 
     key: Callable[[Session], str]
-    work: Callable[[Session, Draw], Iterator[Any]]
+    work: Work
     view: Callable[[Session, Any], Mapping[str, str]]
     given_up: Callable[[Session, Any, float], Any]
     pace: float = 0.0
@@ -82,6 +106,7 @@ class LaterPart:
     times: int = 1
     threaded: bool = True
     end: Callable[[str], None] = lambda _: None
+    split: SplitWork | None = None
 
 
 class Pace:

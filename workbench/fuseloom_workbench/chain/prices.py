@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from fuseloom.errors import FuseloomError
-from fuseloom_workbench.base.parts import LATER, Draw, LaterPart
+from fuseloom_workbench.base.parts import LATER, Draw, LaterPart, SplitWork, Work
 from fuseloom_workbench.base.quantities import change, ratio, short
 from fuseloom_workbench.state import edits
 from fuseloom_workbench.state.carrying import Recut
@@ -117,12 +117,25 @@ def price(built: BuiltDesign, move: Move) -> Price:
 
 def find(session: Session, _: Draw) -> Iterator[Prices]:
     """Find the prices of all moves, one more at a time."""
-    return _found(session.built, session.region)
+    return _found(session.built, moves_of(session.built, session.region))
 
 
-def _found(built: BuiltDesign, region: int) -> Iterator[Prices]:
+def share(number: int, count: int) -> Work:
+    """The work of finding every so many-th price."""
+    return lambda session, _: _found(
+        session.built, moves_of(session.built, session.region)[number::count]
+    )
+
+
+def merge(found: Sequence[Prices], whole: bool) -> Prices:
+    """All prices that shares have found."""
+    moves = {move: known for prices in found for move, known in prices.moves.items()}
+    return Prices(found[0].now, moves, whole)
+
+
+def _found(built: BuiltDesign, moves: Sequence[Move]) -> Iterator[Prices]:
     found, spent = Prices(EstimateFigures.of(built), {}, whole=False), 0.0
-    for move in moves_of(built, region):
+    for move in moves:
         if spent > PATIENCE:
             break
         began = time.thread_time()
@@ -194,4 +207,4 @@ def _key(session: Session) -> str:
     return repr((session.built.problem, session.design))
 
 
-LATER["prices"] = LaterPart(_key, find, _parts, _given_up, pace=PACE)
+LATER["prices"] = LaterPart(_key, find, _parts, _given_up, pace=PACE, split=SplitWork(share, merge))

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 from fuseloom.errors import FuseloomError
 from fuseloom.wording import counted
-from fuseloom_workbench.base.parts import LATER, Draw, LaterPart
+from fuseloom_workbench.base.parts import LATER, Draw, LaterPart, SplitWork, Work
 from fuseloom_workbench.base.quantities import change, count, ratio
 from fuseloom_workbench.chain.prices import movable
 from fuseloom_workbench.state.answered import digest
@@ -83,17 +83,27 @@ def place(built: BuiltDesign, pair: Pair) -> PlaceOnMap:
     return PlaceOnMap(float(recut.built.estimate.cycles), recut.told)
 
 
-def _found(built: BuiltDesign) -> Iterator[LandscapeMap]:
+def _found(built: BuiltDesign, chosen: Sequence[Pair]) -> Iterator[LandscapeMap]:
     known: dict[Pair, PlaceOnMap] = {}
-    for pair in pairs(built):
+    for pair in chosen:
         known[pair] = place(built, pair)
         yield LandscapeMap(dict(known), whole=False)
     yield LandscapeMap(known, whole=True)
 
 
-def _work(session: Session, _: Draw) -> Iterator[LandscapeMap]:
-    mapped = mapped_design(session)
-    return iter(()) if mapped is None else _found(mapped)
+def share(number: int, of: int) -> Work:
+    """The work of estimating every so many-th pair."""
+
+    def work(session: Session, _: Draw) -> Iterator[LandscapeMap]:
+        mapped = mapped_design(session)
+        return iter(()) if mapped is None else _found(mapped, pairs(mapped)[number::of])
+
+    return work
+
+
+def merge(found: Sequence[LandscapeMap], whole: bool) -> LandscapeMap:
+    """All pairs that shares have estimated."""
+    return LandscapeMap({p: at for map_ in found for p, at in map_.known.items()}, whole)
 
 
 def _key(session: Session) -> str:
@@ -197,4 +207,13 @@ def _pair(gaps: list[int]) -> tuple[int, int]:
     return (gaps[0], gaps[-1]) if gaps else (0, 0)
 
 
-LATER["landscape"] = LaterPart(_key, _work, _parts, _given_up, pace=PACE, most=10, times=TIMES)
+LATER["landscape"] = LaterPart(
+    _key,
+    share(0, 1),
+    _parts,
+    _given_up,
+    pace=PACE,
+    most=10,
+    times=TIMES,
+    split=SplitWork(share, merge),
+)

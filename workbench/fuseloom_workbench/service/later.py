@@ -8,11 +8,11 @@ import pickle
 import signal
 import socket
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from fuseloom.exploration import limiting
-from fuseloom_workbench.base.parts import Pace
+from fuseloom_workbench.base.parts import Merge, Pace
 from fuseloom_workbench.service import priority
 from fuseloom_workbench.service.wire import Closed, WorkerSocket
 
@@ -83,3 +83,51 @@ class BackgroundTask:
         with contextlib.suppress(ChildProcessError):
             os.waitpid(self._pid, 0)
         self._wire.close()
+
+
+class SplitTask:
+    """Work in one or more children at once, each with a share of it.
+
+    Parameters
+    ----------
+    works : sequence of callable
+        One for each child, as of :class:`BackgroundTask`.
+    merge : callable
+        Makes one result of those of the shares that have come, told whether they are all.
+
+    Attributes
+    ----------
+    running : list of BackgroundTask
+        The shares that are still worked on.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        works: Sequence[Callable[[], Iterator[Any]]],
+        seconds: float,
+        pace: float,
+        merge: Merge,
+    ) -> None:
+        self.key = key
+        self._merge = merge
+        self._shares = [BackgroundTask(key, work, seconds, pace) for work in works]
+        self.running = list(self._shares)
+
+    def take(self, share: BackgroundTask) -> bool:
+        """Take the next result of a share; False when there will be no more of any."""
+        if not share.take():
+            self.running.remove(share)
+        return bool(self.running)
+
+    @property
+    def result(self) -> Any:
+        """What has come so far, as one result; None if nothing has."""
+        come = [share.result for share in self._shares if share.result is not None]
+        whole = len(come) == len(self._shares) and all(result.whole for result in come)
+        return self._merge(come, whole) if come else None
+
+    def end(self) -> None:
+        """End the children."""
+        for share in self.running:
+            share.end()

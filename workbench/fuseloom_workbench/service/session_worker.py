@@ -14,7 +14,7 @@ import gc
 import json
 import os
 import select
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -28,7 +28,7 @@ from fuseloom_workbench.graph import layout
 from fuseloom_workbench.graph.sheet import sheet_of
 from fuseloom_workbench.search.wishes import SearchSettings
 from fuseloom_workbench.service.budgets import KEEP_RUNS, MIB, Budgets
-from fuseloom_workbench.service.later import BackgroundTask
+from fuseloom_workbench.service.later import BackgroundTask, SplitTask
 from fuseloom_workbench.service.priority import LOOK
 from fuseloom_workbench.service.running import RunRequest, fork_runner
 from fuseloom_workbench.service.sharing import POLL, Sharing
@@ -40,6 +40,8 @@ from fuseloom_workbench.views import LATER, PARTS
 
 QUICK = 0.07
 """Seconds that a drawing may be expected to take if an answer is to wait for it."""
+SHARES = min(2, os.cpu_count() or 1)
+"""Processes that work on one part that comes later, while no other page is in use."""
 
 
 class Rendering:
@@ -79,8 +81,22 @@ class Rendering:
                 self.later.keep(name, key, result)
 
     def work(self, name: str) -> Iterator[Any]:
-        """Give the results of a part that comes later; runs in a child."""
+        """Give the results of a part that comes later."""
         return LATER[name].work(self.session, layout.draw)
+
+    def begin(self, name: str, key: str, seconds: float, shares: int) -> SplitTask:
+        """Begin to work on a part that comes later, in as many children as it has shares."""
+        later = LATER[name]
+        works, merge = [later.work], _first
+        if shares > 1 and later.split is not None:
+            works = [later.split.share(number, shares) for number in range(shares)]
+            merge = later.split.merge
+        bound = [partial(work, self.session, layout.draw) for work in works]
+        return SplitTask(key, bound, seconds, later.pace, merge)
+
+
+def _first(results: Sequence[Any], _: bool) -> Any:
+    return results[0]
 
 
 class Template:
@@ -156,7 +172,7 @@ class SessionWorker:
         self.budgets = rendering.budgets
         self._fork_server = fork_server
         self._others = False  # whether there are pages to give way to
-        self._tasks: dict[str, BackgroundTask] = {}  # by the part that comes later
+        self._tasks: dict[str, SplitTask] = {}  # by the part that comes later
         path = os.environ.get(KEEP_RUNS)
         seconds = self.budgets.draw_time
         self._sharing = Sharing(self.session, path, seconds) if path else None
@@ -172,7 +188,7 @@ class SessionWorker:
             if self.wire.waiting:
                 ready: list[Any] = [self.wire]
             else:
-                works = [*self._tasks.values(), *shared]
+                works = [*(w for task in self._tasks.values() for w in task.running), *shared]
                 wait = LOOK if works else None if self._sharing is None else POLL
                 ready, _, _ = select.select([self.wire, *works], [], [], wait)
                 for work in works if self._others else ():
@@ -181,8 +197,13 @@ class SessionWorker:
                 if self.wire in ready:
                     with limiting.limited(cpu=self.budgets.cpu_time):
                         self._obey(self.wire.receive())
-                elif come := [name for name, task in self._tasks.items() if task in ready]:
-                    self._take(come[0])
+                elif come := [
+                    (name, share)
+                    for name, task in self._tasks.items()
+                    for share in task.running
+                    if share in ready
+                ]:
+                    self._take(*come[0])
                 elif done := [work for work in shared if work in ready]:
                     self._take_shared(done[0])
             except Closed:
@@ -241,22 +262,23 @@ class SessionWorker:
         for name in [name for name, task in self._tasks.items() if task.key != missing.get(name)]:
             self._tasks.pop(name).end()
         for name in missing.keys() - self._tasks.keys():
-            work, pace = partial(self.rendering.work, name), LATER[name].pace
-            seconds = self._seconds(name)
-            self._tasks[name] = BackgroundTask(missing[name], work, seconds, pace)
+            shares = 1 if self._others else SHARES
+            task = self.rendering.begin(name, missing[name], self._seconds(name), shares)
+            self._tasks[name] = task
 
     def _seconds(self, name: str) -> int:
         """CPU time that a part may take which comes later."""
         return self.budgets.draw_time * LATER[name].times
 
-    def _take(self, name: str) -> None:
+    def _take(self, name: str, share: BackgroundTask) -> None:
         task = self._tasks[name]
-        if not task.take():
+        going = task.take(share)
+        result = task.result
+        if not going:
             del self._tasks[name]
-            if task.result is not None and task.result.whole:
-                return
-            task.result = LATER[name].given_up(self.session, task.result, self._seconds(name))
-        self.rendering.later.keep(name, task.key, task.result)
+            if result is None or not result.whole:
+                result = LATER[name].given_up(self.session, result, self._seconds(name))
+        self.rendering.later.keep(name, task.key, result)
         parts = self.rendering.later_changes()
         self.wire.send({"parts": parts, "version": self.rendering.version})
 
