@@ -50,6 +50,20 @@ def test_an_address_opens_the_same_design():
     assert opened_from(query).configuration == session.configuration
 
 
+@pytest.mark.parametrize("schedule", ["fuse T1..H; fuse T5..Y", ""])
+def test_an_address_adds_nothing_to_what_a_run_was_done_with(schedule):
+    session = Session("gcn", "karate")
+    assert session.set_schedule(schedule)
+    directives = session.built.resolved.replace(";", "\n").splitlines()
+    bare = "; ".join(d for d in directives if d.split()[0] in {"fuse", "order"})
+    carried = session.configuration
+    assert session.set_schedule(bare, as_written=True), session.message
+    assert session.configuration != carried
+    opened = opened_from(view.address(session))
+    assert opened.configuration == session.configuration
+    assert opened.design.as_written
+
+
 def opened_from(query):
     """The session that an address opens."""
     opened = Session()

@@ -81,7 +81,9 @@ def address(session: Session) -> str:
     if machine != Machine.default():
         known = machine_label(machine) in PRESETS
         words["machine"] = machine.name if known else print_machine(machine)
-    if session.built.preset_name:
+    if design.as_written:
+        words["run"] = str(session.built.schedule)
+    elif session.built.preset_name:
         words["preset"] = session.built.preset_name
     else:
         words["schedule"] = str(session.built.schedule)

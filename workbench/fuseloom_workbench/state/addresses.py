@@ -9,9 +9,10 @@ from typing import Any
 def requests_of(words: Mapping[str, str]) -> list[tuple[Any, ...]]:
     """The requests that an address makes, as a page makes them.
 
-    ``?model=gcn&data=karate&preset=full``; ``schedule`` holds the text of one, ``program`` that of
-    a program on the same data, ``machine`` the name of one or its text, any other name is a size or
-    density of the model.  What is none is refused as any request is.
+    ``?model=gcn&data=karate&preset=full``; ``schedule`` holds the text of one, or ``run`` that of
+    one to which nothing is added, ``program`` that of a program on the same data, ``machine`` the
+    name of one or its text, any other name is a size or density of the model.  What is none is
+    refused as any request is.
 
     Examples
     --------
@@ -25,7 +26,7 @@ def requests_of(words: Mapping[str, str]) -> list[tuple[Any, ...]]:
     requests: list[tuple[Any, ...]] = [("choose", model)]
     data, preset = sizes.pop("data", None), sizes.pop("preset", None)
     program, schedule = sizes.pop("program", None), sizes.pop("schedule", None)
-    machine = sizes.pop("machine", None)
+    machine, whole = sizes.pop("machine", None), sizes.pop("run", None)
     if data is not None:
         requests.append(("choose_data", data))
     if sizes:
@@ -34,7 +35,9 @@ def requests_of(words: Mapping[str, str]) -> list[tuple[Any, ...]]:
         requests.append(("set_machine", machine))
     if program is not None:
         requests.append(("set_program", program))
-    if schedule is not None:
+    if whole is not None:
+        requests.append(("set_whole_schedule", whole))
+    elif schedule is not None:
         requests.append(("set_schedule", schedule))
     elif preset is not None:
         requests.append(("preset", preset))

@@ -170,6 +170,10 @@ def _restore(session: Session, saved: dict[str, Any]) -> None:
         session.refuse(reason)
 
 
+def _set_whole_schedule(session: Session, text: str) -> None:
+    session.set_schedule(text, as_written=True)
+
+
 LOOKS = frozenset({
     "select_region", "select_kernel", "select_cell", "select_node", "draw_framed", "draw_towards",
     "fold", "draw_whole", "stop_drawing", "draw_again", "look_into", "open_menu", "compare_graph",
@@ -182,6 +186,7 @@ COMMANDS: dict[str, SessionCommand] = {
     "preset": SessionCommand((_name,), Session.preset),
     "set_program": SessionCommand((_text,), Session.set_program, "text"),
     "set_schedule": SessionCommand((_text,), Session.set_schedule, "text"),
+    "set_whole_schedule": SessionCommand((_text,), _set_whole_schedule, "text"),
     "set_machine": SessionCommand((_text,), Session.set_machine, "machine"),
     "set_capacity": SessionCommand((_text,), Session.set_capacity, "machine"),
     "move_boundary": SessionCommand((_number, _number), Session.move_boundary),

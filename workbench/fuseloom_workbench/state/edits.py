@@ -63,29 +63,24 @@ def with_data(design: Design, data: str | None, seed: int | None) -> Design:
     )
 
 
-def with_schedule(design: Design, text: str) -> Design:
+def with_schedule(design: Design, text: str, as_written: bool = False) -> Design:
     """The design with another schedule.
+
+    Parameters
+    ----------
+    as_written : bool
+        Whether it says everything, as that of a run does: ``Design.as_written``.
 
     Raises
     ------
     FuseloomError
         If it is none, or does not fit the program.
     """
-    return Design.scheduled(
+    made = Design.scheduled(
         design.model, design.data, design.seed, Schedule.parse(text), design.text,
         design.machine, design.options, design.uploads,
     )  # fmt: skip
-
-
-def with_kept_schedule(design: Design, text: str) -> Design:
-    """The design with the schedule of a run that is kept, taken by its word.
-
-    Raises
-    ------
-    FuseloomError
-        If it is none, or does not fit the program.
-    """
-    return replace(with_schedule(design, text), as_written=True)
+    return replace(made, as_written=as_written)
 
 
 def with_pair_moved(built: BuiltDesign, first: int, second: int) -> Recut:

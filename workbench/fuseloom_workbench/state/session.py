@@ -170,12 +170,12 @@ class Session(ViewState, Runs, Answered):
             )
         return self.edit(lambda: edits.with_schedule(self.design, self.presets[name]))
 
-    def set_schedule(self, text: str) -> bool:
-        """Take over schedule text."""
+    def set_schedule(self, text: str, as_written: bool = False) -> bool:
+        """Take over schedule text, and nothing beyond it if it is to be as written."""
 
         def change() -> Design:
             self.bounded(text)
-            return edits.with_schedule(self.design, text)
+            return edits.with_schedule(self.design, text, as_written)
 
         return self.edit(change, "text")
 
@@ -344,7 +344,7 @@ class Session(ViewState, Runs, Answered):
         def change() -> Design:
             if chosen.schedule is None:
                 return replace(self.design, machine=chosen.machine)
-            return edits.with_kept_schedule(self.design, chosen.schedule)
+            return edits.with_schedule(self.design, chosen.schedule, as_written=True)
 
         told = f"{chosen.text}: {chosen.promise.text} cycles. Run shows whether that holds."
         if not self.edit(change, told=told):
@@ -369,7 +369,7 @@ class Session(ViewState, Runs, Answered):
 
         def change() -> Design:
             self.bounded(run.schedule)
-            return edits.with_kept_schedule(self.design, run.schedule)
+            return edits.with_schedule(self.design, run.schedule, as_written=True)
 
         cycles = count(run.cycles, "cycles")
         told = f"A kept run of {cycles} was taken over; Undo goes back."

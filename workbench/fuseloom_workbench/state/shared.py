@@ -19,7 +19,7 @@ from fuseloom.exploration.store.identity import engine_version
 from fuseloom.exploration.sweep.plan import run_identity
 from fuseloom.results.record import RegionRecord, RunRecord
 from fuseloom_workbench.state.design import BuiltDesign, build
-from fuseloom_workbench.state.edits import with_kept_schedule, with_schedule
+from fuseloom_workbench.state.edits import with_schedule
 
 LATEST, FASTEST = 60, 20
 """Runs that are shown: the last ones, and those of the fewest cycles."""
@@ -232,7 +232,7 @@ def judge(
     told = time.monotonic()
     for run in missing(shared, known):
         try:
-            made = build(with_kept_schedule(built.design, run.schedule), built)
+            made = build(with_schedule(built.design, run.schedule, as_written=True), built)
         except FuseloomError as problem:
             refused[run.key] = shortened(str(problem), _WORDS)
         else:
