@@ -34,6 +34,12 @@ def choose(page, label: str, value: str) -> None:
     page.get_by_label(label, exact=True).select_option(value)
 
 
+def select_scanner(page) -> None:
+    """Click on the scanner of the first level, wherever the drawing has been opened."""
+    page.get_by_role("button", name="Fit the whole graph").click()
+    page.locator("g.node#n2").click()
+
+
 def test_kernels_fold_to_boxes_and_open_again(page, graph):
     choose(page, "Folding", "kernel")
     boxes = page.locator("g.node.folded")
@@ -59,8 +65,7 @@ def test_kernels_fold_to_boxes_and_open_again(page, graph):
     expect(boxes).to_have_count(3)
     choose(page, "Folding", "open")
     expect(page.locator("g.node")).to_have_count(38)
-    page.get_by_role("button", name="Readable size").click()
-    page.locator("g.node#n2").click()
+    select_scanner(page)
     wait_until(lambda: graph.node == 2, page, timeout=PATIENCE)
     page.keyboard.press("f")
     expect(page.locator("g.node.folded.selected")).to_have_count(1)
@@ -117,8 +122,10 @@ def test_what_is_new_and_missing_is_marked_and_counted(page, graph):
 
 
 def test_keys_walk_along_edges_and_zoom(page, graph):
-    page.locator("g.node#n2").click()
+    select_scanner(page)
     wait_until(lambda: graph.node == 2, page, timeout=PATIENCE)
+    page.get_by_role("button", name="Readable size").click()
+    page.locator(".box").focus()
     readers = {graph.current.graph.consumer[s] for s in graph.current.graph.nodes[2].outputs if s}
     page.keyboard.press("ArrowRight")
     wait_until(lambda: graph.node in readers, page, timeout=PATIENCE)
@@ -153,7 +160,7 @@ def test_a_long_drawing_is_cancelled_and_the_one_before_stays(page, graph):
     cancel.click()
     expect(page.locator(".banner")).to_contain_text("Cancelled: this is the drawing of before")
     expect(page.locator("g.node")).to_have_count(38)
-    page.locator("g.node#n2").click()
+    select_scanner(page)
     expect(page.locator(".box.stale")).to_have_count(1)
     assert graph.node == -1, "keys of the old drawing mean other nodes"
     page.get_by_role("button", name="Fold every kernel").click()

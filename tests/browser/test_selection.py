@@ -78,3 +78,42 @@ def test_the_table_opens_where_most_cycles_are(bench, session):
     page.get_by_role("grid", name="Fusion table of region T1..Y").wait_for()
     heads = page.locator("[data-pane=table] .kernels th[data-statement=T2]")
     expect(heads.first).to_be_in_viewport(ratio=0.9)
+
+
+def test_the_text_of_the_program_is_lit_and_leads_to_its_kernels(bench, session):
+    page = bench.page
+    page.get_by_role("tab", name="Input").click()
+    text = page.get_by_label("program text")
+    text.wait_for()
+    line = page.locator(".numbers [data-statement=T3]")
+    page.locator("[data-kernel='2']").hover()
+    expect(line).to_have_class(LIT)
+    page.mouse.move(2, 2)
+    expect(line).not_to_have_class(LIT)
+    at, paper = line.bounding_box(), text.bounding_box()
+    page.mouse.move(paper["x"] + 60, at["y"] + at["height"] / 2)
+    expect(page.locator("[data-kernel='2']")).to_have_class(LIT)
+    expect(line).to_have_class(LIT)
+    page.mouse.move(2, 2)
+    expect(page.locator(".lit")).to_have_count(0)
+    line.click()
+    expect(page.locator("[data-kernel='2']")).to_have_attribute("aria-pressed", "true")
+
+
+def test_the_streams_are_lit(bench):
+    page = bench.page
+    page.get_by_role("tab", name="Streams").click()
+    node = page.locator(".drawing g.node[data-statement=T3]:visible").first
+    node.wait_for()
+    page.locator("[data-kernel='2']").hover()
+    expect(node).to_have_class(LIT)
+    page.mouse.move(2, 2)
+    expect(node).not_to_have_class(LIT)
+
+
+def test_the_graph_opens_where_most_cycles_are(bench, session):
+    page = bench.page
+    page.locator("[data-preset=full]").click()
+    page.get_by_role("grid", name="Fusion table of region T1..Y").wait_for()
+    busiest = session.estimate.regions[0].bottleneck.node
+    expect(page.locator(f"g.node#n{busiest}:visible")).to_be_in_viewport(ratio=0.9)

@@ -66,6 +66,7 @@ function picture(box, changed) {
     const old = me.things, before = { ...me.view }
     me.things = new Map(); me.into = new Map(); me.outof = new Map()
     me.size = v.size
+    me.start = v.start
     const now = new Map()
     for (const [key, place] of Object.entries(v.places)) {
       const at = thing(key, v.boxes[key] || v.nodes[key], place)
@@ -100,6 +101,9 @@ function picture(box, changed) {
     known = now
   }
 
+  /** Nothing is left empty beside a drawing that has more, and one that fits is whole. */
+  const within = (at, drawn, free) => drawn <= free ? (free - drawn) / 2 : Math.min(12, Math.max(free - drawn - 12, at))
+
   /** Keep in place what a user looks at, and let the rest move from where it was. */
   function settle(old, before, v) {
     const [w, hh] = pane()
@@ -125,8 +129,6 @@ function picture(box, changed) {
       me.view.x = before.x + (from.x + from.w / 2 - to.x - to.w / 2) * before.k
       me.view.y = before.y + (from.y + from.h / 2 - to.y - to.h / 2) * before.k
     }
-    // nothing is left empty beside a drawing that has more, and one that fits is whole
-    const within = (at, drawn, free) => drawn <= free ? (free - drawn) / 2 : Math.min(12, Math.max(free - drawn - 12, at))
     me.view.x = within(me.view.x, me.size[0] * before.k, w)
     me.view.y = within(me.view.y, me.size[1] * before.k, hh)
     if (me.fitted) me.fit()
@@ -173,16 +175,18 @@ function picture(box, changed) {
     me.fitted = true
   }
 
-  /** A readable size, at the graph's beginning: long graphs fitted to the pane show nothing. */
+  /** A readable size, at what is selected, where most is done, or at the graph's beginning: long graphs fitted to the pane show nothing. */
   me.home = () => {
     me.fit()
     if (me.view.k >= READABLE) return
     me.fitted = false
     const [w, hh] = pane()
-    const first = [...me.things.values()].reduce((a, b) => !a || b.x + b.y < a.x + a.y ? b : a, null)
-    me.view.k = READABLE
-    me.view.x = me.size[0] * READABLE > w ? 12 : (w - me.size[0] * READABLE) / 2
-    me.view.y = me.size[1] * READABLE > hh && first ? hh / 2 - (first.y + first.h / 2) * READABLE : (hh - me.size[1] * READABLE) / 2
+    const all = [...me.things.values()]
+    const root = all.reduce((a, b) => !a || b.x + b.y < a.x + a.y ? b : a, null)
+    const at = all.find(thing => thing.g.classList.contains('selected')) ?? me.things.get(me.start) ?? root
+    me.view = { k: READABLE, x: at === root ? 12 : w / 2 - (at.x + at.w / 2) * READABLE, y: hh / 2 - (at.y + at.h / 2) * READABLE }
+    me.view.x = within(me.view.x, me.size[0] * READABLE, w)
+    me.view.y = within(me.view.y, me.size[1] * READABLE, hh)
     me.apply()
   }
 

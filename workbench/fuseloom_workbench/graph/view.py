@@ -12,6 +12,7 @@ from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.wording import counted
 from fuseloom_workbench.base.parts import LATER, Draw, LaterPart, page_part
 from fuseloom_workbench.graph import layout
+from fuseloom_workbench.graph.drawing import node_key
 from fuseloom_workbench.graph.folding import Box, GroupLevel
 from fuseloom_workbench.graph.matching import NodeSignature
 from fuseloom_workbench.graph.net import MISSING, NEW, Face
@@ -131,7 +132,17 @@ def view(session: Session, picture: GraphPicture) -> dict[str, Any]:
             for key, g in drawn.net.groups.items()
         },
         "legend": _legend(drawn.faces),
+        "start": _start(session, sheet),
     }
+
+
+def _start(session: Session, sheet: Sheet) -> str:
+    """The node or box where a visitor begins to look: what keeps its nodes busy longest."""
+    if session.drawing.whole:
+        return ""
+    expected = session.estimate.regions[session.region]
+    busiest = node_key(expected.bottleneck.node) if expected.nodes else ""
+    return next((box.key for box in sheet.folded.boxes if busiest in box.members), busiest)
 
 
 def _placed(sheet: Sheet, picture: str, framed: bool) -> dict[str, Any]:

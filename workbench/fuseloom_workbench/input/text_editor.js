@@ -2,6 +2,7 @@
 export function render({ model: sent, el }) {
   const model = drawn(sent)
   const name = model.view.title
+  const WRITES = /^\s*([A-Za-z_][\w']*)\s*(?:\[[^\]]*\])?\s*=/  // the tensor that a line of a program computes
   const KEY = `fuseloom:live ${name}`
   const numbers = h('div', { class: 'numbers', 'aria-hidden': 'true' })
   const area = h('textarea', { spellcheck: 'false', wrap: 'off', 'aria-label': `${name} text`, 'aria-describedby': 'answer' })
@@ -14,6 +15,17 @@ export function render({ model: sent, el }) {
   status.id = 'answer'
   el.append(h('p', { class: 'help' }, model.view.help), h('div', { class: 'editor' }, numbers, h('div', { class: 'paper' }, mark, area)),
     h('div', { class: 'row' }, apply, reset, h('label', { class: 'live', title: 'What has no errors is taken over when nobody types for a moment' }, live, ' Live'), h('span', { class: 'quiet' }, 'Ctrl+Enter applies')), status)
+  const tell = lights(numbers)
+  numbers.addEventListener('click', event => {
+    const name = event.target.dataset.statement
+    if (name) model.send_msg({ kind: 'kernel', number: model.view.kernels[name] })
+  })
+  area.addEventListener('pointermove', event => {
+    const { lineHeight, paddingTop } = getComputedStyle(area)
+    const line = Math.floor((event.offsetY + area.scrollTop - parseFloat(paddingTop)) / parseFloat(lineHeight))
+    tell(numbers.children[line]?.dataset.statement ?? '')
+  })
+  area.addEventListener('pointerleave', () => tell(''))
   let wrong = 0, timer = 0, number = 0
   let taken = null  // the text that was taken over as it is written, until it is left: then it stands as it prints
 
@@ -35,10 +47,12 @@ export function render({ model: sent, el }) {
   }
 
   function count() {
-    const lines = area.value.split('\n').length
-    numbers.replaceChildren(...Array.from({ length: lines }, (_, k) =>
-      h('div', { class: k + 1 === wrong ? 'wrong' : null }, k + 1 === wrong ? `✕ ${k + 1}` : String(k + 1))))
-    area.rows = Math.min(30, Math.max(8, lines + 1))
+    const names = area.value.split('\n').map(line => line.match(WRITES)?.[1] ?? '')
+    numbers.replaceChildren(...names.map((name, k) => {
+      const own = name in (model.view.kernels ?? {})
+      return h('div', { class: k + 1 === wrong ? 'wrong' : null, 'data-statement': own ? name : null, title: own ? `Select the kernel of ${name}` : null }, k + 1 === wrong ? `✕ ${k + 1}` : String(k + 1))
+    }))
+    area.rows = Math.min(30, Math.max(8, names.length + 1))
     numbers.scrollTop = area.scrollTop
   }
 

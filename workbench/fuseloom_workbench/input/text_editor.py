@@ -28,7 +28,7 @@ class TextEditor(SessionComponent):
     what : {"program", "schedule"}
     """
 
-    _esm = script("input/text_editor")
+    _esm = script("base/light", "input/text_editor")
     _stylesheets = [style("input/text_editor")]
 
     what = param.Selector(default="program", objects=["program", "schedule"])
@@ -74,5 +74,7 @@ class TextEditor(SessionComponent):
             self._asked = True
             self.backend.ask(f"set_{self.what}", text)
         number = request.get("number")
+        if request["kind"] == "kernel" and known("select_kernel", [number]):
+            self.backend.ask("select_kernel", number)
         if request["kind"] == "check" and known("check", [self.what, text, number]):
             self.backend.ask("check", self.what, text, number)

@@ -67,8 +67,12 @@ def label(session: Session) -> dict[str, Any]:
 
 @page_part("program")
 def program(session: Session) -> dict[str, Any]:
-    """The program, as the user wrote it or as it prints."""
-    return {"text": session.design.text or str(session.built.program)}
+    """The program, as the user wrote it or as it prints, and the kernels of its statements."""
+    units = session.built.units
+    return {
+        "text": session.design.text or str(session.built.program),
+        "kernels": {name: k for k, unit in enumerate(units) for name in unit.statements},
+    }
 
 
 @page_part("schedule")

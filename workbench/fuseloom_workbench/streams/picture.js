@@ -37,6 +37,7 @@ class Picture {
       this.map.onpointerup = this.map.onpointercancel = () => { this.map.onpointermove = null }
       this.jump(down)
     })
+    lights(box)
     let start = null
     draggable(box, {
       start: () => { start = { ...this.view }; box.classList.add('panning') },
@@ -73,6 +74,7 @@ class Picture {
       const r = g.getBoundingClientRect()
       const [a, b] = [new DOMPoint(r.left, r.top), new DOMPoint(r.right, r.bottom)].map(p => p.matrixTransform(inverse))
       g.classList.add(`f-${view.colours[g.id]}`)
+      g.dataset.statement = view.statements[Number(g.id.slice(1))] ?? ''
       this.nodes.set(Number(g.id.slice(1)), { g, x: a.x, y: a.y, w: b.x - a.x, h: b.y - a.y })
     }
     this.ways = new Map()

@@ -37,7 +37,7 @@ class StreamsView(SessionComponent):
     (3, 4)
     """
 
-    _esm = script("streams/recording", "streams/picture", "streams/streams_view")
+    _esm = script("base/light", "streams/recording", "streams/picture", "streams/streams_view")
     _stylesheets = [asset("base/tokens.css", "base/help.css", "streams/streams_view.css")]
     part = "streams"
     more = ("streams_chunk", "streams_story", "selection")

@@ -8,7 +8,7 @@ sentences of the node looked at around that cycle.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -31,6 +31,7 @@ from fuseloom.dataflow.sim.steps import (
     chunks,
     record,
 )
+from fuseloom.dataflow.why.spots import spots
 from fuseloom.errors import FuseloomError
 from fuseloom_workbench.base.parts import LATER, Draw, LaterPart
 from fuseloom_workbench.graph.drawing import edge_list, is_copy, node_key
@@ -84,6 +85,8 @@ class Shown:
     ----------
     key, name : str
         What identifies it (:func:`key`), and the region's name.
+    statements : sequence of str
+        The statement that each node of the region serves, those of memory ports left out.
     problem : str
         Why there is no drawing, or no recording.
     more : bool
@@ -98,9 +101,11 @@ class Shown:
         recording: Recording | None = None,
         problem: str = "",
         more: bool = False,
+        statements: Sequence[str] = (),
     ) -> None:
         self.key, self.name = named
         self.graph = graph
+        self.statements = statements
         self.picture = picture
         self.recording = recording
         self.problem = problem
@@ -153,6 +158,7 @@ class Shown:
             "problem": self.problem,
             "more": self.more,
             "edges": edge_list(self.graph),
+            "statements": list(self.statements),
             "colours": {
                 node_key(n.id): "copy" if is_copy(n) else TOKENS[primitive(n.op).family]
                 for n in self.graph.nodes
@@ -192,22 +198,23 @@ def _recordings(
     named: tuple[str, str], built: BuiltDesign, region: int, draw: Draw
 ) -> Iterator[Shown]:
     graph, machine = built.regions[region].graph, built.design.machine
+    statements = [spot.statement for spot in spots(built.regions[region])]
     try:
         graph = ported(graph, machine)
         picture = draw(dot(graph), "svg")
     except (FuseloomError, RuntimeError) as reason:
         yield Shown(named, graph, problem=str(reason))
         return
-    yield Shown(named, graph, picture)
+    yield Shown(named, graph, picture, statements=statements)
     try:
         bound = bound_region(built.compilation, region, built.data, machine)
         first = record(bound, machine, BEGINNING)
         if first.last == BEGINNING.cycles and not first.complete:
-            yield Shown(named, graph, picture, first, more=True)
+            yield Shown(named, graph, picture, first, more=True, statements=statements)
             first = record(bound, machine)
-        yield Shown(named, graph, picture, first)
+        yield Shown(named, graph, picture, first, statements=statements)
     except FuseloomError as reason:
-        yield Shown(named, graph, picture, problem=str(reason))
+        yield Shown(named, graph, picture, problem=str(reason), statements=statements)
 
 
 def _asked(session: Session) -> str:
