@@ -57,6 +57,20 @@ def work(job: SimulationJob, send: Send) -> None:
     Sends ``("progress", share, text)`` now and then, and at the end ``("done", record)`` with
     the record's plain data or ``("refused", text)`` with the engine's reason.
     """
+    try:
+        send(("done", simulated(job, send).to_dict()))
+    except FuseloomError as reason:
+        send(("refused", str(reason)))
+
+
+def simulated(job: SimulationJob, send: Send) -> RunRecord:
+    """Simulate a job, check it, and send its progress on the way.
+
+    Raises
+    ------
+    FuseloomError
+        The engine's reason why it cannot be simulated.
+    """
     # the server shall not load the simulator's kernels
     from fuseloom.dataflow.sim.events.files import new_file
     from fuseloom.dataflow.sim.explain.data import PAGE, observation
@@ -71,23 +85,18 @@ def work(job: SimulationJob, send: Send) -> None:
             last = time.monotonic()
             send(("progress", share, text))
 
-    try:
-        started = time.perf_counter()
-        run = simulate(
-            job.compilation,
-            job.data,
-            job.machine,
-            observe=observation(job.explain, new_file() if job.events else None),
-            progress=progress,
-        )
-        seconds = time.perf_counter() - started
-        send(("progress", 1.0, "comparing with the dense reference"))
-        check = run.check()
-    except FuseloomError as reason:
-        send(("refused", str(reason)))
-        return
-    record = program_record(run, check, PAGE, job.source)
-    send(("done", replace(record, seconds=seconds).to_dict()))
+    started = time.perf_counter()
+    run = simulate(
+        job.compilation,
+        job.data,
+        job.machine,
+        observe=observation(job.explain, new_file() if job.events else None),
+        progress=progress,
+    )
+    seconds = time.perf_counter() - started
+    send(("progress", 1.0, "comparing with the dense reference"))
+    check = run.check()
+    return replace(program_record(run, check, PAGE, job.source), seconds=seconds)
 
 
 def prepare() -> None:

@@ -19,6 +19,7 @@ import socket
 import threading
 import time
 import traceback
+from functools import partial
 from typing import Any
 
 from fuseloom import interpreter
@@ -131,9 +132,7 @@ class ForkServer:
         match order:
             case {"spawn": int(number)}:
                 file = self._wire.file()
-                pid = os.fork()
-                if pid == 0:
-                    self._become_session_worker(file)
+                pid = process.fork(partial(self._become_session_worker, os.getpid(), file))
                 os.close(file)
                 self._wire.send({"spawned": number, "pid": pid})
             case {"kill": int(pid)} if _parent(pid) == os.getpid():
@@ -144,19 +143,14 @@ class ForkServer:
                 self._retired = True
                 os.write(self._waker, b"x")
 
-    def _become_session_worker(self, file: int) -> None:
-        """Inside the fork; never returns."""
-        try:
-            parent = os.getppid()
-            process.default_signals()
-            limiting.end_with(parent)
-            self._wire.close()
-            for other in (self._woken, self._waker):
-                os.close(other)
-            _quiet()
-            self._template.sit(WorkerSocket(socket.socket(fileno=file)), parent)
-        finally:
-            os._exit(0)
+    def _become_session_worker(self, parent: int, file: int) -> None:
+        """Inside the fork."""
+        process.default_signals()
+        self._wire.close()
+        for other in (self._woken, self._waker):
+            os.close(other)
+        _quiet()
+        self._template.sit(WorkerSocket(socket.socket(fileno=file)), parent)
 
     def _reap(self) -> bool:
         """Say who has died; whether nobody is left."""
@@ -183,17 +177,13 @@ class ForkServer:
             return
         polite = ["nice", "-n", "10"] if shutil.which("nice") else []
         command = [*polite, *interpreter.command("-m", "fuseloom", "warmup", "--json")]
-        parent = os.getpid()
-        pid = os.fork()
-        if pid == 0:
-            try:
-                process.default_signals()
-                limiting.end_with(parent)
-                _quiet()
-                os.execvp(command[0], command)
-            finally:
-                os._exit(127)
-        self._compiling = pid, time.monotonic()
+
+        def compiling() -> None:
+            process.default_signals()
+            _quiet()
+            os.execvp(command[0], command)
+
+        self._compiling = process.fork(compiling), time.monotonic()
 
 
 def _quiet() -> None:

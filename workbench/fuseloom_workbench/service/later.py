@@ -13,7 +13,7 @@ from typing import Any
 
 from fuseloom.exploration import limiting
 from fuseloom_workbench.base.parts import Merge, Pace
-from fuseloom_workbench.service import priority
+from fuseloom_workbench.service import priority, process
 from fuseloom_workbench.service.wire import Closed, WorkerSocket
 
 
@@ -39,23 +39,17 @@ class BackgroundTask:
         self.result: Any = None
         self._behind = False
         mine, its = socket.socketpair()
-        parent = os.getpid()
-        self._pid = os.fork()
-        if self._pid == 0:
-            try:
-                limiting.end_with(parent)
-                os.nice(3)  # answers come first
-                limiting.limit_cpu(seconds)
-                mine.close()
-                wire = WorkerSocket(its)
-                shown = Pace(pace)
-                for result in filter(shown.lets, work()):
-                    # it is this program's own child that reads it
-                    wire.send(zlib.compress(pickle.dumps(result), 1).hex())
-            except (Exception, Closed):
-                os._exit(1)
-            finally:
-                os._exit(0)
+
+        def child() -> None:
+            os.nice(3)  # answers come first
+            limiting.limit_cpu(seconds)
+            mine.close()
+            wire = WorkerSocket(its)
+            for result in filter(Pace(pace).lets, work()):
+                # it is this program's own child that reads it
+                wire.send(zlib.compress(pickle.dumps(result), 1).hex())
+
+        self._pid = process.fork(child)
         its.close()
         self._wire = WorkerSocket(mine)
 

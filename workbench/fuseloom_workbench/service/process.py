@@ -1,12 +1,41 @@
-"""The settings of a service process for itself, beside those of every worker."""
+"""Forks of a service process, and its settings for itself beside those of every worker."""
 
 from __future__ import annotations
 
+import os
 import signal
+from collections.abc import Callable
 
-from fuseloom.exploration.limiting import prctl
+from fuseloom.exploration.limiting import end_with, prctl
 
 _PR_SET_CHILD_SUBREAPER = 36
+
+
+def fork(work: Callable[[], None], *, lasts: bool = False) -> int:
+    """Begin work in a fork of this process, and return the fork's number.
+
+    The fork shares all that is loaded, ends when its work returns or fails, and gives 1 as its exit
+    code if it fails, 0 otherwise.
+
+    Parameters
+    ----------
+    work : callable
+        Called in the fork.
+    lasts : bool
+        Whether the fork goes on when this process dies.
+    """
+    parent = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            if not lasts:
+                end_with(parent)
+            work()
+            code = 0
+        finally:
+            os._exit(code)
+    return pid
 
 
 def reap_orphans() -> None:

@@ -8,6 +8,7 @@ for; what it found goes along, ``{"done": run, "found": [schedule, told]}``.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 from dataclasses import dataclass, replace
@@ -15,10 +16,10 @@ from typing import Any
 
 from fuseloom.errors import FuseloomError
 from fuseloom.exploration import limiting
-from fuseloom.results.record import RunRecord
-from fuseloom_workbench.running.worker import SimulationJob, work
+from fuseloom_workbench.running.worker import SimulationJob, simulated
 from fuseloom_workbench.search.searching import found
 from fuseloom_workbench.search.wishes import SearchSettings
+from fuseloom_workbench.service import process
 from fuseloom_workbench.service.budgets import MIB, Budgets
 from fuseloom_workbench.service.keeping import keep
 from fuseloom_workbench.service.wire import Closed, WorkerSocket
@@ -52,15 +53,15 @@ class RunRequest:
 def fork_runner(built: BuiltDesign, wishes: RunRequest, budgets: Budgets, fork_server: int) -> int:
     """Fork a runner; the server's end of its socket comes back."""
     server, its = socket.socketpair()
-    between = os.fork()
-    if between == 0:
-        try:
-            if os.fork() == 0:
-                server.close()
-                _run(WorkerSocket(its), built, wishes, budgets, fork_server)
-        finally:
-            os._exit(0)
-    os.waitpid(between, 0)
+
+    def runner() -> None:
+        server.close()
+        _run(WorkerSocket(its), built, wishes, budgets, fork_server)
+
+    def between() -> None:
+        process.fork(runner, lasts=True)
+
+    os.waitpid(process.fork(between), 0)
     its.close()
     return server.detach()
 
@@ -68,21 +69,17 @@ def fork_runner(built: BuiltDesign, wishes: RunRequest, budgets: Budgets, fork_s
 def _run(
     wire: WorkerSocket, built: BuiltDesign, wishes: RunRequest, budgets: Budgets, fork_server: int
 ) -> None:
-    """Simulate when told to; never returns."""
-    try:
-        while os.getppid() not in (fork_server, 1):  # until the process between is gone
-            os.sched_yield()
-        limiting.end_with(fork_server)
-        os.nice(1)  # answers come first
-        limiting.limit_memory(budgets.run_memory * MIB)
+    """Simulate when told to."""
+    while os.getppid() not in (fork_server, 1):  # until the process between is gone
+        os.sched_yield()
+    limiting.end_with(fork_server)
+    os.nice(1)  # answers come first
+    limiting.limit_memory(budgets.run_memory * MIB)
+    with contextlib.suppress(Closed):
         wire.send({"pid": os.getpid()})
         wire.receive()
         limiting.limit_cpu(budgets.run_time)
         wire.send(_outcome(wire, built, wishes, budgets))
-    except Closed:
-        pass
-    finally:
-        os._exit(0)
 
 
 def _outcome(
@@ -99,13 +96,6 @@ def _outcome(
                 wire.send({"searched": state})
             case ("found", schedule, told):
                 end["found"] = [schedule, told]
-            case ("done", record):
-                run = RunRecord.from_dict(record)
-                kept = replace(KeptRun.of(built, run), searched=wishes.search)
-                end["done"] = saving.packed(kept)
-                end["unkept"] = keep(built, run, budgets.kept * MIB)
-            case ("refused", text):
-                end["refused"] = text
 
     try:
         explain = wishes.explain
@@ -114,7 +104,10 @@ def _outcome(
             explain = explain or built.tokens <= machines.SMALL
         machine, source = built.design.machine, source_of(built)
         job = SimulationJob(built.compilation, built.data, machine, explain, source, wishes.events)
-        work(job, send)
+        run = simulated(job, send)
+        kept = replace(KeptRun.of(built, run), searched=wishes.search)
+        end["done"] = saving.packed(kept)
+        end["unkept"] = keep(built, run, budgets.kept * MIB)
     except MemoryError:
         return {"refused": "this run needs more memory than a run may use here"}
     except RecursionError:
