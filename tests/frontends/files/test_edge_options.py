@@ -52,3 +52,11 @@ def test_other_files_have_none(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"a\.tns is no list of edges") as raised:
         read_tensor(path, EdgeOptions())
     assert ".csv" in str(raised.value.hint)
+
+
+def test_coordinates_of_a_tensor_are_no_edges(tmp_path: Path) -> None:
+    """An edge would lose all but two of them."""
+    path = tmp_path / "tensor.csv"
+    path.write_text("i,j,k,value\n0,1,2,1.5\n1,0,3,2.5\n")
+    with pytest.raises(DataError, match="4 fields per edge"):
+        read_edges(path)

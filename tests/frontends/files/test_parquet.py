@@ -54,6 +54,7 @@ def test_numbers_as_names(tmp_path: Path) -> None:
     ("columns", "message"),
     [
         ({"a": [1, 2]}, "has the columns a "),
+        ({"i": [1], "j": [2], "k": [3], "value": [2.5]}, "has the columns i, j, k, value"),
         ({"a": [1.0, None], "b": [1, 2]}, "line 2.*column a, a node, is nan"),
         ({"a": ["x", None], "b": ["y", "z"]}, "line 2.*column a holds a node that is neither"),
         ({"a": [1], "b": [2], "c": ["x"]}, "column c holds .*, not numbers"),

@@ -312,6 +312,8 @@ def _named_fields(heading: list[str], count: int) -> EdgeFields | None:
     def place(known: frozenset[str]) -> int | None:
         return next((k for k, name in enumerate(names) if name in known), None)
 
+    if {"i", "j", "k"} <= {*names}:  # coordinates of a tensor, of which an edge would lose some
+        return None
     source, target = place(SOURCES), place(TARGETS)
     if source is None or target is None:
         source, target = 0, 1
