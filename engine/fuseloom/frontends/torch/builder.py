@@ -45,8 +45,8 @@ class TorchBuilder:
     ----------
     step : int
         Which step of an unrolled layer statements are for; presets fuse no two of them.
-    covers : set
-        Inputs and a dimension of theirs along which every fiber must have an element.
+    checks : dict
+        Functions of what is known, by name, that refuse inputs which the program is not for.
     selections : dict
         Inputs that select by an index, and the index.
     conditions : dict
@@ -64,7 +64,7 @@ class TorchBuilder:
         self.dense_broadcast = False
         self.masks = False
         self.mixed = mixed
-        self.covers: set[tuple[str, int]] = set()
+        self.checks: dict[str, Fetch] = {}
         self.selections: dict[str, Selection] = {}
         self.node: Any = None
         self._full = full

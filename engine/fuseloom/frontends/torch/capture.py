@@ -72,6 +72,18 @@ class Capture:
         held = (val for node in self.nodes for val in flattened(node.meta.get("val")))
         return any(getattr(val, "dtype", None) in narrow_types() for val in held)
 
+    @property
+    def unused(self) -> tuple[str, ...]:
+        """The arguments from which no result follows."""
+        reached = {n.name: n for n in self.returned if hasattr(n, "meta")}
+        todo = list(reached.values())
+        while todo:
+            for node in todo.pop().all_input_nodes:
+                if node.name not in reached:
+                    reached[node.name] = node
+                    todo.append(node)
+        return tuple(name for name in self.arguments if name not in reached)
+
     def placeholders(self, inputs: Sequence[Any]) -> dict[str, Any]:
         """Return the value of each placeholder for a call of ``forward``."""
         flat = flattened(inputs)
@@ -238,10 +250,18 @@ def argument_names(torch: Any, module: Any, inputs: tuple[Any, ...]) -> Iterator
         label = own.name if own is not None else f"input_{place}"
         if own is not None and own.kind is inspect.Parameter.VAR_POSITIONAL:
             label = f"{label}_{place - len(names) + 1}"
-        leaves = torch.utils._pytree.tree_leaves(given)
-        nested = len(leaves) != 1 or leaves[0] is not given
-        for part, leaf in enumerate(leaves):
-            yield (f"{label}_{part}" if nested else label), leaf
+        leaves = torch.utils._pytree.tree_flatten_with_path(given)[0]
+        for part, (path, leaf) in enumerate(leaves):
+            yield (f"{label}_{_attribute(torch, path) or part}" if path else label), leaf
+
+
+def _attribute(torch: Any, path: Sequence[Any]) -> str:
+    """The name of a leaf in an object, ``paper_x`` of ``data["paper"].x``; empty if in none."""
+    if not any(isinstance(step, torch.utils._pytree.GetAttrKey) for step in path):
+        return ""
+    steps = [getattr(step, "name", getattr(step, "key", "")) for step in path]
+    words = [w for step in steps for w in (step if isinstance(step, tuple) else (step,))]
+    return "_".join(str(word) for word in words if word != "" and not str(word).startswith("_"))
 
 
 def sized_call(torch: Any, func: Any, args: Any, kwargs: Any) -> tuple[Any, tuple[Any, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -52,7 +52,9 @@ from fuseloom.frontends.torch.imported import (
 )
 from fuseloom.frontends.torch.importer import Importer
 from fuseloom.frontends.torch.messages import where
+from fuseloom.frontends.torch.objects import open_objects
 from fuseloom.frontends.torch.recorded_again import check_same
+from fuseloom.frontends.torch.replay import check_faithful
 from fuseloom.frontends.torch.tracing import trace
 from fuseloom.frontends.torch.values import Support, Value
 from fuseloom.program import Format, Op, Program, StoredTensor
@@ -103,9 +105,10 @@ def from_torch(
     Parameters
     ----------
     module : torch.nn.Module
-    example_inputs : tensor or tuple
+    example_inputs : tensor, object or tuple
         Positional arguments of ``forward``; they fix all sizes and become the program's data.
-        Sparse tensors keep their layout (CSR, CSC, COO, BSR, BSC).
+        Sparse tensors keep their layout (CSR, CSC, COO, BSR, BSC).  Of objects, such as the graphs
+        of PyTorch Geometric, dataclasses and namespaces, all tensors are inputs (``data_x``).
     formats : mapping, optional
         Storage by name of an argument of ``forward``, dotted parameter or buffer, or activation
         (a tensor of the program): ``{"adj": "csr", "fc.weight": "dcsr", "mask": "bsr16"}``.
@@ -118,9 +121,10 @@ def from_torch(
     ------
     ProgramError
         PyTorch is missing, the module cannot be traced, or an operation has no counterpart: the
-        message names operation, file and line, and the nearest supported form.
+        message names operation, file and line, and the nearest supported form.  Or the trace does
+        not compute what the module does, with these inputs and with others.
     DataError
-        Values that are not finite.
+        Values that are not finite, or an object whose tensors cannot be told apart.
 
     Examples
     --------
@@ -132,8 +136,9 @@ def from_torch(
     True
     """
     torch = load_torch()
-    inputs = (example_inputs,) if isinstance(example_inputs, torch.Tensor) else example_inputs
-    inputs = tuple(inputs)
+    several = isinstance(example_inputs, tuple | list)
+    inputs = tuple(example_inputs) if several else (example_inputs,)
+    open_objects(inputs)
     if not isinstance(module, torch.nn.Module):
         raise ArgumentError(
             f"from_torch takes a torch.nn.Module as module, not {kind_of(module)}",
@@ -165,6 +170,7 @@ def from_torch(
         expected = _expected(module, new)
         return _data(importer, program, env), expected, _rounding(module, new, capture, expected)
 
+    check_faithful(capture, module, inputs)
     expected = _expected(module, inputs)
     return ImportedModule(
         program,
@@ -175,8 +181,15 @@ def from_torch(
         MappingProxyType(presets),
         rebind,
         _rounding(module, inputs, capture, expected),
-        (*notes, *importer.notes(program)),
+        (*notes, *importer.notes(program), *_unused(capture)),
+        bool(capture.arguments) and len(capture.unused) == len(capture.arguments),
     )
+
+
+def _unused(capture: Capture) -> Iterator[str]:
+    names = [capture.labels[name] for name in capture.unused]
+    if names:
+        yield f"no output depends on {', '.join(names)}"
 
 
 def _labels(importer: Importer, capture: Capture) -> set[str]:
@@ -233,13 +246,8 @@ def _data(importer: Importer, program: Program, env: dict[str, Any]) -> dict[str
     for chosen in importer.builder.selections.values():
         chosen.check(env)
     feeds = importer.builder.feeds
-    for feed, axis in sorted(importer.builder.covers):
-        if not importer.torch.as_tensor(feeds[feed].fetch(env)).bool().any(axis).all():
-            raise DataError(
-                f"the mask {feed} removes a whole fiber along dimension {axis}, the program was "
-                "made for masks that do not",
-                hint="import the module again with this mask",
-            )
+    for check in importer.builder.checks.values():
+        check(env)
     return {
         name: store(program.tensor(name), feeds[name].fetch(env), feeds[name].keep)
         for name in program.given

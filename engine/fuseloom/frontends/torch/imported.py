@@ -81,13 +81,15 @@ class Agreement(Shows, html="fuseloom.frontends.torch.display:agreement_html"):
 
     ``rounding`` is how far a module in bfloat16 or float16 is from itself in float32, and
     ``cancelled`` what rounding to float32 may change in an output that is near 0 beside the numbers
-    that it is computed from.
+    that it is computed from.  ``constant`` says that the outputs depend on no input, so that little
+    is compared.
     """
 
     error: float
     tolerance: float
     rounding: float = 0.0
     cancelled: float = 0.0
+    constant: bool = False
 
     @property
     def ok(self) -> bool:
@@ -98,9 +100,10 @@ class Agreement(Shows, html="fuseloom.frontends.torch.display:agreement_html"):
         own = f" and {self.rounding:.1e} of the module's own rounding" if self.rounding else ""
         if self.cancelled:
             own += f" and {self.cancelled:.1e} that float32 leaves of numbers near 0"
+        constant = "; no output depends on an input of the module" if self.constant else ""
         return (
             f"{word} the module: relative error {self.error:.1e}, "
-            f"tolerance {self.tolerance:.0e}{own}"
+            f"tolerance {self.tolerance:.0e}{own}{constant}"
         )
 
 
@@ -126,7 +129,10 @@ class ImportedModule(Shows, html="fuseloom.frontends.torch.display:imported_html
     rounding : tuple of float
         Of a module in bfloat16 or float16, how far each output is from that in float32.
     notes : tuple of str
-        What became of lists of edges, and what was computed beforehand with PyTorch and is data.
+        What became of lists of edges, what was computed beforehand with PyTorch and is data, and
+        which inputs of the module are not used.
+    constant : bool
+        Whether none of its inputs is.
     """
 
     program: Program
@@ -138,6 +144,7 @@ class ImportedModule(Shows, html="fuseloom.frontends.torch.display:imported_html
     rebind: Callable[..., tuple[dict[str, StoredTensor], tuple[Array, ...], tuple[float, ...]]]
     rounding: tuple[float, ...] = ()
     notes: tuple[str, ...] = ()
+    constant: bool = False
 
     def __repr__(self) -> str:
         return described(
@@ -183,7 +190,8 @@ class ImportedModule(Shows, html="fuseloom.frontends.torch.display:imported_html
                 a if a.ok else replace(a, cancelled=self._cancelled(output, want))
                 for a, output, want in zip(found, self.outputs, self.expected, strict=True)
             ]
-        return max(found, key=lambda a: (not a.ok, a.error), default=Agreement(0.0, tolerance))
+        worst = max(found, key=lambda a: (not a.ok, a.error), default=Agreement(0.0, tolerance))
+        return replace(worst, constant=self.constant)
 
     def _cancelled(self, output: ImportedOutput, want: Array) -> float:
         """Bound the relative rounding error of an output that is near 0.

@@ -7,7 +7,7 @@ Everything else is arithmetic with a 0/1 tensor.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -274,10 +274,22 @@ def covers(m: Traced, value: Value, dim: int) -> bool:
     axis = None if mask is None else mask.axes[dim]
     if mask is None or axis is None or mask.tensor not in m.builder.feeds:
         return False
-    held = m.builder.feeds[mask.tensor].fetch(m.env)
-    if not bool(m.torch.as_tensor(held).bool().any(axis).all()):
+    feed = m.builder.feeds[mask.tensor]
+
+    def covered(env: Mapping[str, Any]) -> bool:
+        return bool(m.torch.as_tensor(feed.fetch(env)).bool().any(axis).all())
+
+    def check(env: Mapping[str, Any]) -> None:
+        if not covered(env):
+            raise DataError(
+                f"the mask {feed.name} removes a whole fiber along dimension {axis}, the program "
+                "was made for masks that do not",
+                hint="import the module again with this mask",
+            )
+
+    if not covered(m.env):
         return False
-    m.builder.covers.add((mask.tensor, axis))
+    m.builder.checks[f"{feed.name} {axis}"] = check
     return True
 
 

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fuseloom.errors import DataError, FuseloomError, ProgramError
+from fuseloom.errors import FuseloomError, ProgramError
 from fuseloom.frontends.torch.adapting import adapted
 from fuseloom.frontends.torch.aliases import (
     Tracked,
@@ -33,6 +33,7 @@ from fuseloom.frontends.torch.capture import (
     argument_names,
     first_line,
     load_torch,
+    own_outputs,
     sized_call,
     tensors,
     without_fast_paths,
@@ -67,7 +68,8 @@ def record(module: Any, inputs: tuple[Any, ...], loose: frozenset[int]) -> Captu
     Raises
     ------
     ProgramError
-        It branches on values that the program computes, or changes an input.
+        It branches on values that the program computes, changes an input, or does what cannot be
+        recorded.
     DataError
         It cannot be carried out.
     """
@@ -85,19 +87,29 @@ def record(module: Any, inputs: tuple[Any, ...], loose: frozenset[int]) -> Captu
         ) -> Any:
             return recorder.carry_out(func, args, kwargs or {})
 
-    with torch.no_grad(), without_fast_paths(), adapted(module), enable_python_dispatcher():
-        try:
-            with RecordingMode(PythonKeyTracer(), "real", pre_dispatch=True):
-                results = module(*inputs)
-        except FuseloomError:
-            raise
-        except Exception as problem:  # the module's own, of any kind
-            raise DataError(
-                f"PyTorch itself cannot compute {type(module).__name__} with these inputs: "
-                f"{first_line(problem)}",
-                hint="module(*inputs) shows the whole error",
-            ) from problem
+    try:
+        with (
+            torch.no_grad(),
+            without_fast_paths(),
+            adapted(module),
+            enable_python_dispatcher(),
+            RecordingMode(PythonKeyTracer(), "real", pre_dispatch=True),
+        ):
+            results = module(*inputs)
+    except FuseloomError:
+        raise
+    except Exception as problem:  # the module's own, of any kind
+        own_outputs(module, inputs)
+        raise RecordingError(
+            f"{type(module).__name__} does what cannot be recorded: {first_line(problem)}",
+            hint="function transforms and modes of PyTorch's own work outside of what is recorded; "
+            "write the operations out",
+        ) from problem
     return recorder.capture(tensors(results))
+
+
+class RecordingError(ProgramError):
+    """A module that PyTorch computes, but not while its operations are recorded."""
 
 
 class _Recorder:

@@ -245,7 +245,7 @@ def _written(m: Traced, targets: Targets, new: Value, x: Any) -> Value:
         hit = targets.counts(lambda n: n > 0, "hit", whole)
         moved = b.mul(targets.spread(one), hit, "moved").expanded(shape_of(m.builder.node))
         return kept_and(m, x, targets.counts(lambda n: n == 0, "kept", whole), moved)
-    stays = targets.counts(partial(once, m), "kept", whole)
+    stays = targets.counts(partial(once, b.node), "kept", whole)
     return kept_and(m, x, stays, targets.spread(targets.added(new)))
 
 
@@ -330,12 +330,14 @@ def index_put(
     if accumulate:
         return moved if m.number(x) == 0 else b.add(m.value(x), moved)
 
+    here = b.node
+
     def kept(env: Mapping[str, Any]) -> Any:
         ones = torch.ones(count, dtype=torch.float64)
         at = tuple(_wide(v, count)(env) for v in vectors if v is not None)
         hits = torch.zeros(shape[first:last], dtype=torch.float64)
         hits.index_put_(at, ones, accumulate=True)
-        return once(m, hits)
+        return once(here, hits)
 
     stays = b.feed(f"{b.node.name}_kept", shape[first:last], kept)
     kept(m.env)

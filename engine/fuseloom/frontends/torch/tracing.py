@@ -23,7 +23,8 @@ from fuseloom.frontends.torch.capture import (
 )
 from fuseloom.frontends.torch.messages import refusal
 from fuseloom.frontends.torch.nodes import mutates
-from fuseloom.frontends.torch.recording import record
+from fuseloom.frontends.torch.recording import RecordingError, record
+from fuseloom.frontends.torch.replay import comparable, error
 
 _COMPONENTS = frozenset(
     {
@@ -56,18 +57,24 @@ def trace(module: Any, inputs: tuple[Any, ...]) -> Capture:
             if has_known_sizes(exported) and any(map(_needs_decomposition, exported.graph.nodes)):
                 exported = exported.run_decompositions({})
     except Exception as problem:  # export raises errors of many kinds
-        with suppress(Exception):  # what the module cannot do at all, export has said
+        try:
             return record(module, inputs, edge_data(inputs))
+        except Exception as other:
+            if isinstance(other, ProgramError) and not isinstance(other, RecordingError):
+                raise  # it says where, and what to write instead
+        # what the module cannot do at all, export has said
         raise ProgramError(
             f"torch.export cannot trace {type(module).__name__}: {first_line(problem)}",
             hint="forward must take tensors and not branch on their values; "
             "torch.export.export(module, inputs) shows the whole error",
         ) from problem
     if export_suffices(exported):
-        return _capture(exported)
+        capture = _capture(exported)
+        if not _left_out(capture, module, inputs):
+            return capture
     try:
         return record(module, inputs, edge_data(inputs))
-    except DataError as problem:
+    except (DataError, RecordingError) as problem:
         chosen = [n for n in exported.graph.nodes if str(n.target) in CHOICES]
         if not chosen:
             raise
@@ -76,6 +83,13 @@ def trace(module: Any, inputs: tuple[Any, ...]) -> Capture:
             f"{chosen[0].target} chooses by values that the module computes",
             "compute both sides, and choose with torch.where",
         ) from problem
+
+
+def _left_out(capture: Capture, module: Any, inputs: tuple[Any, ...]) -> bool:
+    """Return whether a graph of ``torch.export`` lacks what the module does when it is called."""
+    with suppress(Exception):  # what cannot be computed is refused where that is said
+        return comparable(capture) and error(capture, module, inputs) > 0
+    return False
 
 
 CHOICES = frozenset({"cond", "while_loop", "switch", "scan", "associative_scan", "map_impl"})

@@ -26,13 +26,14 @@ from fuseloom.wording import counted
 def kept_and(m: Traced, x: Any, stays: Value, moved: Value) -> Value:
     """``x`` where ``stays``, a 0/1 tensor, has elements, plus what was moved to its place."""
     b = m.builder
-    if m.number(x) == 0:
+    if m.number(x) == 0:  # what may be written to is checked all the same
+        b.checks[stays.tensor] = b.feeds[stays.tensor].fetch
         return moved
     return b.add(b.mul(m.value(x), stays, "stays"), moved)
 
 
-def once(m: Traced, hits: Any) -> Any:
-    """One where nothing is written, 0 where something is, which must be once.
+def once(node: Any, hits: Any) -> Any:
+    """One where a node writes nothing, 0 where it writes something, which must be once.
 
     Raises
     ------
@@ -42,7 +43,7 @@ def once(m: Traced, hits: Any) -> Any:
     if bool((hits > 1).any()):
         raise DataError(
             "an index writes to one place twice, and which value stays is not defined, at "
-            f"{where(m.builder.node)}",
+            f"{where(node)}",
             hint="add with index_add or index_put(accumulate=True)",
         )
     return 1 - hits
@@ -59,6 +60,7 @@ def put(
     b, torch = m.builder, m.torch
     shape = tuple(b.node.meta["val"].shape)
     size, number = math.prod(shape), new if isinstance(new, int | float) else None
+    node = b.node
 
     def checked(env: Mapping[str, Any]) -> Any:
         held = places(env).reshape(-1)
@@ -76,7 +78,7 @@ def put(
     alike = number is not None or all(axis is None for axis in new.axes)
 
     def left(env: Mapping[str, Any]) -> Any:
-        return (hits(env) == 0).double() if alike else once(m, hits(env))
+        return (hits(env) == 0).double() if alike else once(node, hits(env))
 
     def hit(env: Mapping[str, Any]) -> Any:
         return (hits(env) > 0).double()
@@ -100,8 +102,6 @@ def put(
     if accumulate:
         return moved if m.number(x) == 0 else b.add(m.value(x), moved)
     left(m.env)
-    if m.number(x) == 0:
-        return moved
     return kept_and(m, x, b.feed(f"{label}_left", shape, left, keep=True), moved)
 
 
