@@ -39,6 +39,7 @@ _PUBLIC = {
     "what_if": ("fuseloom.dataflow.what_if", "what_if"),
     "capacity_pareto": ("fuseloom.dataflow.what_if", "capacity_pareto"),
     "load": ("fuseloom.models", "load"),
+    "read_model": ("fuseloom.results.archive", "read_model"),
     "from_torch": ("fuseloom.frontends.torch", "from_torch"),
     "from_mlir": ("fuseloom.frontends.mlir", "from_mlir"),
     "to_mlir": ("fuseloom.frontends.mlir", "to_mlir"),

@@ -33,9 +33,10 @@ from fuseloom.models import (
 from fuseloom.models.data import random_tensor
 from fuseloom.models.datasets import VARIABLE
 from fuseloom.models.drawing import check_made_up
-from fuseloom.models.from_file import MlirModel
+from fuseloom.models.from_file import ArchivedModel, MlirModel
 from fuseloom.program import StoredTensor, check_data, parse, regular_files
 from fuseloom.program.arrays import operand_shapes, read_npz, store_operand
+from fuseloom.results.archive import SUFFIX
 from fuseloom.results.record import DataSource
 from fuseloom.wording import closest, counted
 
@@ -297,6 +298,8 @@ def model_of(options: Any) -> Model:
         raise DataError("--data-dir goes with a model", hint="give a program's data by --tensors")
     if options.sizes and options.model is None:
         raise DataError("--with goes with a model", hint="write a program's sizes in its file")
+    if options.model is None and options.file.suffix.lower() == SUFFIX:
+        return ArchivedModel.read(options.file)
     if options.model is None:
         text = _read(options.file, "program")
         if options.file.suffix.lower() != ".mlir" and getattr(options, "function", None):
@@ -343,8 +346,11 @@ def _file_data(options: Any, model: Model) -> dict[str, StoredTensor]:
                 f"data set {options.data} does not fit a program file",
                 hint="give --tensors FILE.npz, or leave it out for random data",
             )
+        if isinstance(model, ArchivedModel) and options.data is None:
+            return dict(model.data)
         _check_made_up(model, model.program.given)
-        made = {**random_data(model, options.seed), **_constants(model)}
+        constants = {} if isinstance(model, ArchivedModel) else _constants(model)
+        made = {**random_data(model, options.seed), **constants}
         return (
             {**made, **model.bound(model.drawn(options.seed))}
             if isinstance(model, MlirModel)
@@ -380,7 +386,13 @@ def _named(options: Any) -> list[tuple[str, str]]:
 
 
 def _constants(model: Model) -> Mapping[str, StoredTensor]:
-    return model.constants if isinstance(model, MlirModel) else {}
+    """Inputs whose values the file of the program holds."""
+    match model:
+        case MlirModel():
+            return model.constants
+        case ArchivedModel():
+            return model.data
+    return {}
 
 
 def _index(model: MlirModel, name: str, file: str, seed: int, files: EdgeFiles) -> Any:

@@ -4,14 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fuseloom.errors import DataError
-from fuseloom.models.model import Model
+from fuseloom.models.model import Kernel, Model
 from fuseloom.program import StoredTensor
+from fuseloom.results.archive import read_model
 
 if TYPE_CHECKING:
     from fuseloom.frontends.mlir import ImportedMlir
+
+
+@dataclass(frozen=True)
+class ArchivedModel(Model):
+    """A model from an archive (:mod:`fuseloom.results.archive`).
+
+    Attributes
+    ----------
+    data : mapping
+        Its inputs.
+    """
+
+    data: Mapping[str, StoredTensor] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, path: Path) -> ArchivedModel:
+        """The model of an archive.
+
+        Raises
+        ------
+        FuseloomError
+            If the file is none.
+        """
+        archive = read_model(path)
+        kernels = tuple(Kernel(kernel.name, kernel.statements) for kernel in archive.kernels)
+        return cls(archive.program, kernels, archive.presets, data=archive.data)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -56,3 +58,15 @@ def test_kernels_cover_the_program_and_name_their_lines() -> None:
     covered = [name for kernel in result.kernels for name in kernel.statements]
     assert covered == [s.out.tensor for s in result.program.statements]
     assert [k.name for k in result.kernels] == ["aten.linear.default", "aten.softmax.int"]
+
+
+def test_a_saved_module_is_simulated_elsewhere(tmp_path: Path) -> None:
+    """Program, data, presets, notes, and where operations stand, in one file."""
+    given = fl.from_torch(torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU()), normal(5, 4))
+    given.save(tmp_path / "model.fuseloom")
+    again = fl.read_model(tmp_path / "model.fuseloom")
+    assert again.program == given.program
+    assert dict(again.presets) == dict(given.presets)
+    assert again.notes == given.notes
+    assert [k.place for k in again.kernels] == [k.place for k in given.kernels]
+    assert given.check(fl.simulate(fl.compile(again.program), again.data).outputs).ok

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -14,6 +15,7 @@ from fuseloom.display.shows import Shows
 from fuseloom.errors import DataError
 from fuseloom.program import Masked, Program, StoredTensor, evaluate
 from fuseloom.program.rounded import largest_bound
+from fuseloom.results.archive import ArchivedKernel, ModelArchive
 from fuseloom.wording import counted, described
 
 Array = npt.NDArray[np.float64]
@@ -205,6 +207,21 @@ class ImportedModule(Shows, html="fuseloom.frontends.torch.display:imported_html
             return 0.0
         bound = largest_bound(self.program, self.data, output.tensor)
         return 2.0 * bound / (magnitude or 1.0)
+
+    def save(self, path: str | Path) -> None:
+        """Write program, data, presets, notes and the places of kernels to one file.
+
+        :func:`fuseloom.read_model` reads it, and so do commands:
+        ``fuseloom simulate model.fuseloom --preset full``.
+
+        Raises
+        ------
+        DataError
+            If it cannot be written.
+        """
+        kernels = tuple(ArchivedKernel(k.name, k.statements, k.place) for k in self.kernels)
+        archive = ModelArchive(self.program, self.data, self.presets, kernels, self.notes)
+        archive.save(path)
 
     def bind(self, *inputs: Any) -> ImportedModule:
         """The same program with the data of other inputs of the same shapes.
