@@ -229,7 +229,6 @@ ELSEWHERE = (
     Elsewhere(f"{W}/input/graphs.py", "tests/workbench/input/test_taking.py", "one kind"),
     Elsewhere(f"{W}/input/tensors.py", "tests/workbench/input/test_taking.py", "kinds"),
     Elsewhere(f"{W}/input/kinds.py", "tests/workbench/input/test_arriving.py", "kinds"),
-    Elsewhere(f"{W}/state/files.py", "tests/workbench/input/test_taking.py", "what is kept"),
     Elsewhere(f"{W}/state/answered.py", "tests/workbench/state/test_asking.py", "answers"),
     Elsewhere(f"{W}/why/path.py", DRAWN, "what components draw"),
     Elsewhere(f"{W}/views.py", DRAWN, "what components draw"),

@@ -38,7 +38,7 @@ class ArchivedModel(Model):
             If the file is none.
         """
         archive = read_model(path)
-        kernels = tuple(Kernel(kernel.name, kernel.statements) for kernel in archive.kernels)
+        kernels = tuple(Kernel(k.name, k.statements, k.place) for k in archive.kernels)
         return cls(archive.program, kernels, archive.presets, data=archive.data)
 
 

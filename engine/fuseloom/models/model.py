@@ -21,10 +21,13 @@ class Kernel:
         For display, e.g. ``A·X``.
     statements : tuple of str
         Output names of the statements it covers, in program order.
+    place : str
+        File and line of its source; empty where it has none.
     """
 
     name: str
     statements: tuple[str, ...]
+    place: str = ""
 
 
 @dataclass(frozen=True)

@@ -83,16 +83,6 @@ class ModelArchive:
     ----------
     data : mapping of str to StoredTensor
         Every input of the program.
-
-    Examples
-    --------
-    >>> import tempfile, fuseloom as fl
-    >>> model, data = fl.load("spmv")
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     ModelArchive(model.program, data).save(Path(folder) / "spmv.fuseloom")
-    ...     again = fl.read_model(Path(folder) / "spmv.fuseloom")
-    >>> again.program == model.program
-    True
     """
 
     program: Program
@@ -151,6 +141,16 @@ def read_model(path: str | Path) -> ModelArchive:
         If its description is damaged, or of another version.
     ProgramError
         If its program is none.
+
+    Examples
+    --------
+    >>> import tempfile, fuseloom as fl
+    >>> model, data = fl.load("spmv")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ModelArchive(model.program, data).save(Path(folder) / "spmv.fuseloom")
+    ...     again = read_model(Path(folder) / "spmv.fuseloom")
+    >>> again.program == model.program
+    True
     """
     try:
         with (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import select
-import time
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -43,8 +43,7 @@ def counting(*numbers: int, fails: bool = False) -> Callable[[], Iterator[Number
 
 def sleeping() -> Iterator[Numbers]:
     yield Numbers((os.getpid(),), whole=False)
-    while True:
-        time.sleep(60)
+    signal.pause()
 
 
 def begun(*works: Callable[[], Iterator[Numbers]]) -> SplitTask:

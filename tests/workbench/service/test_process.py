@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 
 import psutil
 
@@ -29,14 +28,14 @@ def test_a_fork_ends_with_its_work():
 def test_a_fork_ends_with_its_parent_unless_it_lasts():
     reading, writing = os.pipe()
 
-    def sleep() -> None:
+    def wait() -> None:
         os.write(writing, f"{os.getpid()}\n".encode())
-        time.sleep(600)
+        signal.pause()
 
     def parent() -> None:
-        process.fork(sleep)
-        process.fork(sleep, lasts=True)
-        time.sleep(600)
+        process.fork(wait)
+        process.fork(wait, lasts=True)
+        signal.pause()
 
     between = process.fork(parent)
     text = b""

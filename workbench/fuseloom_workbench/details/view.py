@@ -69,6 +69,8 @@ def _kernel_card(session: Session, number: int) -> str:
     built, unit = session.built, session.built.units[number]
     texts = "".join(f"<li><code>{escape(text)}</code></li>" for text in unit.texts)
     head = f"<h4>Kernel {escape(unit.name)}</h4><ul>{texts}</ul>"
+    if unit.place:
+        head += f"<p class='quiet'>{escape(unit.place)}</p>"
     if unit.memory:
         return f"{head}<p>A reshape: memory does it between regions, and nothing fuses across.</p>"
     region = built.unit_regions[number]

@@ -21,6 +21,7 @@ class FileKind(Enum):
     ARCHIVE = "archive with a table (.tar)"
     NPZ = "NumPy archive (.npz)"
     NPY = "NumPy array (.npy)"
+    MODEL = "model (.fuseloom)"
     PARQUET = "list of edges (Parquet)"
     MLIR = "MLIR"
     SAM = "SAM graph (DOT)"
@@ -36,12 +37,13 @@ class FileKind(Enum):
 
 KNOWN = (
     "Matrix Market, FROSTT .tns, lists of edges, Parquet, .npz, .npy, MLIR, SAM graphs "
-    "(DOT), program text, saved sessions"
+    "(DOT), program text, models (.fuseloom), saved sessions"
 )
 _SUFFIXES = {
     "mtx": FileKind.MATRIX_MARKET, "tns": FileKind.FROSTT, "npz": FileKind.NPZ, "npy": FileKind.NPY,
     "csv": FileKind.EDGES, "tsv": FileKind.EDGES, "edges": FileKind.EDGES, "el": FileKind.EDGES,
     "edgelist": FileKind.EDGES,
+    "fuseloom": FileKind.MODEL,
     "tar": FileKind.ARCHIVE, "tgz": FileKind.ARCHIVE, "tbz2": FileKind.ARCHIVE,
     "parquet": FileKind.PARQUET, "mlir": FileKind.MLIR, "gv": FileKind.SAM, "dot": FileKind.SAM,
     "json": FileKind.JSON, "loom": FileKind.PROGRAM, "bin": FileKind.COMAL, "pb": FileKind.COMAL,
@@ -50,6 +52,9 @@ _PACKED = (FileKind.MATRIX_MARKET, FileKind.FROSTT, FileKind.EDGES, FileKind.ARC
 _PACKERS = ("gz", "bz2", "zst", "zstd")
 _PACKED_HEADS = (b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd")
 _PICKLES = ("pkl", "pickle", "pt", "pth", "joblib")
+_WRITERS = {FileKind.NPZ: "numpy.savez", FileKind.NPY: "numpy.save",
+            FileKind.PARQUET: "pandas.DataFrame.to_parquet",
+            FileKind.MODEL: "imported.save"}  # fmt: skip
 _ENDINGS = {FileKind.MATRIX_MARKET: ".mtx", FileKind.FROSTT: ".tns", FileKind.EDGES: ".edges",
             FileKind.ARCHIVE: ".tar", FileKind.NPZ: ".npz", FileKind.NPY: ".npy",
             FileKind.PARQUET: ".parquet"}  # fmt: skip
@@ -89,15 +94,15 @@ def kind_of(name: str, head: bytes) -> FileKind:
                             "packed, as .mtx.gz")  # fmt: skip
         return by_name
     if head.startswith(b"PK"):
-        return FileKind.NPZ
+        return FileKind.MODEL if by_name is FileKind.MODEL else FileKind.NPZ
     if head.startswith(b"\x93NUMPY"):
         return FileKind.NPY
     if head.startswith(b"PAR1"):
         return FileKind.PARQUET
     if head[:14].lower() == b"%%matrixmarket":
         return FileKind.MATRIX_MARKET
-    if by_name in (FileKind.NPZ, FileKind.NPY, FileKind.PARQUET):
-        by = "pandas.DataFrame.to_parquet" if by_name is FileKind.PARQUET else "numpy.savez"
+    if by_name in _WRITERS:
+        by = _WRITERS[by_name]
         raise DataError(f"this is no {by_name.value}, whatever its name says",
                         hint=f"write it with {by}, or give it its own name")  # fmt: skip
     if by_name is not None:

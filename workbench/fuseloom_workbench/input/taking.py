@@ -10,6 +10,8 @@ from typing import Any
 
 from fuseloom.errors import DataError, FuseloomError, ProgramError
 from fuseloom.frontends.files import CoordinateTensor
+from fuseloom.program.printer import print_program
+from fuseloom.results.archive import read_model
 from fuseloom_workbench.base.quantities import count
 from fuseloom_workbench.input.graphs import read_text, simulated
 from fuseloom_workbench.input.kinds import KNOWN, FileKind
@@ -32,6 +34,8 @@ def take(session: Session, path: Path, kind: FileKind, name: str) -> dict[str, A
     match kind:
         case FileKind.PROGRAM:
             return _program(session, read_text(path), name)
+        case FileKind.MODEL:
+            return _model(session, path, name)
         case FileKind.MLIR:
             return _mlir(session, read_text(path), name)
         case FileKind.JSON:
@@ -157,6 +161,17 @@ def _program(session: Session, text: str, name: str) -> dict[str, Any]:
     return {
         "message": f"A program of {count(len(session.built.program.statements), 'statements')}."
     }
+
+
+def _model(session: Session, path: Path, name: str) -> dict[str, Any]:
+    """Show the model of an archive, with its data and presets."""
+    program = read_model(path).program
+    session.bounded(print_program(program))
+    model = f"{program.name}@{files.put_model(path)}"
+    design = edits.started(model, None, 0, None, session.machine)
+    session.check_size(design)
+    _granted(session, design, f"The model of {name} is shown; Undo goes back.")
+    return {"message": f"A model of {count(len(program.statements), 'statements')}."}
 
 
 def _mlir(session: Session, text: str, name: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 from fuseloom.dataflow.machine import PRESETS
 from fuseloom.dataflow.machine.text import UNBOUNDED, print_machine
 from fuseloom.errors import FuseloomError
-from fuseloom.models import parameters
+from fuseloom.models import PARAMETERS, parameters
 from fuseloom.models.parameters import number_text
 from fuseloom_workbench.base.parts import page_part
 from fuseloom_workbench.input.forms import fields
@@ -36,7 +36,8 @@ def machine(session: Session) -> dict[str, Any]:
 def sizes(session: Session) -> dict[str, Any]:
     """One entry per number of the model, and a line of all; ``fixed`` says why it is no choice."""
     design, options = session.design, session.built.loaded.options
-    free = {p.name: p for p in parameters(design.model, design.data)}
+    declared = parameters(design.model, design.data) if design.model in PARAMETERS else ()
+    free = {p.name: p for p in declared}
     why = "the program was edited: its text has the sizes" if design.text is not None else ""
     entries = []
     for name, value in options.items():

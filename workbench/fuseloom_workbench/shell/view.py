@@ -113,7 +113,8 @@ def rail(session: Session) -> dict[str, Any]:
     known = label in machines
     edited = design.text is not None
     runs = list(enumerate(session.records.values()))
-    models = list(model_names())
+    names = model_names()
+    models = [*names] if design.model in names else [design.model, *names]
     return {
         "model": OWN if edited else design.model,
         "models": [OWN, *models] if edited else models,

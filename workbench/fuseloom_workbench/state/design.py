@@ -170,6 +170,8 @@ class Unit:
         Position of its first statement among the live ones.
     memory : bool
         Whether memory does it, between regions: a reshape.
+    place : str
+        File and line of its source; empty where it has none.
     """
 
     name: str
@@ -177,6 +179,7 @@ class Unit:
     statements: tuple[str, ...]
     texts: tuple[str, ...]
     memory: bool = False
+    place: str = ""
 
 
 @dataclass(frozen=True)
@@ -248,7 +251,8 @@ class BuiltDesign:
                 for k, statement in enumerate(group):
                     units.append(_unit(statement.out.tensor, start + k, [statement]))
             else:
-                units.append(_unit(kernel.name, start, group))
+                unit = _unit(kernel.name, start, group)
+                units.append(replace(unit, place=kernel.place))
             start += len(group)
         return tuple(units)
 

@@ -22,7 +22,13 @@ from fuseloom_workbench.state.design import (
     fences,
     live_statements,
 )
-from fuseloom_workbench.state.sources import chosen_options, fitting_data, fitting_options, source
+from fuseloom_workbench.state.sources import (
+    ARCHIVED,
+    chosen_options,
+    fitting_data,
+    fitting_options,
+    source,
+)
 
 
 def started(
@@ -40,7 +46,8 @@ def started(
         If there is no such model, the data do not fit, or the schedule.
     """
     if data is None:
-        data = fitting_data(model)[0] if model in MODELS else "random"
+        known = model in MODELS or ARCHIVED.fullmatch(model)
+        data = fitting_data(model)[0] if known else "random"
     if schedule is None:
         schedule = starting_schedule(source(model, data, seed, None).model.presets)
     return Design.scheduled(model, data, seed, Schedule.parse(schedule), machine=machine)

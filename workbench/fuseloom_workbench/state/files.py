@@ -1,17 +1,18 @@
-"""Tensors that came in files: kept by what they hold, so that every process of a page has them.
+"""Tensors and models that came in files: kept by what they hold, for every process of a page.
 
-A design names such a tensor by its key.  The folder is ``FUSELOOM_UPLOADS``, or ``uploads`` in the
-cache; what was not used for long is removed when it grows too large.
+A design names such a tensor or model by its key.  The folder is ``FUSELOOM_UPLOADS``, or
+``uploads`` in the cache; what was not used for long is removed when it grows too large.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from fuseloom.errors import DataError
 from fuseloom.frontends.files import CoordinateTensor
 from fuseloom.models import Loaded
 from fuseloom.program.arrays import read_npz
+from fuseloom.results.archive import SUFFIX
 from fuseloom.wording import counted
 
 VARIABLE = "FUSELOOM_UPLOADS"
@@ -93,6 +95,33 @@ def put(tensor: CoordinateTensor) -> str:
     return key
 
 
+def put_model(source: Path) -> str:
+    """Keep the archive of a model; its key comes back.
+
+    Raises
+    ------
+    DataError
+        If there is no room for it.
+    """
+    try:
+        with source.open("rb") as file:
+            key = file_digest(file, "sha256").hexdigest()[:12]
+        path = model_file(key)
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            make_room(source.stat().st_size)
+            with source.open("rb") as file, replacing(path) as kept:
+                shutil.copyfileobj(file, kept)
+    except OSError as problem:
+        raise DataError(f"the file cannot be kept: {problem.strerror}") from None
+    return key
+
+
+def model_file(key: str) -> Path:
+    """The file of the model with a key of twelve hexadecimal digits."""
+    return folder() / f"{key}{SUFFIX}"
+
+
 def get(key: str, label: str) -> CoordinateTensor:
     """The tensor of a key.
 
@@ -115,7 +144,7 @@ def get(key: str, label: str) -> CoordinateTensor:
 def make_room(wanted: int) -> None:
     """Remove what was not used for longest until so many bytes more fit."""
     held = []
-    for path in folder().glob("*.npz"):
+    for path in (*folder().glob("*.npz"), *folder().glob(f"*{SUFFIX}")):
         with contextlib.suppress(OSError):
             status = path.stat()
             held.append((status.st_mtime, status.st_size, path))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -21,19 +23,53 @@ from fuseloom.models import (
     random_data,
 )
 from fuseloom.models.datasets import GRAPHS, VARIABLE
+from fuseloom.models.from_file import ArchivedModel
 from fuseloom.models.parameters import check_fit, checked
 from fuseloom.program import StoredTensor, Tensor, parse
 from fuseloom.wording import counted
+from fuseloom_workbench.state import files
 from fuseloom_workbench.state.files import Upload, with_files
 
 Options = tuple[tuple[str, int | float], ...]
+ARCHIVED = re.compile(r"[A-Za-z_][A-Za-z0-9_']{0,99}@([0-9a-f]{12})")
+"""The name of a model that came in a file: its program's, and the file's key."""
+SAVED = "saved"
+"""The data that came with it."""
 LARGEST = 20_000
 """Nodes of the largest graph offered; larger ones take longer than a page should wait."""
 
 
 @lru_cache(maxsize=8)
 def _loaded(model: str, data: str, seed: int, options: Options, folder: str | None) -> Loaded:
-    return load_labelled(model, data, seed, folder, **dict(options))
+    archive = archived(model)
+    if archive is None:
+        return load_labelled(model, data, seed, folder, **dict(options))
+    known_names(model, data)
+    if data == SAVED:
+        return Loaded(archive, dict(archive.data), f"data of {archive.program.name}")
+    return Loaded(archive, random_data(archive, seed), "random")
+
+
+@lru_cache(maxsize=4)
+def archived(model: str) -> ArchivedModel | None:
+    """The model of that name that came in a file; None if it is no such name.
+
+    Raises
+    ------
+    ProgramError
+        If the file is not there any more.
+    """
+    named = ARCHIVED.fullmatch(model)
+    if named is None:
+        return None
+    path = files.model_file(named[1])
+    if not path.is_file():
+        raise ProgramError(
+            f"the file of the model {model} is not here any more", hint="upload it again"
+        )
+    with contextlib.suppress(OSError):
+        os.utime(path)
+    return ArchivedModel.read(path)
 
 
 def source(
@@ -65,6 +101,7 @@ def forget() -> None:
     _with_files.cache_clear()
     _edited.cache_clear()
     _loaded.cache_clear()
+    archived.cache_clear()
 
 
 def keep_programs(number: int) -> None:
@@ -133,10 +170,13 @@ def known_names(model: str, data: str | None) -> None:
     ProgramError
         If the model is unknown, or no data set has that name.
     """
-    load_model(model)
-    if data is not None and data not in DATASETS:
+    if archived(model) is None:
+        load_model(model)
+    known = fitting_data(model) if ARCHIVED.fullmatch(model) else tuple(DATASETS)
+    if data is not None and data not in known:
         raise ProgramError(
-            f"no data set is called {data[:60]!r}", hint=f"for {model}: {', '.join(fitting(model))}"
+            f"no data set is called {data[:60]!r}",
+            hint=f"for {model}: {', '.join(fitting_data(model))}",
         )
     if data in GRAPHS and GRAPHS[data].nodes > LARGEST:
         raise ProgramError(
@@ -148,6 +188,8 @@ def known_names(model: str, data: str | None) -> None:
 
 def fitting_data(model: str) -> tuple[str, ...]:
     """Names of the data sets that fit a model, the largest graphs left out."""
+    if ARCHIVED.fullmatch(model):
+        return SAVED, "random"
     return tuple(n for n in fitting(model) if n not in GRAPHS or GRAPHS[n].nodes <= LARGEST)
 
 
@@ -163,6 +205,10 @@ def chosen_options(model: str, data: str, given: Mapping[str, object]) -> Option
     ProgramError
         If the model has no such option, a value is out of bounds, or the data decide it.
     """
+    if ARCHIVED.fullmatch(model):
+        if given:
+            raise ProgramError(f"the model {model} has no sizes to choose", hint="edit its text")
+        return ()
     values = checked(model, given)
     check_fit(model, data, values)
     own = {p.name: p.default for p in parameters(model, data)}
@@ -171,5 +217,5 @@ def chosen_options(model: str, data: str, given: Mapping[str, object]) -> Option
 
 def fitting_options(model: str, data: str, options: Options) -> Options:
     """Those of the options that can be chosen with a data set."""
-    free = {p.name for p in PARAMETERS[model] if p.goes_with(data)}
+    free = {p.name for p in PARAMETERS.get(model, ()) if p.goes_with(data)}
     return chosen_options(model, data, {n: value for n, value in options if n in free})
