@@ -151,8 +151,9 @@ class Server:
 class Visitor:
     """One open page."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, page: str = "/explorer") -> None:
         self.server = server
+        self.page = page
         self.models: dict[str, dict[str, Any]] = {}
         self.parts: dict[str, str] = {}
         """Name of a component to the id of its data."""
@@ -171,7 +172,7 @@ class Visitor:
     async def open(self) -> Visitor:
         """Load the page, connect, and say that it is drawn."""
         loop = asyncio.get_running_loop()
-        status, _, body = await loop.run_in_executor(None, self.server.get, "/explorer")
+        status, _, body = await loop.run_in_executor(None, self.server.get, self.page)
         assert status == 200, status
         token = TOKEN.search(body.decode())[1]
         request = HTTPRequest(

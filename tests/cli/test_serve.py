@@ -26,6 +26,7 @@ def test_a_port_that_there_is_not(port: str, capsys: pytest.CaptureFixture[str])
     [
         ((), HERE),
         (("--no-browser",), [*HERE, "--no-browser"]),
+        (("net.fuseloom",), [*HERE, "--", "net.fuseloom"]),
         (("--pages", "networks, explorer"), [*HERE, "--pages", "networks,explorer"]),
         (
             ("--address", "0.0.0.0", "--allow-origin", "a:1", "--allow-origin", "b:2"),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import json
+import tempfile
+import urllib.request
 import zipfile
 from pathlib import Path
 
@@ -11,12 +14,14 @@ import numpy as np
 import pytest
 
 import fuseloom as fl
+from benchmarks.visitors import free_port
 from fuseloom.cli.main import main
 from fuseloom.errors import DataError, FuseloomError, RecordError
 from fuseloom.models import load
 from fuseloom.program import check_data, parse
 from fuseloom.results import archive
 from fuseloom.results.archive import ArchivedKernel, ModelArchive, read_model
+from tests.waiting import until
 
 MODELS = ["gcn", "graphsage", "autoencoder", "attention", "heads", "nested", "spmm", "spmv"]
 
@@ -87,6 +92,33 @@ def test_what_is_there_stays_when_it_cannot_be_written(tmp_path, monkeypatch):
         ModelArchive(model.program, data).save(path)
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["model.fuseloom"]
+
+
+def answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            return answer.status == 200
+    except OSError:
+        return False
+
+
+def test_it_is_opened_in_the_workbench(tmp_path, monkeypatch):
+    """By a server of its own, which ends when it is told to, and leaves nothing."""
+    monkeypatch.setenv("FUSELOOM_UPLOADS", str(tmp_path / "uploads"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    model, data = load("spmv")
+    port = free_port()
+    begun = []
+    monkeypatch.setattr(atexit, "register", begun.append)
+    server = ModelArchive(model.program, data).open(port, browser=False)
+    try:
+        until(lambda: answers(f"http://localhost:{port}/health"), "the server answers")
+        (kept,) = (tmp_path / "uploads").glob("*.fuseloom")
+        assert read_model(kept).program == model.program
+    finally:
+        begun[-1]()
+    assert server.returncode is not None
+    assert [p.name for p in tmp_path.iterdir()] == ["uploads"]
 
 
 def members(path: Path) -> dict[str, bytes]:

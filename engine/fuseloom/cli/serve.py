@@ -70,6 +70,10 @@ def pages(text: str) -> tuple[str, ...]:
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "model", nargs="?", metavar="MODEL.fuseloom",
+        help="open that model, as imported.save writes it; at the server that is there, if one is",
+    )  # fmt: skip
     parser.add_argument("--port", type=port, default=5006, help="default: %(default)s")
     parser.add_argument(
         "--address", default="127.0.0.1", help="where to listen; default: this machine only"
@@ -119,7 +123,7 @@ def arguments_of(options: Any) -> list[str]:
         value = getattr(options, f"max_{name.replace('-', '_')}")
         if value is not None:
             given += [f"--max-{name}", str(value)]
-    return given
+    return given if options.model is None else [*given, "--", options.model]
 
 
 def _run(options: Any) -> int:

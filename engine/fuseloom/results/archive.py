@@ -7,7 +7,9 @@ level).  Nothing in it is pickled, and its sizes are checked before anything is 
 
 from __future__ import annotations
 
+import atexit
 import json
+import subprocess
 import tempfile
 import zipfile
 from collections.abc import Iterable, Mapping
@@ -17,6 +19,7 @@ from types import MappingProxyType
 from typing import IO, Literal
 from zlib import error as zlib_error
 
+from fuseloom import interpreter
 from fuseloom.arguments import check_arguments
 from fuseloom.atomic_files import replacing
 from fuseloom.errors import DataError, RecordError
@@ -127,6 +130,42 @@ class ModelArchive:
                 archive.write(data, _DATA)
         except OSError as problem:
             raise DataError(f"cannot write {path}: {problem.strerror}") from None
+
+    def open(self, port: int = 5006, browser: bool = True) -> subprocess.Popen[bytes]:
+        """Open the model in the workbench: of the server at that port, or of a new one.
+
+        Parameters
+        ----------
+        port : int
+            Of this machine.
+        browser : bool
+            Whether a browser is opened, too.
+
+        Returns
+        -------
+        subprocess.Popen
+            The process of ``fuseloom serve``, which ends with this one, or by ``terminate()``;
+            where there was a server it has ended soon.  ``wait()`` keeps a script from ending.
+
+        Raises
+        ------
+        DataError
+            If the model cannot be saved.
+        """
+        folder = tempfile.TemporaryDirectory()
+        path = Path(folder.name) / f"{self.program.name}{SUFFIX}"
+        self.save(path)
+        options = ["--port", str(port), *([] if browser else ["--no-browser"])]
+        command = interpreter.command("-m", "fuseloom", "serve", str(path), *options)
+        server = subprocess.Popen(command, env=interpreter.environment())
+
+        def end() -> None:
+            server.terminate()
+            server.wait()
+            folder.cleanup()
+
+        atexit.register(end)
+        return server
 
 
 @check_arguments

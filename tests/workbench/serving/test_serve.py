@@ -14,9 +14,11 @@ import pytest
 from benchmarks.store import together
 from benchmarks.visitors import Server, Visitor, wait_for_end
 from fuseloom.cli import serve as command
+from fuseloom.models import load
+from fuseloom.results.archive import ModelArchive
 from fuseloom_workbench.serving import serve
 from fuseloom_workbench.serving.page import PAGES
-from tests.waiting import PATIENCE, until
+from tests.waiting import PATIENCE, until, until_async
 
 
 def options(*given):
@@ -261,3 +263,52 @@ def test_an_address_that_there_is_not_is_one_line(capsys):
     (line,) = capsys.readouterr().err.splitlines()
     assert address in line
     assert "--address" in line
+
+
+@pytest.fixture
+def model(tmp_path, monkeypatch):
+    """A model in a file, and a folder of its own in which servers keep it."""
+    monkeypatch.setenv("FUSELOOM_UPLOADS", str(tmp_path / "uploads"))
+    own, data = load("spmv")
+    path = tmp_path / "own.fuseloom"
+    ModelArchive(own.program, data, own.presets).save(path)
+    return path
+
+
+def test_a_model_is_opened_at_the_server_that_is_there(model, capsys):
+    """And by its address the page shows it, with its data."""
+    with Server() as server:
+        arguments = [str(model), "--port", str(server.port), "--no-browser"]
+        assert serve.main(arguments) == 0
+        (line,) = capsys.readouterr().out.splitlines()
+        query = line.partition("?")[2]
+        assert f"{server.port}/explorer?model=" in line
+        rail = asyncio.run(rail_of(server, query))
+    assert rail["model"].startswith("spmv@")
+    assert rail["data"] == "saved"
+
+
+async def rail_of(server, query):
+    visitor = await Visitor(server, f"/explorer?{query}").open()
+    try:
+        await until_async(lambda: visitor.view("Rail")["model"] != "gcn", "the model is shown")
+        return visitor.view("Rail")
+    finally:
+        await visitor.close()
+
+
+@pytest.mark.parametrize("text", [None, "program x\n"])
+def test_a_file_that_is_no_model_is_one_line(text, tmp_path, capsys):
+    path = tmp_path / "x.fuseloom"
+    if text is not None:
+        path.write_text(text)
+    assert serve.main([str(path), "--no-browser"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "x.fuseloom" in line
+
+
+def test_a_port_of_another_program_is_not_taken_for_a_server(model, capsys):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert serve.main([str(model), "--port", str(port), "--no-browser"]) == 2
+    assert "is in use" in capsys.readouterr().err

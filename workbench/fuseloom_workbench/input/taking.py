@@ -11,7 +11,6 @@ from typing import Any
 from fuseloom.errors import DataError, FuseloomError, ProgramError
 from fuseloom.frontends.files import CoordinateTensor
 from fuseloom.program.printer import print_program
-from fuseloom.results.archive import read_model
 from fuseloom_workbench.base.quantities import count
 from fuseloom_workbench.input.graphs import read_text, simulated
 from fuseloom_workbench.input.kinds import KNOWN, FileKind
@@ -165,10 +164,9 @@ def _program(session: Session, text: str, name: str) -> dict[str, Any]:
 
 def _model(session: Session, path: Path, name: str) -> dict[str, Any]:
     """Show the model of an archive, with its data and presets."""
-    program = read_model(path).program
+    design = edits.started(files.keep_model(path), None, 0, None, session.machine)
+    program = design.source.model.program
     session.bounded(print_program(program))
-    model = f"{program.name}@{files.put_model(path)}"
-    design = edits.started(model, None, 0, None, session.machine)
     session.check_size(design)
     _granted(session, design, f"The model of {name} is shown; Undo goes back.")
     return {"message": f"A model of {count(len(program.statements), 'statements')}."}

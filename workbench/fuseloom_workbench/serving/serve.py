@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import errno
 import ipaddress
+import json
 import logging
 import os
 import secrets
@@ -13,9 +14,12 @@ import signal
 import socket
 import sys
 import threading
+import urllib.request
+import webbrowser
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, NoReturn
+from urllib.parse import urlencode
 
 from fuseloom.cli.serve import PAGES as PAGE_NAMES
 from fuseloom.cli.serve import pages, port
@@ -43,6 +47,7 @@ class _ServeParser(argparse.ArgumentParser):
 def parser() -> argparse.ArgumentParser:
     """The command line; ``fuseloom serve`` has the same options."""
     known = _ServeParser("fuseloom serve", allow_abbrev=False)
+    known.add_argument("model", nargs="?", metavar="MODEL.fuseloom")
     known.add_argument("--port", type=port, default=5006)
     known.add_argument("--address", default="127.0.0.1")
     known.add_argument("--allow-origin", action="append", default=[], metavar="HOST:PORT")
@@ -152,6 +157,45 @@ def check_port(options: argparse.Namespace) -> None:
             probe.listen(1)
     except OSError as problem:
         raise ValueError(refused_port(options, problem)) from None
+
+
+def page_of(options: argparse.Namespace) -> str:
+    """The page to open: the explorer, with the model of a file if one is named.
+
+    Raises
+    ------
+    FuseloomError
+        If the file is no model.
+    """
+    if options.model is None:
+        return PATH
+    from fuseloom_workbench.state.files import keep_model  # with the engine, which others wait for
+
+    name = keep_model(Path(options.model))
+    return f"{PATH}?{urlencode({'model': name})}"
+
+
+def handed_over(options: argparse.Namespace, page: str) -> bool:
+    """Open the model at the server that is there already; False if none is, or no model named."""
+    if options.model is None:
+        return False
+    url = address_of(options, options.port)
+    try:
+        with urllib.request.urlopen(f"{url}/health", timeout=2) as answer:
+            ours = "limits" in json.loads(answer.read(100_000))
+    except (OSError, ValueError):
+        return False
+    if not ours:
+        return False
+    print(f"The model is at {url}/{page}", flush=True)
+    if not options.no_browser:
+        webbrowser.open(f"{url}/{page}")
+    return True
+
+
+def address_of(options: argparse.Namespace, port: int) -> str:
+    """The address of the server, as a browser on this machine has it."""
+    return f"http://{'localhost' if is_loopback(options.address) else options.address}:{port}"
 
 
 def refused_port(options: argparse.Namespace, problem: OSError) -> str:
@@ -281,14 +325,13 @@ def main(arguments: list[str]) -> int:
         budgets = budgets_of(options)
         token = token_of(options)
         check_network(options, token)
+        page = page_of(options)
+        if handed_over(options, page):
+            return 0
         check_port(options)
-    except ValueError as reason:
-        print(f"fuseloom: {reason}", file=sys.stderr)
-        return 2
-    try:
         keep_runs(options)
-    except FuseloomError as problem:
-        print(f"fuseloom: {problem}", file=sys.stderr)
+    except (ValueError, FuseloomError) as reason:
+        print(f"fuseloom: {reason}", file=sys.stderr)
         return 2
     supervisor = supervisors.supervisor(budgets)  # the engine is loaded while the server is made
     try:
@@ -315,17 +358,17 @@ def main(arguments: list[str]) -> int:
         hard.start()
         loop.call_soon_threadsafe(server.io_loop.stop)
 
-    url = f"http://{'localhost' if is_loopback(options.address) else options.address}:{server.port}"
+    url = address_of(options, server.port)
     server.start()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, end)
-    journal.note("serving", url=f"{url}/{PATH}", address=options.address)
+    journal.note("serving", url=f"{url}/{page}", address=options.address)
     if not options.log_json:
-        print(f"The workbench is at {url}/{PATH}  (Ctrl+C ends it)", flush=True)
+        print(f"The workbench is at {url}/{page}  (Ctrl+C ends it)", flush=True)
         if others := pages_of(options)[1:]:
             print(f"More pages: {', '.join(f'{url}/{name}' for name in others)}", flush=True)
     if not options.no_browser:
-        server.io_loop.add_callback(server.show, f"/{PATH}")
+        server.io_loop.add_callback(server.show, f"/{page}")
     server.io_loop.start()
     supervisors.close()
     journal.note("ended")

@@ -23,7 +23,7 @@ from fuseloom.errors import DataError
 from fuseloom.frontends.files import CoordinateTensor
 from fuseloom.models import Loaded
 from fuseloom.program.arrays import read_npz
-from fuseloom.results.archive import SUFFIX
+from fuseloom.results.archive import SUFFIX, read_model
 from fuseloom.wording import counted
 
 VARIABLE = "FUSELOOM_UPLOADS"
@@ -95,14 +95,15 @@ def put(tensor: CoordinateTensor) -> str:
     return key
 
 
-def put_model(source: Path) -> str:
-    """Keep the archive of a model; its key comes back.
+def keep_model(source: Path) -> str:
+    """Keep the archive of a model; the name comes back by which designs know it.
 
     Raises
     ------
-    DataError
-        If there is no room for it.
+    FuseloomError
+        If it is no such archive, or there is no room for it.
     """
+    name = read_model(source).program.name
     try:
         with source.open("rb") as file:
             key = file_digest(file, "sha256").hexdigest()[:12]
@@ -114,7 +115,7 @@ def put_model(source: Path) -> str:
                 shutil.copyfileobj(file, kept)
     except OSError as problem:
         raise DataError(f"the file cannot be kept: {problem.strerror}") from None
-    return key
+    return f"{name}@{key}"
 
 
 def model_file(key: str) -> Path:

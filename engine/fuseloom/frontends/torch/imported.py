@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -219,9 +220,16 @@ class ImportedModule(Shows, html="fuseloom.frontends.torch.display:imported_html
         DataError
             If it cannot be written.
         """
+        self.archive().save(path)
+
+    def open(self, port: int = 5006, browser: bool = True) -> subprocess.Popen[bytes]:
+        """Open it in the workbench; see :meth:`ModelArchive.open`."""
+        return self.archive().open(port, browser)
+
+    def archive(self) -> ModelArchive:
+        """Program, data, presets, notes and kernels: what :meth:`save` writes."""
         kernels = tuple(ArchivedKernel(k.name, k.statements, k.place) for k in self.kernels)
-        archive = ModelArchive(self.program, self.data, self.presets, kernels, self.notes)
-        archive.save(path)
+        return ModelArchive(self.program, self.data, self.presets, kernels, self.notes)
 
     def bind(self, *inputs: Any) -> ImportedModule:
         """The same program with the data of other inputs of the same shapes.
