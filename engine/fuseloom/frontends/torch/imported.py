@@ -77,6 +77,11 @@ class ImportedKernel:
     statements: tuple[str, ...]
     place: str
 
+    @property
+    def label(self) -> str:
+        """The name for people: ``linear`` of ``aten.linear.default``."""
+        return self.name.removeprefix("aten.").partition(".")[0] or self.name
+
 
 @dataclass(frozen=True)
 class Agreement(Shows, html="fuseloom.frontends.torch.display:agreement_html"):
@@ -228,7 +233,7 @@ class ImportedModule(Shows, html="fuseloom.frontends.torch.display:imported_html
 
     def archive(self) -> ModelArchive:
         """Program, data, presets, notes and kernels: what :meth:`save` writes."""
-        kernels = tuple(ArchivedKernel(k.name, k.statements, k.place) for k in self.kernels)
+        kernels = tuple(ArchivedKernel(k.label, k.statements, k.place) for k in self.kernels)
         return ModelArchive(self.program, self.data, self.presets, kernels, self.notes)
 
     def bind(self, *inputs: Any) -> ImportedModule:
