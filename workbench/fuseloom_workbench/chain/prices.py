@@ -156,7 +156,7 @@ def view(session: Session, found: Prices) -> dict[str, Any]:
         "whole": found.whole,
         "moves": [
             [move.gap, move.to, _shown(found.now, known, against)]
-            for move, known in found.moves.items()
+            for move, known in sorted(found.moves.items(), key=lambda known: known[0])
         ],
     }
 
