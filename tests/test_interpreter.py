@@ -77,4 +77,4 @@ def test_every_python_process_is_started_with_that_command() -> None:
         root = ROOT / ("engine" if name.startswith("fuseloom/") else "workbench")
         text = (root / name).read_text(encoding="utf-8")
         assert "interpreter.command(" in text, name
-        assert "interpreter.environment(" in text or "os.fork()" in text, name
+        assert "interpreter.environment(" in text or "process.fork(" in text, name
