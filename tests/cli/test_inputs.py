@@ -12,7 +12,7 @@ import scipy.io
 import scipy.sparse
 
 from fuseloom.cli import main
-from fuseloom.cli.inputs import every_preset, presets_text
+from fuseloom.cli.models import every_preset, presets_text
 from fuseloom.models import MODELS, load_model
 from tests.cli.commands import INTERPRETER as ENGINE
 from tests.cli.commands import file, output

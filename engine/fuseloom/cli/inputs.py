@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
@@ -15,7 +15,7 @@ from fuseloom.cli.command import complete_with, json_option, natural
 from fuseloom.cli.edges import EdgeFiles, edge_options
 from fuseloom.cli.limits import MADE_UP_ELEMENTS
 from fuseloom.cli.machine import machine_for, machine_options, sized
-from fuseloom.cli.models import given_options, with_option
+from fuseloom.cli.models import every_preset, given_options, presets_text, with_option
 from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.fusion.schedule import Schedule
@@ -150,22 +150,6 @@ def program_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     machine_options(parser)
     json_option(parser)
-
-
-def every_preset() -> dict[str, list[str]]:
-    """Return the presets of all models by name, with the models that have them."""
-    models: dict[str, list[str]] = {}
-    for model in MODELS:
-        for preset in load_model(model).presets:
-            models.setdefault(preset, []).append(model)
-    return models
-
-
-def presets_text(presets: Mapping[str, Sequence[str]]) -> str:
-    """Return the names of the presets, with the model of those that only one has."""
-    several = [preset for preset, owners in presets.items() if len(owners) > 1]
-    others = [f"{preset} ({owners[0]})" for preset, owners in presets.items() if len(owners) == 1]
-    return f"{', '.join(several + others)}; 'models' lists those of each model"
 
 
 def compilation(options: Any) -> CompiledInputs:
@@ -349,8 +333,7 @@ def _file_data(options: Any, model: Model) -> dict[str, StoredTensor]:
         if isinstance(model, ArchivedModel) and options.data is None:
             return dict(model.data)
         _check_made_up(model, model.program.given)
-        constants = {} if isinstance(model, ArchivedModel) else _constants(model)
-        made = {**random_data(model, options.seed), **constants}
+        made = {**random_data(model, options.seed), **_constants(model)}
         return (
             {**made, **model.bound(model.drawn(options.seed))}
             if isinstance(model, MlirModel)
@@ -367,7 +350,8 @@ def _file_data(options: Any, model: Model) -> dict[str, StoredTensor]:
             raise DataError(f"--tensors gives {twice} twice", hint="leave one out")
         found.update(named)
     files.check()
-    given = {**_constants(model), **_operands(model, found)}
+    held = model.data if isinstance(model, ArchivedModel) else _constants(model)
+    given = {**held, **_operands(model, found)}
     if isinstance(model, MlirModel):
         given = model.bound(given)
     return check_data(model.program, given)
@@ -386,13 +370,7 @@ def _named(options: Any) -> list[tuple[str, str]]:
 
 
 def _constants(model: Model) -> Mapping[str, StoredTensor]:
-    """Inputs whose values the file of the program holds."""
-    match model:
-        case MlirModel():
-            return model.constants
-        case ArchivedModel():
-            return model.data
-    return {}
+    return model.constants if isinstance(model, MlirModel) else {}
 
 
 def _index(model: MlirModel, name: str, file: str, seed: int, files: EdgeFiles) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,22 @@ _COLUMNS = (
     TextColumn("what it is", align=Align.LEFT),
 )
 _WAY = "fuseloom simulate --model gpt3 --with sequence=128,block=16; fuseloom models lists them"
+
+
+def every_preset() -> dict[str, list[str]]:
+    """Return the presets of all models by name, with the models that have them."""
+    models: dict[str, list[str]] = {}
+    for model in READY:
+        for preset in load_model(model).presets:
+            models.setdefault(preset, []).append(model)
+    return models
+
+
+def presets_text(presets: Mapping[str, Sequence[str]]) -> str:
+    """Return the names of the presets, with the model of those that only one has."""
+    several = [preset for preset, owners in presets.items() if len(owners) > 1]
+    others = [f"{preset} ({owners[0]})" for preset, owners in presets.items() if len(owners) == 1]
+    return f"{', '.join(several + others)}; 'models' lists those of each model"
 
 
 def with_option(parser: argparse.ArgumentParser) -> None:

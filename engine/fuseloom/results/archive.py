@@ -205,8 +205,8 @@ def read_model(path: str | Path) -> ModelArchive:
             with archive.open(_DATA) as packed, data.open("wb") as unpacked:
                 _copy(packed, unpacked, archive.getinfo(_DATA).file_size)
             tensors = read_tensors(data, program)
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, RuntimeError, OSError,
-            EOFError, zlib_error, ValueError) as problem:  # fmt: skip
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, zlib_error,
+            ValueError) as problem:  # fmt: skip
         raise DataError(
             f"cannot read the model {path}: {problem}",
             hint="an archive of one is written by imported.save(file)",

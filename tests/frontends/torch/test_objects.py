@@ -7,11 +7,11 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
+import torch
+import torch_geometric
 
 import fuseloom as fl
 from fuseloom.errors import DataError
-
-torch = pytest.importorskip("torch")
 
 
 @dataclass
@@ -130,7 +130,7 @@ class TestGraphs:
 
     @pytest.fixture
     def geometric(self):
-        return pytest.importorskip("torch_geometric")
+        return torch_geometric
 
     @staticmethod
     def graph(geometric, seed: int):

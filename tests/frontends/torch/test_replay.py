@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
+import torch
+import torch_geometric.nn as geometric
 
 import fuseloom as fl
 from fuseloom.errors import DataError, ProgramError
 from fuseloom.frontends.torch.recording import RecordingError
 from fuseloom.frontends.torch.replay import check_faithful, drawn_again, replay
 from fuseloom.frontends.torch.tracing import trace
-
-torch = pytest.importorskip("torch")
 
 
 class OnlyWhenCalled(torch.nn.Module):
@@ -37,8 +37,7 @@ HOOKS = {
 @pytest.mark.parametrize("hook", HOOKS)
 @pytest.mark.parametrize("layer", ["SAGEConv", "GraphConv", "GCNConv"])
 def test_hooks_of_messages_are_kept(layer, hook):
-    geometric = pytest.importorskip("torch_geometric")
-    module = getattr(geometric.nn, layer)(5, 3)
+    module = getattr(geometric, layer)(5, 3)
     HOOKS[hook](module)
     edges = torch.tensor([[0, 1, 2, 3, 3], [1, 2, 0, 0, 1]])
     assert fl.from_torch(module.eval(), (torch.randn(4, 5), edges)).check().ok

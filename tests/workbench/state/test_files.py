@@ -92,6 +92,7 @@ def test_a_saved_session_and_an_address_open_it_again(archive):
         commands.carry_out(opened, name, arguments)
         assert opened.ok, opened.message
     assert opened.configuration == session.configuration
+    assert "for this server only" in view.stays(session)
 
 
 def test_a_file_that_is_gone_is_named(archive):

@@ -115,9 +115,9 @@ def price(built: BuiltDesign, move: Move) -> Price:
         return Price(refused=str(reason))
 
 
-def find(session: Session, _: Draw) -> Iterator[Prices]:
+def find(session: Session, draw: Draw) -> Iterator[Prices]:
     """Find the prices of all moves, one more at a time."""
-    return _found(session.built, moves_of(session.built, session.region))
+    return share(0, 1)(session, draw)
 
 
 def share(number: int, count: int) -> Work:

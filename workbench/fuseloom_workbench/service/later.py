@@ -116,7 +116,7 @@ class SplitTask:
 
     @property
     def result(self) -> Any:
-        """What has come so far, as one result; None if nothing has."""
+        """The latest results of the shares, as one; None while no share has any."""
         come = [share.result for share in self._shares if share.result is not None]
         whole = len(come) == len(self._shares) and all(result.whole for result in come)
         return self._merge(come, whole) if come else None

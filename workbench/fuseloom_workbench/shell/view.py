@@ -15,7 +15,7 @@ from fuseloom_workbench.shell.finding import finds
 from fuseloom_workbench.state.machines import machine_label, machine_text
 from fuseloom_workbench.state.records import KeptRun, standin_text
 from fuseloom_workbench.state.session import Session
-from fuseloom_workbench.state.sources import fitting_data, model_names
+from fuseloom_workbench.state.sources import ARCHIVED, fitting_data, model_names
 from fuseloom_workbench.state.steps import DesignStep
 
 OWN = "edited"
@@ -95,12 +95,15 @@ def stays(session: Session) -> str:
     """Name the parts of a design that an address leaves out; empty if it carries everything."""
     if not address(session):
         return "The program is too long for an address: Save writes the session to a file instead"
+    here = ARCHIVED.fullmatch(session.design.model) is not None
+    kept = "for this server only, as long as it keeps the model's file" if here else ""
     names = [upload.tensor for upload in session.design.uploads]
     if not names:
-        return ""
+        return kept
     files = f"the {'file' if len(names) == 1 else 'files'} of {', '.join(names)}"
     whose = "its" if len(names) == 1 else "their"
-    return f"without {files}: who opens it gives {whose} values again, under Input"
+    told = f"without {files}: who opens it gives {whose} values again, under Input"
+    return f"{kept}; {told}" if kept else told
 
 
 @page_part("rail")

@@ -251,8 +251,7 @@ class BuiltDesign:
                 for k, statement in enumerate(group):
                     units.append(_unit(statement.out.tensor, start + k, [statement]))
             else:
-                unit = _unit(kernel.name, start, group)
-                units.append(replace(unit, place=kernel.place))
+                units.append(_unit(kernel.name, start, group, kernel.place))
             start += len(group)
         return tuple(units)
 
@@ -331,13 +330,14 @@ def fences(live: Sequence[Statement]) -> set[int]:
     return {k for k in range(1, len(live)) if live[k].op.fuses != live[k - 1].op.fuses}
 
 
-def _unit(name: str, start: int, statements: list[Statement]) -> Unit:
+def _unit(name: str, start: int, statements: list[Statement], place: str = "") -> Unit:
     return Unit(
         name,
         start,
         tuple(s.out.tensor for s in statements),
         tuple(statement_text(s) for s in statements),
         not any(s.op.fuses for s in statements),
+        place,
     )
 
 
