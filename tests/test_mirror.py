@@ -156,11 +156,6 @@ ELSEWHERE = (
         "what is alike compiles to what it does alone",
     ),
     Elsewhere(
-        "fuseloom/dataflow/table/*.py",
-        "tests/dataflow/table/test_build.py",
-        "steps of building a table, seen in the worked tables",
-    ),
-    Elsewhere(
         "fuseloom/frontends/mlir/print_statements.py",
         "tests/frontends/mlir/test_printer.py",
         "one half of the printer",

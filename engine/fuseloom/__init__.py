@@ -4,7 +4,7 @@
 
     import fuseloom as fl
     program = fl.parse(text)
-    compiled = fl.compile(program, "fuse T1..H; fuse T5..Y")
+    compiled = fl.compile(program, "fuse T1..H; fuse T5..Y", data)
     fl.estimate(compiled, data).cycles
     fl.simulate(compiled, data).check()
 """
@@ -23,7 +23,7 @@ _PUBLIC = {
     "evaluate": ("fuseloom.program", "evaluate"),
     "Schedule": ("fuseloom.dataflow.fusion.schedule", "Schedule"),
     "fuse": ("fuseloom.dataflow.fusion.fuse", "fuse"),
-    "compile": ("fuseloom.dataflow.compiler", "compile_program"),
+    "compile": ("fuseloom.dataflow.orders", "compile_for"),
     "Compilation": ("fuseloom.dataflow.compiler", "Compilation"),
     "to_dot": ("fuseloom.dataflow.samml.dot", "to_dot"),
     "Limits": ("fuseloom.dataflow.sim.reports", "Limits"),

@@ -7,12 +7,14 @@ from math import inf
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import fuseloom as fl
 from fuseloom.dataflow.compiler import compile_region
 from fuseloom.dataflow.cost.estimate import EstimateContext, estimate_region
 from fuseloom.dataflow.fusion.region import FusedRegion
 from fuseloom.dataflow.orders import RankedOrder, rank, ranked, ranking
+from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.errors import FuseloomError
 from fuseloom.models import load
 from fuseloom.program import check_data
@@ -189,3 +191,47 @@ def test_a_ranking_names_what_cannot_be_built() -> None:
     mixed = replace(found, graphs=(found.graphs[1], refused))
     assert "too &lt;deep&gt;" in mixed._repr_html_()
     assert str(mixed).endswith("too <deep>")
+
+
+def test_with_data_a_program_is_compiled_under_its_best_orders() -> None:
+    gcn, data = fl.load("gcn", "karate")
+    schedule = gcn.presets["partial"]
+    first, chosen = fl.compile(gcn.program, schedule), fl.compile(gcn.program, schedule, data)
+    assert graphs(chosen) == graphs(fl.best_orders(first, data).compilation) != graphs(first)
+    slow = fl.Machine.preset("ddr4")
+    best = fl.best_orders(first, data, machine=slow).compilation
+    assert graphs(fl.compile(gcn.program, schedule, data, machine=slow)) == graphs(best)
+    again = fl.compile(gcn.program, schedule, data, passes=("clean", "size-buffers"))
+    assert graphs(again) == graphs(chosen.with_passes(("clean", "size-buffers")))
+
+
+def graphs(compilation: fl.Compilation) -> list[Graph]:
+    return [region.graph for region in compilation.regions]
+
+
+def test_a_compilation_without_data_says_that_there_may_be_better_ones() -> None:
+    gcn, data = fl.load("gcn", "karate")
+    schedule = gcn.presets["partial"]
+    first, chosen = fl.compile(gcn.program, schedule), fl.compile(gcn.program, schedule, data)
+    assert "first orders" in repr(first)
+    assert "with data" in first._repr_html_()
+    assert not chosen.note
+    assert "first orders" not in repr(chosen)
+    named = fl.compile(gcn.program, str(chosen.resolved))
+    assert not named.note
+
+
+def test_dense_levels_are_looked_up_again_once_they_are_dense() -> None:
+    """Only once T is dense has the sum every coordinate; then u is better searched."""
+    program = fl.parse(
+        "A: 20x60 csr\nB: 60x30 dense\nc: 30 dense\nu: 60 compressed\nv: 60 compressed\n"
+        "T[k] = B[k,l] * c[l]\nS[k] = T[k] + u[k]\nR[k] = S[k] + v[k]\nz[i] = A[i,k] * R[k]"
+    )
+    rng = np.random.default_rng(0)
+    data = {"A": sp.random(20, 60, 0.05, "csr", random_state=0), "B": rng.random((60, 30))}
+    data |= {name: rng.random(60) * (rng.random(60) < 0.7) for name in "uv"} | {"c": rng.random(30)}
+    compiled = fl.compile(program, "fuse S..z", data)
+    assert compiled.regions[1].region.options.looked_up == {("u", "k"), ("v", "k")}
+    runs = [fl.simulate(c, data) for c in (fl.compile(program, "fuse S..z"), compiled)]
+    assert all(run.check().ok for run in runs)
+    assert runs[1].regions[1].result.cycles < runs[0].regions[1].result.cycles / 4

@@ -244,6 +244,13 @@ def with_data(maker: Maker, **options: Maker) -> Call:
     return make
 
 
+def compiled(rng: random.Random) -> Arguments:
+    first = other(program)(rng)
+    data = data_for(first, rng) if rng.random() < 0.5 else None
+    options = {"passes": choice(None, (), ("buffers",), ["tidy", "x"]), "machine": machine}
+    return (first, other(schedule)(rng), data), optional(options, rng)
+
+
 AXES = ("capacity", "lanes", "seed", "preset", "order", "nodes", "schedule", "", "x", 3)
 
 
@@ -274,7 +281,7 @@ CALLS: Mapping[str, Call] = {
     "parse": given(lambda rng: mutated(rng.choice(PROGRAMS), rng), source=choice("a.loom", "")),
     "evaluate": with_data(program),
     "fuse": given(program, choice(None, fl.Schedule(), fl.Schedule.parse("fuse T..Y"))),
-    "compile": given(program, schedule, passes=choice(None, (), ("buffers",), ["tidy", "x"])),
+    "compile": lambda rng: compiled(rng),
     "to_dot": given(graph, rankdir=choice("LR", "TB", "up"), labels=choice(True, False)),
     "simulate": with_data(
         compilation, machine=machine, engine=ENGINE, limits=limits, observe=lambda rng: observe(rng)

@@ -116,6 +116,7 @@ class CompiledRegion(LateFields):
         return {tensor: times for tensor, times in made.items() if times > 1}
 
 
+_NOTE = "orders and look-ups are the first that can be built; with data, better ones may be found"
 _COMPUTING = (Arithmetic.BINARY, Arithmetic.UNARY, Arithmetic.FOLD)
 
 
@@ -131,6 +132,8 @@ class Compilation:
         What it was before, if that is known.
     stores : tuple of Store
         How tensors are stored of which the schedule says nothing, where an estimate chose it.
+    estimated : bool
+        Whether orders and look-ups that the schedule leaves open were chosen by the estimate.
 
     Examples
     --------
@@ -149,13 +152,22 @@ class Compilation:
     regions: tuple[CompiledRegion, ...]
     source: Program | None = None
     stores: tuple[Store, ...] = ()
+    estimated: bool = field(default=False, compare=False)
 
     def __repr__(self) -> str:
         return described(
             self,
             f"of {self.program.name}: {counted(len(self.regions), 'region')}, "
-            f"schedule {str(self.schedule) or 'every statement alone'}",
+            f"schedule {str(self.schedule) or 'every statement alone'}"
+            f"{'; first orders' if self.note else ''}",
         )
+
+    @property
+    def note(self) -> str:
+        """What a better compilation would need, for people; empty if nothing."""
+        if self.estimated or all(region.region.chosen is not None for region in self.regions):
+            return ""
+        return _NOTE
 
     @cached_property
     def dense_levels(self) -> Mapping[str, Format]:
@@ -250,6 +262,7 @@ class Compilation:
             tag("h4", f"{self.program.name}: {len(rows)} region{'s' if len(rows) > 1 else ''}"),
             table(heads, rows, figures=(2, 3, 4)),
             tag("p", tag("code", str(self.schedule) or "every statement by itself")),
+            tag("p", self.note) if self.note else "",
         )
 
     def __str__(self) -> str:

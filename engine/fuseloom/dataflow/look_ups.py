@@ -7,9 +7,10 @@ the work.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from enum import Enum
+from typing import TypeAlias
 
 from fuseloom.dataflow.compilation import CompiledRegion
 from fuseloom.dataflow.compiled_before import CompiledBefore
@@ -18,8 +19,12 @@ from fuseloom.dataflow.cost.estimate import EstimateContext, cost_region
 from fuseloom.dataflow.cost.numbers import RegionEstimate
 from fuseloom.dataflow.fusion.region import FusedRegion
 from fuseloom.dataflow.fusion.views import Leaf
-from fuseloom.dataflow.table.cells import CellKind, Scan
+from fuseloom.dataflow.table.cells import CellKind, JoinOf, Scan, ScanIn, parts_of
 from fuseloom.errors import FuseloomError
+from fuseloom.program.walks import postorder
+
+LevelSet: TypeAlias = frozenset[tuple[str, str]]
+"""Columns and rows of a table."""
 
 
 class LookUps(Enum):
@@ -72,7 +77,8 @@ def with_look_ups(
 ) -> CompiledRegion:
     """A region in which each compressed level is searched that takes fewer cycles so.
 
-    One level after another, each kept if it helps, the one that most tokens pass through first.
+    One level after another, each kept if it helps, the one that most tokens pass through first;
+    then all of a joiner at once.
     Where the schedule says ``locate off``, or says it of a level, that holds; and a machine that
     copies the reference has no searchers.
 
@@ -95,9 +101,7 @@ def with_look_ups(
 
 
 def _with(
-    compiled: CompiledRegion,
-    levels: frozenset[tuple[str, str]],
-    before: CompiledBefore | None = None,
+    compiled: CompiledRegion, levels: LevelSet, before: CompiledBefore | None = None
 ) -> CompiledRegion:
     options = compiled.region.options
     for column, row in sorted(levels):
@@ -108,25 +112,63 @@ def _with(
 
 def _better(
     compiled: CompiledRegion, first: RegionEstimate, context: EstimateContext, effort: float
-) -> frozenset[tuple[str, str]]:
-    options, least = compiled.region.options, first.cycles
+) -> LevelSet:
+    options = compiled.region.options
     tokens: dict[str, float] = {}
     for node, numbers in zip(compiled.graph.nodes, first.nodes, strict=True):
         tokens[node.origin] = max(tokens.get(node.origin, 0.0), numbers.tokens)
     levels = sorted(searchable(compiled), key=lambda at: -tokens.get(".".join(at), 0.0))
-    chosen: frozenset[tuple[str, str]] = frozenset()
-    left = effort
+    levels = [at for at in levels if at not in options.scanned and at not in options.looked_up]
+    trials = _Trials(compiled, context, first.cycles, effort)
     for level in levels:
-        if level in options.scanned or level in options.looked_up:
-            continue
-        if left <= 0:
-            break
-        left -= building(compiled)
+        trials.attempt(trials.chosen | {level})
+    for group in _joined_with_others(compiled, levels):
+        if len(group - trials.chosen) > 1 and trials.attempt(trials.chosen | group):
+            for level in sorted(group):
+                trials.attempt(trials.chosen - {level}, gain=0.0)
+    return trials.chosen
+
+
+class _Trials:
+    """The best choice of levels yet, and what is left of the effort to find a better one."""
+
+    def __init__(
+        self, compiled: CompiledRegion, context: EstimateContext, cycles: float, effort: float
+    ) -> None:
+        self.chosen: LevelSet = frozenset()
+        self._compiled = compiled
+        self._context = context
+        self._least = cycles
+        self._left = effort
+
+    def attempt(self, levels: LevelSet, gain: float = GAIN) -> bool:
+        """Choose some levels if they save that share of the cycles; return whether they do."""
+        if self._left <= 0:
+            return False
+        self._left -= building(self._compiled)
         try:
-            made = cost_region(_with(compiled, chosen | {level}), context)
+            made = cost_region(_with(self._compiled, levels), self._context)
         except FuseloomError:
-            continue
-        left -= made.executed
-        if made.cycles < least * (1.0 - GAIN):
-            chosen, least = chosen | {level}, made.cycles
-    return chosen
+            return False
+        self._left -= made.executed
+        saves = made.cycles <= self._least * (1.0 - gain)
+        if saves:
+            self.chosen, self._least = levels, made.cycles
+        return saves
+
+
+def _joined_with_others(
+    compiled: CompiledRegion, levels: Sequence[tuple[str, str]]
+) -> Iterator[LevelSet]:
+    """Of each joiner those levels that may save nothing one by one.
+
+    While one operand of a joiner is scanned that has more coordinates than all that are looked up,
+    it takes as long.
+    """
+    for level in compiled.table.levels.values():
+        parts = list(postorder([level.tree], parts_of))
+        scanned = {part.column for part in parts if isinstance(part, ScanIn)}
+        group = frozenset(at for at in levels if at[1] == level.index and at[0] in scanned)
+        united = any(isinstance(part, JoinOf) and part.union for part in parts)
+        if len(group) > (1 if united else 2):
+            yield group

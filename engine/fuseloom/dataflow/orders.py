@@ -13,18 +13,20 @@ from typing import Any
 from fuseloom.arguments import check_arguments
 from fuseloom.dataflow.compilation import Compilation, CompiledRegion
 from fuseloom.dataflow.compiled_before import CompiledBefore
-from fuseloom.dataflow.compiler import compile_region
+from fuseloom.dataflow.compiler import compile_program, compile_region
 from fuseloom.dataflow.cost import EstimateMode
 from fuseloom.dataflow.cost.estimate import EstimateContext, cost_region
 from fuseloom.dataflow.cost.numbers import RegionEstimate
 from fuseloom.dataflow.fusion.classes import NestClass, nest_classes
 from fuseloom.dataflow.fusion.pog import count_text, orders_text
 from fuseloom.dataflow.fusion.region import FusedRegion
+from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.look_ups import LookUps, building, with_look_ups
 from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.stores import with_dense_levels
 from fuseloom.display import bar, shown, table, tag
 from fuseloom.errors import FuseloomError, OrderError
+from fuseloom.program.types import Program
 from fuseloom.wording import counted, described
 
 EFFORT = 1e7
@@ -218,6 +220,56 @@ class BestOrders:
 
 
 @check_arguments
+def compile_for(
+    program: Program,
+    schedule: Schedule | str | None = None,
+    data: Mapping[str, Any] | None = None,
+    *,
+    machine: Machine | None = None,
+    passes: Sequence[str] | None = None,
+    before: CompiledBefore | None = None,
+) -> Compilation:
+    """Compile a program; what its schedule leaves open is chosen by the estimate, given data.
+
+    With data, regions get the orders, look-ups and dense levels that :func:`best_orders` finds.
+    Without, each gets the first order that can be built, and ``note`` of the compilation says so.
+
+    Parameters
+    ----------
+    schedule : Schedule or str, optional
+        Schedule, or its text; by default every statement is a region of its own.
+    data : mapping, optional
+        Every input by name; only its coordinates matter.
+    machine : Machine, optional
+        Which one to choose for.
+    passes : sequence of str, optional
+        As for :func:`fuseloom.dataflow.compiler.compile_program`.
+    before : CompiledBefore, optional
+        Regions that have been compiled under other schedules, which need not be compiled again.
+
+    Raises
+    ------
+    FuseloomError
+        Whatever stands in the way, naming it, the rule and the way out.
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> gcn, data = fl.load("gcn", "karate")
+    >>> compiled = fl.compile(gcn.program, gcn.presets["partial"], data)
+    >>> fl.simulate(compiled, data).cycles
+    13869
+    >>> fl.compile(gcn.program, gcn.presets["partial"]).note
+    'orders and look-ups are the first that can be built; with data, better ones may be found'
+    """
+    if data is None:
+        return compile_program(program, schedule, passes=passes, before=before)
+    made = compile_program(program, schedule, before=before)
+    best = best_orders(made, data, machine=machine, before=before).compilation
+    return best if passes is None else best.with_passes(passes)
+
+
+@check_arguments
 def best_orders(
     compilation: Compilation,
     data: Mapping[str, Any],
@@ -282,7 +334,7 @@ def best_orders(
             cut.append(compiled.name)
         cost_region(best, context)  # notes what it writes, for the regions after it
         regions.append(best)
-    found = replace(compilation, regions=tuple(regions))
+    found = replace(compilation, regions=tuple(regions), estimated=True)
     may = stores or look_ups
     allowed = [r.name for r in compilation.regions if may.allow(r.region)]
     made = with_dense_levels(found, context, allowed, before)
@@ -299,14 +351,15 @@ def _reordered(
     look_ups: LookUps,
     before: CompiledBefore | None,
 ) -> Compilation:
-    """The orders that dense levels make possible, where they cost less in every respect."""
+    """Orders and look-ups that dense levels make possible, where nothing of them costs more."""
     regions = []
     for old, new in zip(compressed.regions, stored.regions, strict=True):
         best = new
         if new.region.chosen is None and new.pog != old.pog:
             best, _ = _best(new, context, effort, before)
-            if look_ups.allow(new.region):
-                best = with_look_ups(best, context, effort, before)
+        if new is not old and look_ups.allow(new.region):
+            best = with_look_ups(best, context, effort, before)
+        if best is not new:
             was, now = (cost_region(r, context) for r in (new, best))
             if now.bytes > was.bytes or now.flops > was.flops:
                 best = new

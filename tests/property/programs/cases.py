@@ -121,16 +121,36 @@ def make_case(
         program = parse(text)
     except ProgramError:
         return None
+    positive = {t.name for t in maker.tensors if t.positive}
+    return case_of(program, positive, rng, vary, wide)
+
+
+def case_of(
+    program: Program,
+    positive: set[str],
+    rng: random.Random,
+    vary: bool = False,
+    wide: bool = False,
+    cuts: float = 0.35,
+) -> Case | None:
+    """Draw data for a program and one way to run it, as :func:`make_case` does.
+
+    Parameters
+    ----------
+    positive : set of str
+        Inputs of which all elements are positive.
+    cuts : float
+        How often there is a cut between two statements, as a share.
+    """
     if vary and rng.random() < 0.25:
         program, _ = prepare(program, Schedule((), (), (Global(),)))
     if vary and rng.random() < 0.7:
         program = densely_stored(program, rng)
-    positive = {t.name for t in maker.tensors if t.positive}
     data = (scattered if wide else data_of)(program, positive, rng)
     names = [s.out.tensor for s in program.statements]
     barriers = {k for k, s in enumerate(program.statements) if not s.op.fuses}
     forced = barriers | {k + 1 for k in barriers}
-    starts = [0, *(k for k in range(1, len(names)) if k in forced or rng.random() < 0.35)]
+    starts = [0, *(k for k in range(1, len(names)) if k in forced or rng.random() < cuts)]
     groups = [names[a:b] for a, b in zip(starts, [*starts[1:], len(names)], strict=True)]
     refused: list[str] = []
     while True:

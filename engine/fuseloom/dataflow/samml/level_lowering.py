@@ -23,6 +23,7 @@ from fuseloom.dataflow.table.cells import (
     ScanIn,
     SearchIn,
     Shifted,
+    parts_of,
 )
 from fuseloom.dataflow.table.table import FusionTable
 from fuseloom.errors import LoweringError
@@ -344,10 +345,10 @@ class LevelLowering:
 def _way_to(level: AccIn, tree: LevelTree) -> list[Shifted] | None:
     """The shifts around a level in a tree, the innermost first; None if the tree lacks it."""
     above: dict[int, LevelTree] = {}  # by id: a part of the tree that each other is directly in
-    for whole in postorder([tree], _parts):
-        for part in _parts(whole):
+    for whole in postorder([tree], parts_of):
+        for part in parts_of(whole):
             above.setdefault(id(part), whole)
-    parts = postorder([tree], _parts)
+    parts = postorder([tree], parts_of)
     at: LevelTree | None = next((part for part in parts if part == level), None)
     if at is None:
         return None
@@ -360,21 +361,9 @@ def _way_to(level: AccIn, tree: LevelTree) -> list[Shifted] | None:
 
 def _columns(tree: LevelTree) -> Iterator[str]:
     """The columns whose scanners take part in a level, each part of the tree looked at once."""
-    for part in postorder([tree], _parts):
+    for part in postorder([tree], parts_of):
         match part:
             case ScanIn(column=column) | SearchIn(column=column):
                 yield column
             case LocatedLevel(columns=columns):
                 yield from columns
-
-
-def _parts(tree: LevelTree) -> tuple[LevelTree, ...]:
-    match tree:
-        case JoinOf(children=children):
-            return children
-        case LocatedLevel(child=child) | Shifted(child=child):
-            return (child,)
-        case SearchIn(wanted=wanted):
-            return (wanted,)
-        case _:
-            return ()

@@ -258,6 +258,19 @@ class Shifted:
 LevelTree = ScanIn | SearchIn | AccIn | DenseIn | LocatedLevel | JoinOf | Shifted
 
 
+def parts_of(tree: LevelTree) -> tuple[LevelTree, ...]:
+    """The trees directly inside one."""
+    match tree:
+        case JoinOf(children=children):
+            return children
+        case LocatedLevel(child=child) | Shifted(child=child):
+            return (child,)
+        case SearchIn(wanted=wanted):
+            return (wanted,)
+        case _:
+            return ()
+
+
 @dataclass(frozen=True)
 class Level:
     """The one coordinate stream of a nest prefix.

@@ -5,7 +5,9 @@ Rules: ``docs/spec/fusion.md`` §3.2, §3.3 (how operands meet at an index).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from fuseloom.dataflow.table.cells import (
     AccIn,
@@ -39,6 +41,22 @@ from fuseloom.program.primes import unused
 Prefix = tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class FullOperand:
+    """What is looked up of an operand that has every coordinate, at those of another one.
+
+    Attributes
+    ----------
+    located : tuple of ScanAtom
+        Dense levels.
+    searched : tuple of ScanAtom
+        Compressed levels that are added to them, where they have the coordinate.
+    """
+
+    located: tuple[ScanAtom, ...] = ()
+    searched: tuple[ScanAtom, ...] = ()
+
+
 class LevelMaker:
     """Makes the one level of each nest prefix of one output, on demand."""
 
@@ -63,6 +81,7 @@ class LevelMaker:
         self.accumulator_of = accumulator_of
         self._names: dict[Prefix, str] = {}
         self._resolved: dict[tuple[Tree, Prefix], LevelTree] = {}
+        self._operands: dict[Tree, FullOperand | None] = {}
 
     def level(self, prefix: Prefix) -> str:
         """The name of the level of a nest prefix."""
@@ -153,17 +172,67 @@ class LevelMaker:
         return frozenset(found)
 
     def _intersection(self, tree: Combine, prefix: Prefix) -> LevelTree:
-        dense = [c for c in tree.children if self._locatable(c)]
-        driving = [c for c in tree.children if c not in dense]
-        if not driving:
-            first = max(dense, key=lambda c: len(self._outer(c, prefix)))
-            driving = [first]
-            dense = [c for c in dense if c != first]
-        # Looking up drops no coordinate, so an operand that may be absent has to be scanned.
-        looked_up = [c for c in dense if self._complete(c)]
-        scanned = [c for c in tree.children if c not in looked_up]
-        child = self._searching(scanned, prefix)
-        return self._located(child, looked_up)
+        looked_up = self._looked_up(tree, prefix)
+        child = self._searching([c for c in tree.children if c not in looked_up], prefix)
+        level = self._located(child, [a for full in looked_up.values() for a in full.located])
+        searched = [
+            SearchIn(self.column_of(a), child) for full in looked_up.values() for a in full.searched
+        ]
+        return JoinOf(True, (level, *searched)) if searched else level
+
+    def _looked_up(self, tree: Combine, prefix: Prefix) -> dict[Tree, FullOperand]:
+        """The operands of an intersection that are looked up at the coordinates of the others."""
+        carried = Counter(a for c in tree.children for a in atoms(c))
+        found = {
+            child: full
+            for child in tree.children
+            if (full := self._full(child)) is not None
+            and (isinstance(child, ScanAtom) or all(carried[a] == 1 for a in atoms(child)))
+        }
+        if len(found) == len(tree.children):  # one has to give the coordinates
+
+            def preference(child: Tree) -> tuple[bool, bool, int]:
+                joined, stored = isinstance(child, Combine), isinstance(child, ScanAtom)
+                return joined, stored, len(self._outer(child, prefix))
+
+            del found[max(tree.children, key=preference)]
+        return found
+
+    def _full(self, tree: Tree) -> FullOperand | None:
+        """How an operand that has every coordinate is looked up; None if it has not, or is not.
+
+        A sum has every coordinate if one of its operands has; the others are added where they are.
+        """
+        if tree not in self._operands:
+            self._operands[tree] = self._full_now(tree)
+        return self._operands[tree]
+
+    def _full_now(self, tree: Tree) -> FullOperand | None:
+        match tree:
+            case ScanAtom():
+                # Looking up drops no coordinate, so an operand that may be absent has to be
+                # scanned.
+                whole = self._complete(tree) and self._locatable(tree)
+                return FullOperand((tree,)) if whole else None
+            case DenseAtom():
+                return FullOperand() if self.choices.locate else None
+            case Combine(union=union, children=children, gate=gate):
+                parts = [self._full(c) for c in children]
+                some = any(part is not None for part in parts[: gate or None])
+                if not (some if union else all(part is not None for part in parts)):
+                    return None
+                located: list[ScanAtom] = []
+                searched: list[ScanAtom] = []
+                for child, part in zip(children, parts, strict=True):
+                    if part is not None:
+                        located += part.located
+                        searched += part.searched
+                    elif isinstance(child, ScanAtom) and self._searchable(child):
+                        searched.append(child)
+                    else:
+                        return None
+                return FullOperand(tuple(located), tuple(searched))
+        return None
 
     def _searching(self, children: list[Tree], prefix: Prefix) -> LevelTree:
         """An intersection, with compressed levels searched at the coordinates of the others."""
@@ -231,7 +300,7 @@ class LevelMaker:
             carriers.append((key, hosts[carrier(whole, atom, self.joins.always)]))
         return JoinOf(union, tuple(parts), gate, tuple(carriers))
 
-    def _located(self, child: LevelTree, looked_up: list[Tree]) -> LevelTree:
+    def _located(self, child: LevelTree, looked_up: Sequence[Tree]) -> LevelTree:
         columns = []
         for tree in looked_up:
             if not isinstance(tree, ScanAtom):

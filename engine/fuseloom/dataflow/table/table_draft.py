@@ -74,7 +74,7 @@ def _members(
     if id(tree) in seen:
         return
     seen.add(id(tree))
-    joined = f" -> {level.name}" if isinstance(level.tree, JoinOf) else ""
+    joined = f" -> {level.name}" if _joins(level.tree) else ""
     match tree:
         case JoinOf(children=children):
             for child in children:
@@ -113,6 +113,13 @@ def _members(
             changes.append((column, level.index, cell))
         case _:
             pass
+
+
+def _joins(tree: LevelTree) -> bool:
+    """Return whether the coordinates of a level come from a joiner."""
+    while isinstance(tree, LocatedLevel | Shifted):
+        tree = tree.child
+    return isinstance(tree, JoinOf)
 
 
 def _driver(tree: LevelTree, index: str) -> str:
