@@ -40,6 +40,7 @@ PACKAGES = (
     "fuseloom.dataflow.sim.steps",
     "fuseloom.dataflow.cost",
     "fuseloom.dataflow.orders",
+    "fuseloom.dataflow.formats",
     "fuseloom.dataflow.why.recomputation",
     "fuseloom.dataflow.why.attribution",
     "fuseloom.dataflow.why.difference",

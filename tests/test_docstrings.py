@@ -17,7 +17,10 @@ import fuseloom as fl
 from fuseloom_workbench import notebook
 
 ROOT = Path(__file__).parent.parent
-NEEDS = {"fuseloom.frontends.torch.frontend": "torch"}
+NEEDS = {
+    "fuseloom.frontends.torch.frontend": "torch",
+    "fuseloom.exploration.torch_modules": "torch",
+}
 """Modules whose examples need a package that need not be there."""
 
 

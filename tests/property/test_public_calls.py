@@ -316,6 +316,7 @@ CALLS: Mapping[str, Call] = {
 }  # fmt: skip
 ELSEWHERE: Mapping[str, str] = {
     "from_torch": "tests/frontends/torch/test_wild_calls.py",
+    "best": "tests/exploration/test_best.py",
     "read_model": "tests/results/test_archive.py",
     "import_tortilla": "tests/dataflow/samml/exchange/test_tortilla_import.py",
     "Program": "a record",

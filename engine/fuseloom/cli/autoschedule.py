@@ -136,13 +136,7 @@ def _run(options: Any) -> int:
         print(directive)
     proof = found.certificate
     print(f"\n{counted(found.cycles, 'cycle')}, simulated")
-    if proof.gap == 0:
-        print("no schedule of this space takes fewer")
-    else:
-        print(
-            f"no schedule of this space takes fewer than {counted(proof.bound, 'cycle')}: at most "
-            f"{proof.gap:.1%} fewer"
-        )
+    print(proof.verdict)
     print(f"the space has {found.space}")
     print(f"not searched: {', '.join(proof.unsearched)}")
     counts = ", ".join(f"{number:,} {what}" for what, number in sorted(proof.counts.items()))

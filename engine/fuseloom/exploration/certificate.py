@@ -9,6 +9,7 @@ from typing import Annotated, TypedDict
 
 from fuseloom.display.shows import Shows
 from fuseloom.results.declarations import Amount, Count, Share
+from fuseloom.wording import counted
 
 
 class CertificateData(TypedDict):
@@ -51,6 +52,16 @@ class Certificate(Shows, html="fuseloom.exploration.display:certificate_html"):
     def gap(self) -> float:
         """By how much, at most, the best is below what was found: a share of the latter."""
         return max(0.0, 1.0 - self.bound / self.cycles) if self.cycles > 0 else 0.0
+
+    @property
+    def verdict(self) -> str:
+        """What is proved, in words."""
+        if self.gap == 0:
+            return "no schedule of this space takes fewer"
+        return (
+            f"no schedule of this space takes fewer than {counted(self.bound, 'cycle')}: at most "
+            f"{self.gap:.1%} fewer"
+        )
 
     def to_dict(self) -> CertificateData:
         """Plain data."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fuseloom.display import Content, Drawing, Markup, bar, shown, table, tag
 from fuseloom.exploration.autoschedule import Autoscheduled, Choice
+from fuseloom.exploration.best import BestSchedule
 from fuseloom.exploration.certificate import Certificate
 from fuseloom.wording import counted
 
@@ -30,6 +31,26 @@ def certificate_drawing(proof: Certificate) -> Drawing:
     ]  # fmt: skip
     title = f"Nothing takes fewer than {counted(proof.bound, 'cycle')}; {found}"
     return Drawing(title, title, WIDE, HIGH, Markup("".join(pieces)))
+
+
+def best_html(found: BestSchedule) -> Markup:
+    """The schedule, its proof, and a row for each preset."""
+    run, most = found.found.run, max([p.cycles or 0 for p in found.presets] + [found.cycles]) or 1
+    rows: list[tuple[Content, ...]] = [
+        (p.name, p.reason, "", "")
+        if p.cycles is None
+        else (p.name, bar(p.cycles / most, f"{p.cycles:,.0f}"), f"{p.bytes:,.0f}", f"{p.regions:,}")
+        for p in found.presets
+    ]
+    regions = f"{len(found.compilation.regions):,}"
+    cycles = bar(found.cycles / most, f"{found.cycles:,} (simulated)")
+    rows.append((tag("strong", "best"), cycles, f"{run.work.bytes:,}", regions))
+    heads = ["schedule", "cycles", "bytes", "regions"]
+    return shown(
+        tag("h4", f"{counted(found.cycles, 'cycle')}; {found.found.certificate.verdict}"),
+        table(heads, rows, figures=(2, 3)),
+        tag("pre", found.schedule.replace("; ", "\n")),
+    )
 
 
 def certificate_html(proof: Certificate) -> Markup:

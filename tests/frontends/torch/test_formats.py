@@ -61,10 +61,13 @@ def test_annotations_and_inferred_density() -> None:
         layer, normal(5, 8), {"weight": "csc", "input": Format.dense(2)}
     ).program
     assert "weight: 6x8 csc" in str(program)
-    program = fl.from_torch(layer, normal(5, 8), infer_density=0.5).program
-    assert "weight: 6x8 dcsr" in str(program) or "weight: 6x8 compressed" in str(program)
-    assert "input: 5x8 dense" in str(program)
-    assert "bias: 6 dense" in str(program)
+    imported = fl.from_torch(layer, normal(5, 8), {"weight": "csc"})
+    assert imported.unpinned == ("input", "bias")
+    other = imported.stored_as({"input": "dcsr"})
+    assert "weight: 6x8 csc" in str(other.program)
+    assert "input: 5x8 dcsr" in str(other.program)
+    assert other.unpinned == ("bias",)
+    assert other.check().ok
 
 
 def test_an_annotated_result_and_an_inner_activation() -> None:

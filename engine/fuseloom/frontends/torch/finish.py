@@ -133,7 +133,8 @@ def finished(
     add = BroadcastAdd.DENSE if builder.dense_broadcast else BroadcastAdd.SPARSE
     program = Program(name, tuple(tensors.values()), tuple(statements), tuple(outputs), add)
     verify(program)
-    return parse(print_program(program)), _presets(builder, groups, orders)
+    formats = {name: program.tensor(name).format for name in program.inputs}
+    return parse(print_program(program)), _presets(builder, groups, orders, formats)
 
 
 def runs(builder: TorchBuilder, groups: Sequence[Sequence[Statement]]) -> list[list[Statement]]:
@@ -151,20 +152,26 @@ def runs(builder: TorchBuilder, groups: Sequence[Sequence[Statement]]) -> list[l
 
 
 def layers(
-    group: Sequence[Statement], orders: Mapping[str, tuple[int, ...]]
+    group: Sequence[Statement],
+    orders: Mapping[str, tuple[int, ...]],
+    formats: Mapping[str, Format],
 ) -> list[list[Statement]]:
     """Cut before what would have rows recomputed.
 
     A statement needs all rows of a computed tensor if it reduces over an outer dimension of it
     (neighbours of a node, keys of attention, a sum over a batch), reads it transposed, or pairs
     its rows with another's.  In one region with what computes the rows, each would be computed
-    again for each that needs it.  A transposed read is a region of its own: what it reads is stored
-    in one order, and what it writes in another.
+    again for each that needs it.  So would every row, for each index of a compressed operand that
+    the tensor lacks and that is stored outside one that it has, as in weights stored by row.  A
+    transposed read is a region of its own: what it reads is stored in one order, and what it writes
+    in another.
 
     Parameters
     ----------
     orders : mapping
         Mode orders of tensors that are not stored in the order of their dimensions.
+    formats : mapping
+        Those of inputs.
     """
     result: list[list[Statement]] = [[]]
     made: set[str] = set()
@@ -175,7 +182,8 @@ def layers(
         computed = [a for a in s.operands if a.tensor in made and a.indices]
         turned = any(a.tensor in assigned and _turned(a, out) for a in s.operands)
         gathers = any(_gathers(a, out) for a in computed)
-        if turned or gathers or len({a.indices[0] for a in computed}) > 1:
+        again = any(_walked_again(a, s.operands, formats) for a in computed)
+        if turned or gathers or again or len({a.indices[0] for a in computed}) > 1:
             result.append([])
             made = set()
         result[-1].append(s)
@@ -238,10 +246,24 @@ def _gathers(read: Access, out: Sequence[str]) -> bool:
     return kept != list(read.indices[: len(kept)])
 
 
+def _walked_again(read: Access, operands: Sequence[Access], formats: Mapping[str, Format]) -> bool:
+    """Return whether a compressed operand has an index outside one that is read, which lacks it."""
+    for other in operands:
+        fmt = formats.get(other.tensor)
+        if fmt is None or fmt.all_dense:
+            continue
+        stored = [other.indices[axis] for axis in fmt.mode_order]
+        outside = [x not in read.indices for x in stored]
+        if any(y in read.indices and any(outside[:k]) for k, y in enumerate(stored)):
+            return True
+    return False
+
+
 def _presets(
     builder: TorchBuilder,
     groups: Sequence[Sequence[Statement]],
     orders: Mapping[str, tuple[int, ...]],
+    formats: Mapping[str, Format],
 ) -> dict[str, str]:
     def text(parts: Iterable[Sequence[Statement]]) -> str:
         short = (piece for part in parts for piece in pieces(builder, part))
@@ -252,6 +274,6 @@ def _presets(
     return {
         "unfused": "",
         "kernels": text(runs(builder, groups)),
-        "layers": text(part for group in barrier_free for part in layers(group, orders)),
+        "layers": text(part for group in barrier_free for part in layers(group, orders, formats)),
         "full": text(barrier_free),
     }

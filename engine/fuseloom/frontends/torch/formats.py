@@ -120,17 +120,21 @@ class Storage:
     ----------
     annotations : mapping
         Label to what the user asked for.
-    infer_density : float, optional
-        Tensors with at most this share of nonzeros are stored compressed.
     env : mapping
         What the known nodes hold for the example inputs.
     """
 
     annotations: Mapping[str, str | Format]
-    infer_density: float | None
     env: Mapping[str, Any]
 
     def format(self, feed: Feed) -> Format:
+        return self._decided(feed) or Format.dense(len(feed.shape))
+
+    def is_open(self, feed: Feed) -> bool:
+        """Return whether an input is dense because neither annotations nor its layout say more."""
+        return bool(feed.shape) and self._decided(feed) is None
+
+    def _decided(self, feed: Feed) -> Format | None:
         shape = feed.shape
         for label in (feed.label, feed.name):
             if label in self.annotations:
@@ -148,17 +152,14 @@ class Storage:
                 except ProgramError:
                     continue  # made of it, but of another rank
         if not isinstance(given, torch.Tensor) or rank == 0:
-            return Format.dense(rank)
+            return None
         if feed.keep and given.layout != torch.strided:
             return Format.dense(rank) if given._nnz() == given.numel() else compressed(rank)
         if (fmt := layout_format(given)) is not None:
             return fmt
-        share = float((given != 0).double().mean())
         if feed.keep:
-            return Format.dense(rank) if share == 1 else compressed(rank)
-        if self.infer_density is not None and rank >= 2 and share <= self.infer_density:
-            return compressed(rank)
-        return Format.dense(rank)
+            return Format.dense(rank) if bool((given != 0).all()) else compressed(rank)
+        return None
 
 
 def check_known(annotations: Iterable[str], known: Iterable[str]) -> None:

@@ -89,7 +89,6 @@ def from_torch(
     example_inputs: Any,
     formats: Mapping[str, str | Format] | None = None,
     *,
-    infer_density: float | None = None,
     name: str | None = None,
 ) -> ImportedModule:
     """Import a PyTorch module.
@@ -112,8 +111,6 @@ def from_torch(
     formats : mapping, optional
         Storage by name of an argument of ``forward``, dotted parameter or buffer, or activation
         (a tensor of the program): ``{"adj": "csr", "fc.weight": "dcsr", "mask": "bsr16"}``.
-    infer_density : float, optional
-        Store matrices with at most this share of nonzeros compressed.
     name : str, optional
         Name of the program; by default that of the module's class.
 
@@ -148,11 +145,21 @@ def from_torch(
         raise DataError("an example input is a meta tensor, which has no values")
     with evaluating(module):
         capture = trace(module, inputs)
-    annotations = dict(formats or {})
+    imported = _translated(capture, module, inputs, dict(formats or {}), name)
+    check_faithful(capture, module, inputs)
+    return imported
+
+
+def _translated(
+    capture: Capture,
+    module: Any,
+    inputs: tuple[Any, ...],
+    annotations: dict[str, str | Format],
+    name: str | None,
+) -> ImportedModule:
+    """The program of a module that has been traced, with its data."""
     for mixed in (False, True):
-        importer = Importer(
-            capture, capture.placeholders(inputs), HANDLERS, annotations, infer_density, mixed
-        )
+        importer = Importer(capture, capture.placeholders(inputs), HANDLERS, annotations, mixed)
         importer.run()
         outputs = _outputs(importer, capture)
         if not (importer.builder.dense_broadcast and importer.builder.masks):
@@ -170,7 +177,9 @@ def from_torch(
         expected = _expected(module, new)
         return _data(importer, program, env), expected, _rounding(module, new, capture, expected)
 
-    check_faithful(capture, module, inputs)
+    def stored_as(formats: Mapping[str, str | Format]) -> ImportedModule:
+        return _translated(capture, module, inputs, {**annotations, **formats}, name)
+
     expected = _expected(module, inputs)
     return ImportedModule(
         program,
@@ -180,6 +189,8 @@ def from_torch(
         _kernels(importer, program),
         MappingProxyType(presets),
         rebind,
+        stored_as,
+        tuple(n for n in program.given if importer.storage.is_open(importer.builder.feeds[n])),
         _rounding(module, inputs, capture, expected),
         (*notes, *importer.notes(program), *_unused(capture)),
         bool(capture.arguments) and len(capture.unused) == len(capture.arguments),

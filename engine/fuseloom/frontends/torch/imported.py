@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+import fuseloom
 from fuseloom.display.shows import Shows
 from fuseloom.errors import DataError
-from fuseloom.program import Masked, Program, StoredTensor, evaluate
+from fuseloom.program import Format, Masked, Program, StoredTensor, evaluate
 from fuseloom.program.rounded import largest_bound
 from fuseloom.results.archive import ArchivedKernel, ModelArchive
 from fuseloom.wording import counted, described
@@ -134,6 +135,8 @@ class ImportedModule(Shows, html="fuseloom.frontends.torch.display:imported_html
         Schedules from least to most fused: ``unfused``, ``kernels`` (one region per operation),
         ``layers`` (cut where rows would be computed again), ``full`` (everything between two
         reshapes, which may recompute much, or not be possible).
+    unpinned : tuple of str
+        Inputs that are dense because neither formats nor the layouts of tensors say otherwise.
     rounding : tuple of float
         Of a module in bfloat16 or float16, how far each output is from that in float32.
     notes : tuple of str
@@ -150,6 +153,8 @@ class ImportedModule(Shows, html="fuseloom.frontends.torch.display:imported_html
     kernels: tuple[ImportedKernel, ...]
     presets: Mapping[str, str]
     rebind: Callable[..., tuple[dict[str, StoredTensor], tuple[Array, ...], tuple[float, ...]]]
+    restore: Callable[[Mapping[str, str | Format]], ImportedModule]
+    unpinned: tuple[str, ...] = ()
     rounding: tuple[float, ...] = ()
     notes: tuple[str, ...] = ()
     constant: bool = False
@@ -214,6 +219,10 @@ class ImportedModule(Shows, html="fuseloom.frontends.torch.display:imported_html
         bound = largest_bound(self.program, self.data, output.tensor)
         return 2.0 * bound / (magnitude or 1.0)
 
+    def best(self, **options: Any) -> Any:
+        """The best schedule, with a proof, beside the presets: :func:`fuseloom.best` of this."""
+        return fuseloom.best(self, **options)
+
     def save(self, path: str | Path) -> None:
         """Write program, data, presets, notes and the places of kernels to one file.
 
@@ -246,6 +255,21 @@ class ImportedModule(Shows, html="fuseloom.frontends.torch.display:imported_html
         """
         data, expected, rounding = self.rebind(*inputs)
         return replace(self, data=MappingProxyType(data), expected=expected, rounding=rounding)
+
+    def stored_as(self, formats: Mapping[str, str | Format]) -> ImportedModule:
+        """The same module on the same inputs, with other formats of some tensors.
+
+        Parameters
+        ----------
+        formats : mapping
+            As for :func:`fuseloom.from_torch`; others stay as they are.
+
+        Raises
+        ------
+        ProgramError
+            Formats that mean nothing, or that the program cannot have.
+        """
+        return self.restore(formats)
 
 
 def relative_error(got: Array, want: Array) -> float:

@@ -60,14 +60,13 @@ class Importer(IntegerBounds):
         placeholders: Mapping[str, Any],
         handlers: Mapping[str, Handler],
         annotations: Mapping[str, str | Format],
-        infer_density: float | None,
         mixed: bool = False,
     ) -> None:
         self.torch = load_torch()
         self.capture = capture
         self.handlers = handlers
         self.env: dict[str, Any] = dict(placeholders)
-        self.storage = Storage(annotations, infer_density, self.env)
+        self.storage = Storage(annotations, self.env)
         self.builder = TorchBuilder(self._full, mixed)
         self.values: dict[str, Any] = {}
         self.raw: set[str] = set()
