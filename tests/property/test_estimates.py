@@ -110,6 +110,24 @@ def test_dimensions_that_nothing_dense_could_hold(count: int) -> None:
     search(SEED + 30_000, count, wide=True)
 
 
+@counts(small=20, deep=300)
+def test_samples_of_random_programs(count: int) -> None:
+    """Some take part of the coordinates only, of levels that may have no element then."""
+    sampled = 0
+    for seed in range(452, 452 + count):
+        case = draw(seed)
+        if case is None:
+            continue
+        data = check_data(case.program, case.data)
+        context = EstimateContext(case.program, data, EstimateMode.SAMPLED)
+        for region in case.compilation.regions:
+            estimated = estimate_region(region, context)
+            assert np.isfinite(estimated.cycles), f"seed {seed}, region {region.name}"
+            assert estimated.cycles >= 0, f"seed {seed}, region {region.name}"
+            sampled += estimated.mode is EstimateMode.SAMPLED
+    assert sampled >= count // 4
+
+
 @pytest.mark.fuzz
 def test_five_thousand_programs() -> None:
     search(SEED + 100_000, 5_000)

@@ -203,7 +203,9 @@ class FiberLevel:
         before = np.zeros(self.n + 1)
         np.cumsum(self.weights, out=before[1:])
         found = before[high] - before[low]
-        return found if base.weights is None else found / base.weights[outside]
+        if base.weights is None or not base.n:
+            return found
+        return found / base.weights[outside]
 
     @cached_property
     def bare(self) -> Bools:
