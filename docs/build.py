@@ -53,6 +53,7 @@ HOLDS = {
     "fuseloom.dataflow.look_ups": "levels that are better\nlooked up than scanned",
     "fuseloom.dataflow.stores": "levels that are better\nstored dense",
     "fuseloom.dataflow.orders": "orders, ranked",
+    "fuseloom.dataflow.formats": "formats that fit\nwhat inputs hold",
     "fuseloom.dataflow.what_if": "other channels, lanes",
     "fuseloom.dataflow.space": "candidates of regions,\nlower bounds",
     "fuseloom.dataflow.method": "schedules, as the\nsearch sees them",

@@ -20,12 +20,17 @@ def test_presets_are_estimated_once_with_the_channels_that_all_have(sized: bool)
     model, data = load("attention", "random")
     method = Dataflow(model.program, data, sized=sized)
     found = list(presets_of(method, model.presets, Budget()))
-    assert [rival.name for rival in found] == [f"the preset {name}" for name in model.presets]
-    for rival in found:
-        assert rival.expected.cycles > 0
+    assert [cost.name for cost, _ in found] == list(model.presets)
+    for cost, rival in found:
+        assert rival is not None
+        assert rival.name == f"the preset {cost.name}"
+        assert rival.expected.cycles == cost.cycles
         assert (rival.built is rival.made) == (not sized)
-    assert not list(presets_of(method, model.presets, Budget(on_chip=0.0)))
-    assert not list(presets_of(method, {"wrong": "fuse Q..R"}, Budget()))
+    none = list(presets_of(method, model.presets, Budget(on_chip=0.0)))
+    assert [(cost, None) for cost, _ in found] == none
+    ((cost, rival),) = presets_of(method, {"wrong": "fuse Q..R"}, Budget())
+    assert (cost.cycles, rival) == (None, None)
+    assert "'Q'" in cost.reason
 
 
 @pytest.mark.deep  # takes seconds

@@ -32,7 +32,7 @@ from fuseloom.exploration.certificate import Certificate, together
 from fuseloom.exploration.found import Best, Watcher
 from fuseloom.exploration.pareto import front
 from fuseloom.exploration.reasons import reasons, why_not
-from fuseloom.exploration.rivals import presets_of, stored_dense
+from fuseloom.exploration.rivals import PresetCost, presets_of, stored_dense
 from fuseloom.exploration.search import Progress, Search
 from fuseloom.program.printer import print_program
 from fuseloom.program.types import Program
@@ -152,6 +152,8 @@ class Autoscheduled(Shows, html="fuseloom.exploration.display:autoscheduled_html
         The space in which that lies.
     choices : tuple of Choice or None
         If they were asked for: schedules none of which is beaten, the fewest cycles first.
+    presets : tuple of PresetCost
+        What each preset is estimated to take.
     """
 
     schedule: str
@@ -163,6 +165,7 @@ class Autoscheduled(Shows, html="fuseloom.exploration.display:autoscheduled_html
     best: Best = field(repr=False)
     method: Dataflow = field(repr=False)
     choices: tuple[Choice, ...] | None = field(default=None, repr=False)
+    presets: tuple[PresetCost, ...] = field(default=(), repr=False)
 
     def __repr__(self) -> str:
         return described(
@@ -322,7 +325,9 @@ def _judged(
     compiled = compile_program(program, schedule)
     run = judge(compiled.sized() if method.sized else compiled)
     contenders = [(run, schedule, "")]
-    for rival in [*stored_dense(method, compiled), *presets_of(method, presets, budget)]:
+    others = [*stored_dense(method, compiled)]
+    known = [*presets_of(method, presets, budget)]
+    for rival in [*others, *(rival for _, rival in known if rival is not None)]:
         if rival.expected.cycles >= run.cycles * (1 + NEAR):
             continue
         other = judge(rival.built)
@@ -346,8 +351,9 @@ def _judged(
             "order, and what later regions take on these"
         )
     return Autoscheduled(
-        schedule, run.cycles, proof, tuple(told), space, run, best, method, choices
-    )
+        schedule, run.cycles, proof, tuple(told), space, run, best, method, choices,
+        tuple(cost for cost, _ in known),
+    )  # fmt: skip
 
 
 def _first_right(

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Protocol, TypedDict, runtime_checkable
 
 from fuseloom.arguments import ArgumentError, check_arguments, kind_of
 from fuseloom.dataflow.compilation import Compilation
-from fuseloom.dataflow.cost.estimate import estimate
+from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.machine import Machine
-from fuseloom.dataflow.orders import compile_for
 from fuseloom.display.shows import Shows
-from fuseloom.errors import FuseloomError
 from fuseloom.exploration.autoschedule import GAP, Autoscheduled, AutoscheduledData, autoschedule
+from fuseloom.exploration.rivals import PresetCost
 from fuseloom.exploration.search import Progress
 from fuseloom.program import Program, StoredTensor
-from fuseloom.results.declarations import Amount, Positive, Record
 from fuseloom.results.text_table import Align, TextColumn, text_table
 from fuseloom.wording import counted, described, grouped
 
@@ -36,33 +34,6 @@ class ModelWithData(Protocol):
     def presets(self) -> Mapping[str, str]: ...
 
 
-@dataclass(frozen=True)
-class PresetCost(Record):
-    """What a preset is expected to take, under its best orders and look-ups.
-
-    Attributes
-    ----------
-    name : str
-    regions : int or None
-        Null, as the costs are, where it cannot be built.
-    cycles : float or None
-        Estimated clock cycles.
-    bytes : float or None
-        Estimated bytes moved to and from memory.
-    flops : float or None
-        Estimated operations.
-    reason : str
-        Why it cannot be built; else empty.
-    """
-
-    name: str
-    regions: Positive | None
-    cycles: Amount | None
-    bytes: Amount | None
-    flops: Amount | None
-    reason: str = ""
-
-
 class BestScheduleData(TypedDict):
     """A :class:`BestSchedule` as plain data."""
 
@@ -78,15 +49,17 @@ class BestSchedule(Shows, html="fuseloom.exploration.display:best_html"):
     ----------
     found : Autoscheduled
         Result of the search: its run, certificate, reasons.
-    presets : tuple of PresetCost
-        From least to most fused.
     compilation : Compilation
         The model under that schedule.
     """
 
     found: Autoscheduled
-    presets: tuple[PresetCost, ...]
     compilation: Compilation = field(repr=False)
+
+    @property
+    def presets(self) -> tuple[PresetCost, ...]:
+        """What each preset takes, from least to most fused."""
+        return self.found.presets
 
     @property
     def schedule(self) -> str:
@@ -163,7 +136,7 @@ def best(
         An imported module, or a model from a file.
     machine : Machine, optional
     time_limit : float
-        Seconds of the search; the presets are estimated before, which takes some more.
+        Seconds of the search; then the presets are estimated, which takes some more.
     gap : float
         Share of the cycles by which a better schedule may be missed.
     lanes, copies, stores : int
@@ -186,7 +159,7 @@ def best(
     >>> found.cycles == fl.simulate(found.compilation, data).cycles
     True
     >>> [preset.name for preset in found.presets]
-    ['unfused', 'partial', 'full']
+    ['unfused', 'C+S', 'partial', 'full']
     """
     if not isinstance(model, ModelWithData):
         raise ArgumentError(
@@ -194,7 +167,6 @@ def best(
             hint="fl.from_torch(module, inputs) gives one, and fl.read_model(file); for a program, "
             "fl.autoschedule(program, data)",
         )
-    costs = tuple(_preset_costs(model, machine))
     found = autoschedule(
         model.program,
         model.data,
@@ -207,15 +179,4 @@ def best(
         time_limit=time_limit,
         progress=progress,
     )
-    return BestSchedule(found, costs, compile_for(model.program, found.schedule))
-
-
-def _preset_costs(model: ModelWithData, machine: Machine | None) -> Iterator[PresetCost]:
-    for name, schedule in model.presets.items():
-        try:
-            compiled = compile_for(model.program, schedule, model.data, machine=machine)
-            cost = estimate(compiled, model.data, machine=machine)
-        except FuseloomError as reason:
-            yield PresetCost(name, None, None, None, None, str(reason))
-        else:
-            yield PresetCost(name, len(compiled.regions), cost.cycles, cost.bytes, cost.flops)
+    return BestSchedule(found, compile_program(model.program, found.schedule))

@@ -7,14 +7,41 @@ from dataclasses import dataclass
 from math import inf
 
 from fuseloom.dataflow.compilation import Compilation
-from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.cost.estimate import Estimate, estimate
 from fuseloom.dataflow.fusion.directives import Global, Store
 from fuseloom.dataflow.method import Dataflow
-from fuseloom.dataflow.orders import best_orders
+from fuseloom.dataflow.orders import compile_for
 from fuseloom.dataflow.stores import with_dense_levels
 from fuseloom.errors import FuseloomError
+from fuseloom.results.declarations import Amount, Positive, Record
 from fuseloom.results.method import Budget
+
+
+@dataclass(frozen=True)
+class PresetCost(Record):
+    """What a preset is expected to take, under its best orders and look-ups.
+
+    Attributes
+    ----------
+    name : str
+    regions : int or None
+        Null, as the costs are, where it cannot be built.
+    cycles : float or None
+        Estimated clock cycles.
+    bytes : float or None
+        Estimated bytes moved to and from memory.
+    flops : float or None
+        Estimated operations.
+    reason : str
+        Why it cannot be built; else empty.
+    """
+
+    name: str
+    regions: Positive | None
+    cycles: Amount | None
+    bytes: Amount | None
+    flops: Amount | None
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,24 +77,32 @@ def stored_dense(method: Dataflow, compiled: Compilation) -> Iterator[Rival]:
         yield Rival.of(method, f"{', '.join(made.dense_levels)} stored dense", made)
 
 
-def presets_of(method: Dataflow, presets: Mapping[str, str], budget: Budget) -> Iterator[Rival]:
-    """The presets that fit the budget, as every other command takes them.
+def presets_of(
+    method: Dataflow, presets: Mapping[str, str], budget: Budget
+) -> Iterator[tuple[PresetCost, Rival | None]]:
+    """The presets, as every other command takes them: what each takes, and those that may be best.
 
-    None where settings hold for every schedule, which presets do not have.
+    These fit the budget.  There are none where settings hold for every schedule, which presets do
+    not have.
     """
     settings = [s for s in method.base.settings if not isinstance(s, Store) or s.tensor is None]
     for name, text in presets.items() if not settings else ():
         try:
-            compiled = compile_program(method.source, text)
-            made = best_orders(compiled, method.given, machine=method.machine).compilation
+            made = compile_for(method.source, text, method.given, machine=method.machine)
             rival = Rival.of(method, f"the preset {name}", made)
-        except FuseloomError:
+        except FuseloomError as reason:
+            yield PresetCost(name, None, None, None, None, str(reason)), None
             continue
-        options = [region.region.options for region in made.regions]
-        lanes = max((n for o in options for _, n in o.lanes), default=1)
-        held = [region.on_chip.held for region in rival.expected.regions]
-        rooms = [region.on_chip.channels or 0.0 for region in rival.expected.regions]
-        on_chip = max((inf if h is None else h + r for h, r in zip(held, rooms, strict=True)),
-                      default=0.0)  # fmt: skip
-        if lanes <= budget.lanes and (budget.on_chip is None or on_chip <= budget.on_chip):
-            yield rival
+        cost = rival.expected
+        known = PresetCost(name, len(made.regions), cost.cycles, cost.bytes, cost.flops)
+        yield known, rival if _fits(rival, budget) else None
+
+
+def _fits(rival: Rival, budget: Budget) -> bool:
+    options = [region.region.options for region in rival.made.regions]
+    lanes = max((n for o in options for _, n in o.lanes), default=1)
+    held = [region.on_chip.held for region in rival.expected.regions]
+    rooms = [region.on_chip.channels or 0.0 for region in rival.expected.regions]
+    on_chip = max((inf if h is None else h + r for h, r in zip(held, rooms, strict=True)),
+                  default=0.0)  # fmt: skip
+    return lanes <= budget.lanes and (budget.on_chip is None or on_chip <= budget.on_chip)
