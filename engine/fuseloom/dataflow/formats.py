@@ -53,7 +53,8 @@ class FormatChoice:
 
     Attributes
     ----------
-    tensor : str
+    tensor : Tensor
+        As it was declared.
     format : Format
     density : float
         Share of its elements that are not 0.
@@ -253,9 +254,12 @@ class _Readers:
         written = dict.fromkeys(s.out.tensor for s in statements)
         read = dict.fromkeys(a.tensor for s in statements for a in s.operands)
         given = {name: self._operand(name) for name in read if name not in written}
-        inside = {a.tensor for s in statements for a in s.operands} & written.keys()
-        wanted = {a.tensor for s in self.program.live if s not in statements for a in s.operands}
-        wanted |= {*self.program.outputs}
+        readers = self.program.readers
+        wanted = {
+            name
+            for name in written
+            if name in self.program.outputs or not written.keys() >= {*readers[name]}
+        }
         region = Program(
             self.program.name,
             (
@@ -263,7 +267,7 @@ class _Readers:
                 *(self.program.tensor(name) for name in written),
             ),
             statements,
-            tuple(name for name in written if name in wanted or name not in inside),
+            tuple(name for name in written if name in wanted),
             self.program.broadcast_add,
         )
         verify(region)
