@@ -87,6 +87,9 @@ def test_a_path_is_for_one_product() -> None:
     tree = binary(from_einsum(CHAIN, SIZES))
     with pytest.raises(ProgramError, match="several statements"):
         binary(tree.program, "(A B)")
+    total = fl.parse("A: 3x3 csr\nB: 3x3 csr\nT[i,j] = A[i,j] + B[i,j]")
+    with pytest.raises(ProgramError, match="this program is one of add"):
+        binary(total, "(A B)")
 
 
 def test_names_of_operands_and_of_intermediates_do_not_meet() -> None:

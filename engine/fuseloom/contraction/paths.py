@@ -24,8 +24,10 @@ def operands_of(program: Program) -> tuple[tuple[Access, ...], Access]:
         or live[-1].op not in (Op.MUL, Op.SUM)
         or not all(_selects(program, s) for s in before)
     ):
+        several = len(live) != 1
+        has = "has several statements" if several else f"is one of {live[0].op.name.lower()}"
         raise ProgramError(
-            "a path is for one product, and this program has several statements",
+            f"a path is for one product, and this program {has}",
             hint="ContractionTree.of(program) reads a tree of binary products",
         )
     return live[-1].operands, live[-1].out

@@ -161,3 +161,16 @@ def test_what_is_computed_twice_is_one_statement() -> None:
 
     given = agrees(Module(chosen), (SCORES, SCORES.T.contiguous()))
     assert len(given.program.statements) == 9
+
+
+def test_a_mask_that_removes_something_only_later() -> None:
+    """It was stored dense; what it removes would be taken as kept."""
+
+    def chosen(x: torch.Tensor) -> torch.Tensor:
+        return torch.where(x > 0, torch.log(x), torch.zeros(()))
+
+    x = normal(4, 4)
+    imported = fl.from_torch(Module(chosen), x.abs() + 0.1)
+    with pytest.raises(ProgramError, match=r"is stored with elements that it removes.*compressed"):
+        imported.bind(x)
+    assert fl.from_torch(Module(chosen), x).bind(x.abs() + 0.1).check().ok

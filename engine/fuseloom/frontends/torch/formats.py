@@ -106,9 +106,10 @@ def store(tensor: Tensor, given: Any, keep: bool = False) -> StoredTensor:
 
 def _holds_more(name: str) -> ProgramError:
     return ProgramError(
-        f"the mask {name} is stored with elements that it removes, which would let them take part "
-        "in the softmax",
-        hint="store it compressed; blocks must be kept or removed as a whole",
+        f"the mask {name} is stored with elements that it removes, which would be taken as kept",
+        hint="store it compressed (a mask that removes nothing when the module is imported is "
+        "dense: import with inputs of which it removes some); blocks must be kept or removed as a "
+        "whole",
     )
 
 
