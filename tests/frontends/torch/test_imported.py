@@ -69,5 +69,5 @@ def test_a_saved_module_is_simulated_elsewhere(tmp_path: Path) -> None:
     assert dict(again.presets) == dict(given.presets)
     assert again.notes == given.notes
     assert [k.place for k in again.kernels] == [k.place for k in given.kernels]
-    assert [k.name for k in again.kernels] == ["linear", "relu"]
+    assert [k.name for k in again.kernels] == ["0: linear", "1: relu"]
     assert given.check(fl.simulate(fl.compile(again.program), again.data).outputs).ok

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fuseloom.frontends.torch.calls import MODULE, part_name
 from fuseloom.frontends.torch.capture import load_torch
 from fuseloom.frontends.torch.nodes import mutates
 
@@ -89,6 +90,7 @@ def _inserted(node: Any, graph: Any, inputs: Sequence[Any]) -> Parts | None:
             with node.graph.inserting_before(node):
                 copy = node.graph.node_copy(part, lambda n: copies[n])
             copy.meta = {**part.meta, "stack_trace": node.meta.get("stack_trace")}
+            copy.meta[MODULE] = part_name(node)
             copies[part] = copy
             nodes.append(copy)
         elif part.op == "output":

@@ -31,6 +31,7 @@ from fuseloom.frontends.torch import (
     windows,
     written,
 )
+from fuseloom.frontends.torch.calls import part_name
 from fuseloom.frontends.torch.capture import (
     Capture,
     evaluating,
@@ -297,5 +298,6 @@ def _kernels(importer: Importer, program: Program) -> tuple[ImportedKernel, ...]
             kernels.append((node, []))
         kernels[-1][1].append(s.out.tensor)
     return tuple(
-        ImportedKernel(str(node.target), tuple(names), where(node)) for node, names in kernels
+        ImportedKernel(str(node.target), tuple(names), where(node), part_name(node))
+        for node, names in kernels
     )

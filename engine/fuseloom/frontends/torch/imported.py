@@ -72,16 +72,20 @@ class ImportedKernel:
         What its statements assign.
     place : str
         File and line of the user's module.
+    module : str
+        Dotted name of the part of the module that carries it out; empty for its own code.
     """
 
     name: str
     statements: tuple[str, ...]
     place: str
+    module: str = ""
 
     @property
     def label(self) -> str:
-        """The name for people: ``linear`` of ``aten.linear.default``."""
-        return self.name.removeprefix("aten.").partition(".")[0] or self.name
+        """The name for people: ``conv1.lin: linear`` of ``aten.linear.default``."""
+        operation = self.name.removeprefix("aten.").partition(".")[0] or self.name
+        return f"{self.module}: {operation}" if self.module else operation
 
 
 @dataclass(frozen=True)

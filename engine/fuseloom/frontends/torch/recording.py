@@ -28,6 +28,7 @@ from fuseloom.frontends.torch.aliases import (
     storage_of,
     value_form,
 )
+from fuseloom.frontends.torch.calls import MODULE, called_parts
 from fuseloom.frontends.torch.capture import (
     Capture,
     argument_names,
@@ -93,6 +94,7 @@ def record(module: Any, inputs: tuple[Any, ...], loose: frozenset[int]) -> Captu
             without_fast_paths(),
             adapted(module),
             enable_python_dispatcher(),
+            called_parts(module) as recorder.called,
             RecordingMode(PythonKeyTracer(), "real", pre_dispatch=True),
         ):
             results = module(*inputs)
@@ -133,6 +135,7 @@ class _Recorder:
         self.versions: dict[int, int] = {}  # writes to a storage
         self.given: set[int] = set()  # storages that are the caller's
         self.inside: set[int] = set()  # storages that sparse tensors are made of
+        self.called: list[str] = []
         self.depth = len(traceback.extract_stack())
         self.names = [*argument_names(torch, module, inputs)]
         for place, (label, leaf) in enumerate(self.names):
@@ -260,16 +263,20 @@ class _Recorder:
         nodes = pytree.tree_map_only(torch.Tensor, self.node_of, (tuple(args), given))
         target, nodes = sized_call(torch, func if form is None else form, *nodes)
         node = self.graph.create_node("call_function", target, *nodes, name=name)
-        node.meta["stack_trace"] = self._place()
+        node.meta.update(self._origin())
         unsure = any(n.name in self.branching for n in node.all_input_nodes)
         if unsure and name not in _SHAPES:
             self.branching.add(node.name)
         return node
 
+    def _origin(self) -> dict[str, str]:
+        """Where in the module an operation stands: in which part, in which line."""
+        return {MODULE: self.called[-1] if self.called else "", "stack_trace": self._place()}
+
     def _call(self, target: Any, args: tuple[Any, ...], val: Any) -> Any:
         """A node of an operation of which the module knows nothing."""
         node = self.graph.call_function(target, args)
-        node.meta.update(val=val, stack_trace=self._place(), layout=self.torch.strided)
+        node.meta.update(self._origin(), val=val, layout=self.torch.strided)
         if any(n.name in self.branching for n in node.all_input_nodes):
             self.branching.add(node.name)
         return node
