@@ -164,7 +164,7 @@ class Compilation:
 
     @property
     def note(self) -> str:
-        """What a better compilation would need, for people; empty if nothing."""
+        """That data would allow better orders, for people; empty if data or the schedule chose."""
         if self.estimated or all(region.region.chosen is not None for region in self.regions):
             return ""
         return _NOTE

@@ -32,7 +32,7 @@ from fuseloom.program.verify import verify
 from fuseloom.wording import counted
 
 DENSITY = 0.5
-"""Share of nonzeros up to which a tensor is considered; a coordinate takes as long as a value."""
+"""Share of nonzeros up to which a tensor is considered: above, coordinates take the bytes saved."""
 LEAST_ELEMENTS = 64
 """Elements of a dense tensor below which nothing is worth a format."""
 MOST_PERMUTED = 3
@@ -42,7 +42,7 @@ EMPTY = 0.1
 EFFORT = 1e6
 """Elements that ranking the orders of a region may execute: about a tenth of a second."""
 ROUNDS = 3
-"""How often each input is looked at, at most."""
+"""Times that the format of each input is chosen anew, at most."""
 GAIN = 0.02
 """Share of the cycles that a format must save."""
 
@@ -190,13 +190,14 @@ class _Readers:
         self.program = program
         self.machine = machine
         self.inputs = dict(data)
+        self._given = data
         self._spans = [span.statements for span in partition(program, schedule)]
         self._operands: dict[str, StoredTensor] = {}
         self._known: dict[tuple[Statement, ...], float] = {}
 
     @cached_property
     def _computed(self) -> Mapping[str, Any]:
-        return evaluate(self.program, self.inputs)
+        return evaluate(self.program, self._given)
 
     def _store(self, name: str, fmt: Format) -> None:
         tensor = replace(self.program.tensor(name), format=fmt)

@@ -58,7 +58,7 @@ class BestSchedule(Shows, html="fuseloom.exploration.display:best_html"):
 
     @property
     def presets(self) -> tuple[PresetCost, ...]:
-        """What each preset takes, from least to most fused."""
+        """Estimated costs of the presets, from least to most fused."""
         return self.found.presets
 
     @property

@@ -19,7 +19,7 @@ from fuseloom.results.method import Budget
 
 @dataclass(frozen=True)
 class PresetCost(Record):
-    """What a preset is expected to take, under its best orders and look-ups.
+    """Estimated cost of a preset under its best orders and look-ups.
 
     Attributes
     ----------

@@ -96,7 +96,10 @@ def _stored_as(imported: ImportedModule, choices: Sequence[FormatChoice]) -> Imp
     for choice in choices:
         one = _tried(made, imported, [choice])
         if one is None:
-            left_out.append(f"{choice.tensor.name} stays dense, as the program needs all of it")
+            left_out.append(
+                f"{choice.tensor.name} stays dense: in another format the program is refused, or "
+                "does not compute what the module does"
+            )
         else:
             made = one
     return replace(made, notes=(*made.notes, *left_out))

@@ -43,7 +43,7 @@ Prefix = tuple[str, ...]
 
 @dataclass(frozen=True)
 class FullOperand:
-    """What is looked up of an operand that has every coordinate, at those of another one.
+    """The levels of an operand with every coordinate, to be looked up at those of another one.
 
     Attributes
     ----------
@@ -199,7 +199,7 @@ class LevelMaker:
         return found
 
     def _full(self, tree: Tree) -> FullOperand | None:
-        """How an operand that has every coordinate is looked up; None if it has not, or is not.
+        """The levels to look up of an operand with every coordinate; None if it has to be iterated.
 
         A sum has every coordinate if one of its operands has; the others are added where they are.
         """
@@ -210,8 +210,7 @@ class LevelMaker:
     def _full_now(self, tree: Tree) -> FullOperand | None:
         match tree:
             case ScanAtom():
-                # Looking up drops no coordinate, so an operand that may be absent has to be
-                # scanned.
+                # Looking up drops no coordinate: what may be absent has to be scanned.
                 whole = self._complete(tree) and self._locatable(tree)
                 return FullOperand((tree,)) if whole else None
             case DenseAtom():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -92,45 +93,33 @@ def from_torch(
     *,
     name: str | None = None,
 ) -> ImportedModule:
-    """Import a PyTorch module.
+    """Import a PyTorch module, with every strided tensor dense unless ``formats`` says otherwise.
 
-    The module is traced by ``torch.export`` in eval mode.  The program computes exactly what the
-    module does: elements that sparse tensors lack count as 0, except for logits that are filled
-    with minus infinity before a softmax, which then runs over what the mask keeps.
-
-    A list of edges (2 x E integers) by whose rows tensors are gathered and scattered becomes
-    an adjacency matrix; ``ImportedModule.notes`` says so.  Where sizes follow from such an index,
-    the operations of the module are recorded as it carries them out.
+    :func:`fuseloom.from_torch` chooses formats on top of it, and describes the rest.
 
     Parameters
     ----------
     module : torch.nn.Module
     example_inputs : tensor, object or tuple
-        Positional arguments of ``forward``; they fix all sizes and become the program's data.
-        Sparse tensors keep their layout (CSR, CSC, COO, BSR, BSC).  Of objects, such as the graphs
-        of PyTorch Geometric, dataclasses and namespaces, all tensors are inputs (``data_x``).
+        Positional arguments of ``forward``.
     formats : mapping, optional
-        Storage by name of an argument of ``forward``, dotted parameter or buffer, or activation
-        (a tensor of the program): ``{"adj": "csr", "fc.weight": "dcsr", "mask": "bsr16"}``.
+        Storage by name.
     name : str, optional
         Name of the program; by default that of the module's class.
 
     Raises
     ------
     ProgramError
-        PyTorch is missing, the module cannot be traced, or an operation has no counterpart: the
-        message names operation, file and line, and the nearest supported form.  Or the trace does
-        not compute what the module does, with these inputs and with others.
+        PyTorch is missing, the module cannot be traced, an operation has no counterpart, or the
+        trace does not compute what the module does.
     DataError
         Values that are not finite, or an object whose tensors cannot be told apart.
 
     Examples
     --------
-    >>> import fuseloom as fl
     >>> import torch
-    >>> imported = fl.from_torch(torch.nn.Linear(4, 2), torch.ones(3, 4))
-    >>> run = fl.simulate(fl.compile(imported.program), imported.data)
-    >>> imported.check(run.outputs).ok
+    >>> imported = from_torch(torch.nn.Linear(4, 2), torch.ones(3, 4))
+    >>> imported.check().ok
     True
     """
     torch = load_torch()
@@ -146,7 +135,13 @@ def from_torch(
         raise DataError("an example input is a meta tensor, which has no values")
     with evaluating(module):
         capture = trace(module, inputs)
-    imported = _translated(capture, module, inputs, dict(formats or {}), name)
+
+    @cache
+    def own() -> tuple[tuple[Array, ...], tuple[float, ...]]:
+        expected = _expected(module, inputs)
+        return expected, _rounding(module, inputs, capture, expected)
+
+    imported = _translated(capture, module, inputs, dict(formats or {}), name, own)
     check_faithful(capture, module, inputs)
     return imported
 
@@ -157,8 +152,12 @@ def _translated(
     inputs: tuple[Any, ...],
     annotations: dict[str, str | Format],
     name: str | None,
+    own: Callable[[], tuple[tuple[Array, ...], tuple[float, ...]]],
 ) -> ImportedModule:
-    """The program of a module that has been traced, with its data."""
+    """The program of a module that has been traced, with its data.
+
+    ``own`` gives the module's results for these inputs, and how they are rounded.
+    """
     for mixed in (False, True):
         importer = Importer(capture, capture.placeholders(inputs), HANDLERS, annotations, mixed)
         importer.run()
@@ -179,9 +178,9 @@ def _translated(
         return _data(importer, program, env), expected, _rounding(module, new, capture, expected)
 
     def stored_as(formats: Mapping[str, str | Format]) -> ImportedModule:
-        return _translated(capture, module, inputs, {**annotations, **formats}, name)
+        return _translated(capture, module, inputs, {**annotations, **formats}, name, own)
 
-    expected = _expected(module, inputs)
+    expected, rounding = own()
     return ImportedModule(
         program,
         MappingProxyType(_data(importer, program, _bound(importer, inputs))),
@@ -192,7 +191,7 @@ def _translated(
         rebind,
         stored_as,
         tuple(n for n in program.given if importer.storage.is_open(importer.builder.feeds[n])),
-        _rounding(module, inputs, capture, expected),
+        rounding,
         (*notes, *importer.notes(program), *_unused(capture)),
         bool(capture.arguments) and len(capture.unused) == len(capture.arguments),
     )

@@ -270,7 +270,7 @@ class _Recorder:
         return node
 
     def _origin(self) -> dict[str, str]:
-        """Where in the module an operation stands: in which part, in which line."""
+        """The part of the module and the source line that an operation is called from."""
         return {MODULE: self.called[-1] if self.called else "", "stack_trace": self._place()}
 
     def _call(self, target: Any, args: tuple[Any, ...], val: Any) -> Any:
