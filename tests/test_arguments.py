@@ -102,5 +102,6 @@ def test_annotations_of_all_public_functions_are_known() -> None:
         found = getattr(fl, name)
         if callable(found) and not isinstance(found, type) and name != "from_torch":
             assert hasattr(found, "__wrapped__"), f"{name} does not check its arguments"
+            assert found.__name__ == name, "messages name the function by another name than users"
             with pytest.raises((ArgumentError, TypeError)):
                 found(object(), object())

@@ -92,7 +92,7 @@ def _refuse(function: str, name: str, value: object, wanted: Any) -> None:
     ways = (_WAYS.get((getattr(k, "__name__", ""), type(value).__name__)) for k in kinds)
     takes = f"{', '.join(others)} or {last}" if others else last
     raise ArgumentError(
-        f"{function.removesuffix('_program')} takes {takes} as {name}, not {kind_of(value)}",
+        f"{function} takes {takes} as {name}, not {kind_of(value)}",
         hint=next(filter(None, ways), None),
     )
 

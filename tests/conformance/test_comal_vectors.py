@@ -14,7 +14,7 @@ from fuseloom.dataflow.samml.exchange import (
     TensorFolder,
     export_sam,
     export_tortilla,
-    import_sam_text,
+    import_sam,
     import_tortilla,
 )
 from fuseloom.dataflow.sim.imported_runs import ImportedRun, run_imported
@@ -86,4 +86,4 @@ def test_the_graph_is_written_as_it_was_read(case: dict[str, Any]) -> None:
     assert again.graph == imported.graph
     sam = export_sam(imported.graph, declared).text
     shapes = {name: t.shape for name, t in imported.tensors.items()}
-    assert import_sam_text(sam, shapes).graph == imported.graph.bare()
+    assert import_sam(sam, shapes).graph == imported.graph.bare()

@@ -13,7 +13,7 @@ from fuseloom.dataflow.samml.exchange import (
     TensorFolder,
     export_sam,
     export_tortilla,
-    import_sam_text,
+    import_sam,
     import_tortilla,
 )
 from fuseloom.dataflow.sim.imported_runs import run_imported
@@ -27,7 +27,7 @@ RUNS = json.loads((HERE / "index.json").read_text())
 @pytest.mark.parametrize("case", RUNS, ids=lambda case: Path(case["data"]).stem)
 def test_the_graph_computes_what_is_expected(case: dict[str, Any]) -> None:
     arrays = read_npz(HERE / case["data"])
-    imported = import_sam_text((HERE / case["graph"]).read_text(), operand_shapes(arrays))
+    imported = import_sam((HERE / case["graph"]).read_text(), operand_shapes(arrays))
     data = {name: store_operand(t, arrays) for name, t in imported.tensors.items()}
     run = run_imported(imported, data, engine="interpreter")
     assert run.check(arrays["expected"]).ok
@@ -45,11 +45,11 @@ SMALL = [case for case in RUNS if case["size"] == "small"]
 def test_the_graph_goes_to_other_formats_and_back(case: dict[str, Any], tmp_path: Path) -> None:
     arrays = read_npz(HERE / case["data"])
     shapes = operand_shapes(arrays)
-    imported = import_sam_text((HERE / case["graph"]).read_text(), shapes)
+    imported = import_sam((HERE / case["graph"]).read_text(), shapes)
     data = {name: store_operand(t, arrays) for name, t in imported.tensors.items()}
     declared = {**imported.tensors, **{t.name: t for t in imported.outputs}}
     sam = export_sam(imported.graph, declared)
-    assert import_sam_text(sam.text, shapes).graph == imported.graph.bare()
+    assert import_sam(sam.text, shapes).graph == imported.graph.bare()
 
     comal = export_tortilla(imported.graph, declared)
     comal.save(tmp_path, data)
@@ -68,7 +68,7 @@ def test_graphs_without_pitfalls_are_exported_without_warnings() -> None:
     quiet = {"mat_identity_dense", "vec_elemadd", "vec_scalar_mul", "matmul_kij"}
     for case in SMALL:
         arrays = read_npz(HERE / case["data"])
-        imported = import_sam_text((HERE / case["graph"]).read_text(), operand_shapes(arrays))
+        imported = import_sam((HERE / case["graph"]).read_text(), operand_shapes(arrays))
         warnings = export_tortilla(imported.graph, imported.tensors).warnings
         if case["kernel"] in quiet:
             assert warnings == ()

@@ -15,7 +15,7 @@ from fuseloom.dataflow.samml.exchange import (
     ImportedGraph,
     TensorFolder,
     graph_from_json,
-    import_sam_text,
+    import_sam,
     import_tortilla,
 )
 from fuseloom.dataflow.samml.exchange.tortilla_export import GRAPH_FILE
@@ -116,7 +116,7 @@ def _read(options: Any) -> tuple[ImportedGraph, Mapping[str, StoredTensor], Any]
     arrays = read_npz(tensors_file)
     shapes = operand_shapes(arrays)
     if options.sam:
-        imported = import_sam_text(text, shapes, source=str(path))
+        imported = import_sam(text, shapes, source=str(path))
     else:
         imported = graph_from_json(text, shapes)
     data = {

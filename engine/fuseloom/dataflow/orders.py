@@ -220,7 +220,7 @@ class BestOrders:
 
 
 @check_arguments
-def compile_for(
+def compile(
     program: Program,
     schedule: Schedule | str | None = None,
     data: Mapping[str, Any] | None = None,

@@ -10,7 +10,7 @@ from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.cost.estimate import Estimate, estimate
 from fuseloom.dataflow.fusion.directives import Global, Store
 from fuseloom.dataflow.method import Dataflow
-from fuseloom.dataflow.orders import compile_for
+from fuseloom.dataflow.orders import compile
 from fuseloom.dataflow.stores import with_dense_levels
 from fuseloom.errors import FuseloomError
 from fuseloom.results.declarations import Amount, Positive, Record
@@ -88,7 +88,7 @@ def presets_of(
     settings = [s for s in method.base.settings if not isinstance(s, Store) or s.tensor is None]
     for name, text in presets.items() if not settings else ():
         try:
-            made = compile_for(method.source, text, method.given, machine=method.machine)
+            made = compile(method.source, text, method.given, machine=method.machine)
             rival = Rival.of(method, f"the preset {name}", made)
         except FuseloomError as reason:
             yield PresetCost(name, None, None, None, None, str(reason)), None

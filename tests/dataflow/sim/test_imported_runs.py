@@ -11,7 +11,7 @@ import scipy.sparse
 
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.machine import Machine
-from fuseloom.dataflow.samml.exchange import export_sam, import_sam_text
+from fuseloom.dataflow.samml.exchange import export_sam, import_sam
 from fuseloom.dataflow.samml.exchange.record import ImportedGraph
 from fuseloom.dataflow.samml.graph import Graph, Node, Stream
 from fuseloom.dataflow.sim import imported_runs
@@ -103,7 +103,7 @@ def test_operands_as_a_user_has_them(given: Any, words: str) -> None:
     text = export_sam(compile_program(program).regions[0].graph, tensors).text
     shapes = {"A": (3, 3), "x": (3,)}
     made = run_imported(
-        import_sam_text(text, shapes), {"A": given, "x": [1, 2, 3]}, engine="interpreter"
+        import_sam(text, shapes), {"A": given, "x": [1, 2, 3]}, engine="interpreter"
     )
     assert made.check(np.array(GIVEN) @ [1, 2, 3]).ok
 

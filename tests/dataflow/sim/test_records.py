@@ -9,7 +9,7 @@ import pytest
 
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.machine import Machine
-from fuseloom.dataflow.samml.exchange import import_sam_text
+from fuseloom.dataflow.samml.exchange import import_sam
 from fuseloom.dataflow.sim.explain.data import PAGE, Detail
 from fuseloom.dataflow.sim.imported_runs import run_imported
 from fuseloom.dataflow.sim.observe import Observe
@@ -52,7 +52,7 @@ def test_a_program(name: str) -> None:
 def test_a_graph() -> None:
     arrays = read_npz(SAM / "matmul_ikj__small.npz")
     text = (SAM / "matmul_ikj.gv").read_text()
-    imported = import_sam_text(text, operand_shapes(arrays))
+    imported = import_sam(text, operand_shapes(arrays))
     data = {name: store_operand(t, arrays) for name, t in imported.tensors.items()}
     run = run_imported(imported, data, engine="interpreter")
     record = graph_record(run, run.check(arrays["expected"]), Detail(outputs=True))

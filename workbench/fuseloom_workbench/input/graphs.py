@@ -24,7 +24,7 @@ def simulated(text: str, is_json: bool, operands: Path, machine: Machine) -> dic
         If the graph is none, an operand is missing, or the run is refused.
     """
     # the page shall not load the simulator's kernels
-    from fuseloom.dataflow.samml.exchange import graph_from_json, import_sam_text
+    from fuseloom.dataflow.samml.exchange import graph_from_json, import_sam
     from fuseloom.dataflow.sim.imported_runs import run_imported
     from fuseloom.dataflow.sim.reports import Limits
     from fuseloom.program.arrays import operand_shapes, read_npz, store_operand
@@ -32,7 +32,7 @@ def simulated(text: str, is_json: bool, operands: Path, machine: Machine) -> dic
     check_unpacked(operands)
     arrays = read_npz(operands)
     shapes = operand_shapes(arrays)
-    imported = graph_from_json(text, shapes) if is_json else import_sam_text(text, shapes)
+    imported = graph_from_json(text, shapes) if is_json else import_sam(text, shapes)
     data = {
         name: store_operand(tensor, arrays, zeros=name not in imported.zeroless)
         for name, tensor in imported.tensors.items()

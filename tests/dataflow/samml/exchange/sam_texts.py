@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fuseloom.dataflow.samml.exchange import export_sam, import_sam_text
+from fuseloom.dataflow.samml.exchange import export_sam, import_sam
 from fuseloom.dataflow.samml.exchange.record import ImportedGraph
 from fuseloom.dataflow.samml.exchange.sam_file import read_sam
-from fuseloom.dataflow.samml.exchange.sam_import import import_sam
+from fuseloom.dataflow.samml.exchange.sam_import import import_repaired
 from fuseloom.dataflow.sim.imported_runs import ImportedRun, run_imported
 from fuseloom.errors import FuseloomError
 from fuseloom.program.arrays import store_operand
@@ -22,7 +22,7 @@ def run_text(
     text: str, arrays: dict[str, np.ndarray], machine=None
 ) -> tuple[ImportedGraph, ImportedRun]:
     file = read_sam(text)
-    imported = import_sam(file, {name: np.shape(a) for name, a in arrays.items()})
+    imported = import_repaired(file, {name: np.shape(a) for name, a in arrays.items()})
     data = {n: store_operand(t, arrays) for n, t in imported.tensors.items()}
     return imported, run_imported(imported, data, machine, engine="interpreter")
 
@@ -84,7 +84,7 @@ def agrees(
         imported, run = run_text(text, arrays)
         assert run.check(meaning(arrays)).ok, f"{imported.graph}\n{text}"
     declared = {**imported.tensors, **{t.name: t for t in imported.outputs}}
-    again = import_sam_text(export_sam(imported.graph, declared).text, shapes)
+    again = import_sam(export_sam(imported.graph, declared).text, shapes)
     assert again.graph == imported.graph.bare()
     return imported
 

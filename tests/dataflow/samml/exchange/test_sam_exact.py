@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fuseloom.dataflow.samml.exchange import import_sam_text
+from fuseloom.dataflow.samml.exchange import import_sam
 from fuseloom.errors import FuseloomError
 from tests.dataflow.samml.exchange.exports import PRODUCT, exported
 
@@ -12,10 +12,10 @@ from tests.dataflow.samml.exchange.exports import PRODUCT, exported
 def test_a_changed_file_is_refused_with_the_way_out() -> None:
     _, text, _ = exported("a: 4 compressed\nb: 4 compressed\nt[i] = a[i] - b[i]")
     with pytest.raises(FuseloomError, match=r"changed after it was written: node \d+.*take out"):
-        import_sam_text(text.replace('sub="1"', 'sub="0"'), {"a": (4,), "b": (4,)})
+        import_sam(text.replace('sub="1"', 'sub="0"'), {"a": (4,), "b": (4,)})
     without = "\n".join(line for line in text.split("\n") if "->" not in line or "val" not in line)
     with pytest.raises(FuseloomError, match="changed after it was written"):
-        import_sam_text(without, {"a": (4,), "b": (4,)})
+        import_sam(without, {"a": (4,), "b": (4,)})
 
 
 def test_broken_marks_are_refused() -> None:
@@ -30,4 +30,4 @@ def test_broken_marks_are_refused() -> None:
     for old, new in changes.items():
         assert old in text
         with pytest.raises(FuseloomError, match="marks are broken"):
-            import_sam_text(text.replace(old, new, 1), {"A": (4, 5), "B": (4, 5)})
+            import_sam(text.replace(old, new, 1), {"A": (4, 5), "B": (4, 5)})

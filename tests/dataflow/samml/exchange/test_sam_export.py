@@ -11,7 +11,7 @@ import pytest
 from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.fusion.schedule import Schedule
-from fuseloom.dataflow.samml.exchange import export_sam, import_sam_text
+from fuseloom.dataflow.samml.exchange import export_sam, import_sam
 from fuseloom.dataflow.samml.exchange.dotfile import parse_dot
 from fuseloom.dataflow.samml.exchange.sam_exact import marked_graph
 from fuseloom.dataflow.samml.exchange.sam_export import MARK
@@ -88,9 +88,9 @@ def test_a_product_is_written_in_the_dialect_alone() -> None:
     }  # fmt: skip
     data = arrays(("A", (4, 5)), ("B", (4, 5)))
     shapes = {n: a.shape for n, a in data.items()}
-    plain = import_sam_text(unmarked(text), shapes)
+    plain = import_sam(unmarked(text), shapes)
     stored = {n: store_operand(t, data) for n, t in plain.tensors.items()}
-    ours = run_imported(import_sam_text(text, shapes), stored, engine="interpreter")
+    ours = run_imported(import_sam(text, shapes), stored, engine="interpreter")
     assert ours.imported.graph == compiled.regions[0].graph.bare()
     theirs = run_imported(plain, stored, engine="interpreter")
     assert ours.check(data["A"] * data["B"]).ok
@@ -105,7 +105,7 @@ def test_extensions_are_named() -> None:
         "the dialect's accumulator takes points" in notes
     )
     data = arrays(("A", (4, 5)), ("X", (5, 3)))
-    imported = import_sam_text(text, {n: a.shape for n, a in data.items()})
+    imported = import_sam(text, {n: a.shape for n, a in data.items()})
     stored = {n: store_operand(t, data) for n, t in imported.tensors.items()}
     run = run_imported(imported, stored, engine="interpreter")
     assert run.check(data["A"] @ data["X"]).ok
@@ -142,7 +142,7 @@ def damage(text: str, rng: random.Random) -> str:
 
 def is_refused(text: str) -> bool:
     try:
-        made = import_sam_text(text, {"A": (4, 5), "X": (5, 3)})
+        made = import_sam(text, {"A": (4, 5), "X": (5, 3)})
     except FuseloomError:
         return True
     return not isinstance(made.graph, Graph)

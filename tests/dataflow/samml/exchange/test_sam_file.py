@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fuseloom.dataflow.compiler import compile_program
-from fuseloom.dataflow.samml.exchange import export_sam, import_sam_text
+from fuseloom.dataflow.samml.exchange import export_sam, import_sam
 from fuseloom.errors import FuseloomError
 from fuseloom.program import parse
 from tests.dataflow.samml.exchange.exports import PRODUCT, exported
@@ -21,9 +21,9 @@ from tests.dataflow.samml.exchange.sam_texts import (
 def test_shapes_are_checked() -> None:
     _, text, _ = exported(PRODUCT)
     with pytest.raises(FuseloomError, match="data of operand B are missing"):
-        import_sam_text(text, {"A": (4, 5)})
+        import_sam(text, {"A": (4, 5)})
     with pytest.raises(FuseloomError, match="operand B has shape 4x5 in the graph, 4 in its data"):
-        import_sam_text(text, {"A": (4, 5), "B": (4,)})
+        import_sam(text, {"A": (4, 5), "B": (4,)})
 
 
 def test_undeclared_tensors() -> None:

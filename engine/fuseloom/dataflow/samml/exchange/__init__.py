@@ -2,7 +2,7 @@
 
 ::
 
-    imported = import_sam_text(text, shapes)   # a DOT graph, repaired where it is wrong
+    imported = import_sam(text, shapes)   # a DOT graph, repaired where it is wrong
     export_sam(graph, tensors).text            # ... and back
     import_tortilla(data, folder).imported     # a protobuf graph and its folder of tensors
     export_tortilla(graph, tensors).save(path) # ... and back
@@ -27,14 +27,14 @@ from fuseloom.dataflow.samml.exchange.record import (
 from fuseloom.dataflow.samml.exchange.sam_exact import import_marked, is_marked
 from fuseloom.dataflow.samml.exchange.sam_export import SamExport, export_sam
 from fuseloom.dataflow.samml.exchange.sam_file import sam_file
-from fuseloom.dataflow.samml.exchange.sam_import import import_sam
+from fuseloom.dataflow.samml.exchange.sam_import import import_repaired
 from fuseloom.dataflow.samml.exchange.tensor_folder import TensorFolder
 from fuseloom.dataflow.samml.exchange.tortilla_export import TortillaExport, export_tortilla
 from fuseloom.dataflow.samml.exchange.tortilla_import import TortillaImport, import_tortilla
 
 
 @check_arguments
-def import_sam_text(
+def import_sam(
     text: str, shapes: Mapping[str, tuple[int, ...]], source: str | None = None
 ) -> ImportedGraph:
     """Read a graph in the DOT dialect of the Custard compiler, or as it is changed for chips.
@@ -63,7 +63,7 @@ def import_sam_text(
     (['A', 'x'], ())
     """
     dot = parse_dot(text, source)
-    return import_marked(dot, shapes) if is_marked(dot) else import_sam(sam_file(dot), shapes)
+    return import_marked(dot, shapes) if is_marked(dot) else import_repaired(sam_file(dot), shapes)
 
 
 __all__ = [
@@ -80,6 +80,6 @@ __all__ = [
     "export_tortilla",
     "graph_from_json",
     "graph_to_json",
-    "import_sam_text",
+    "import_sam",
     "import_tortilla",
 ]

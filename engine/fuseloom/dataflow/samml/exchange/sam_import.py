@@ -69,7 +69,7 @@ _SAME: Mapping[str, str] = {
 }
 
 
-def import_sam(file: SamFile, shapes: Shapes) -> ImportedGraph:
+def import_repaired(file: SamFile, shapes: Shapes) -> ImportedGraph:
     """Build the graph of a file.
 
     Parameters
