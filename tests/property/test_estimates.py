@@ -65,13 +65,13 @@ def counts_agree(case: Case, what: str) -> tuple[Counter[str], list[float]]:
     return seen, far
 
 
-def search(first: int, wanted: int, wide: bool = False) -> Counter[str]:
+def search(first: int, wanted: int, **kind: bool) -> Counter[str]:
     """Compare that many cases."""
     seen: Counter[str] = Counter()
     far: list[float] = []
     seed = first
     while seen["cases"] < wanted:
-        case = draw(seed, wide=wide)
+        case = draw(seed, **kind)
         if case is not None:
             had, off = counts_agree(case, f"seed {seed}")
             seen, far = seen + had, far + off
@@ -105,6 +105,11 @@ def test_random_programs(count: int) -> None:
         assert seen[what], what
 
 
+@counts(small=12, deep=150)
+def test_results_without_zeros(count: int) -> None:
+    assert search(SEED + 40_000, count, nonzero=True)["zerodrop"] >= count // 2
+
+
 @counts(small=8, deep=30)
 def test_dimensions_that_nothing_dense_could_hold(count: int) -> None:
     search(SEED + 30_000, count, wide=True)
@@ -129,8 +134,9 @@ def test_samples_of_random_programs(count: int) -> None:
 
 
 @pytest.mark.fuzz
-def test_five_thousand_programs() -> None:
-    search(SEED + 100_000, 5_000)
+@pytest.mark.parametrize("nonzero", [False, True])
+def test_five_thousand_programs(nonzero: bool) -> None:
+    search(SEED + 100_000, 5_000, nonzero=nonzero)
 
 
 @pytest.mark.fuzz

@@ -24,18 +24,17 @@ SEED = 20_261_121
 BLOCKS = (1, 1, 1, 2, 3, 4)
 
 
-def draw(seed: int, undefined: bool = False, wide: bool = False) -> Case | None:
+def draw(seed: int, **kind: bool) -> Case | None:
     rng = random.Random(seed)
-    block = rng.choice(BLOCKS)
-    return make_case(rng, 1, 8, block=block, vary=True, undefined=undefined, wide=wide)
+    return make_case(rng, 1, 8, block=rng.choice(BLOCKS), vary=True, **kind)
 
 
-def search(first: int, wanted: int, undefined: bool = False, wide: bool = False) -> Counter[str]:
+def search(first: int, wanted: int, **kind: bool) -> Counter[str]:
     """Run that many cases; count what they had in them."""
     seen: Counter[str] = Counter()
     seed = first
     while seen["cases"] < wanted:
-        case = draw(seed, undefined, wide)
+        case = draw(seed, **kind)
         seed += 1
         if case is None:
             continue
@@ -99,6 +98,11 @@ def test_infinities_and_what_is_no_number(count: int) -> None:
     assert search(SEED + 20_000, count, undefined=True)["no numbers"] >= count // 4
 
 
+@counts(small=24, deep=250)
+def test_results_without_zeros(count: int) -> None:
+    assert search(SEED + 40_000, count, nonzero=True)["zerodrop"] >= count // 2
+
+
 @counts(small=18, deep=80)
 def test_dimensions_that_nothing_dense_could_hold(count: int) -> None:
     seen = search(SEED + 30_000, count, wide=True)
@@ -107,11 +111,12 @@ def test_dimensions_that_nothing_dense_could_hold(count: int) -> None:
 
 
 @pytest.mark.fuzz
-def test_five_thousand_cases() -> None:
-    search(SEED + 100_000, 5_000)
+@pytest.mark.parametrize("nonzero", [False, True])
+def test_five_thousand_cases(nonzero: bool) -> None:
+    search(SEED + 100_000, 5_000, nonzero=nonzero)
 
 
 @pytest.mark.fuzz
 @pytest.mark.parametrize(("undefined", "wide"), [(True, False), (False, True), (True, True)])
 def test_three_thousand_cases_of_extremes(undefined: bool, wide: bool) -> None:
-    search(SEED + 200_000, 3_000, undefined, wide)
+    search(SEED + 200_000, 3_000, undefined=undefined, wide=wide)

@@ -51,6 +51,7 @@ def presences(program: Program) -> dict[str, ElementPresence]:
                        order, that no such operand has
     maximum of two
     concat             as a product; its own index if every operand is whole
+    nonzero            none
     reshape            as an input, by the declared format; all, if the operand is whole
     other operations   as their operand
     =================  ============================================================================
@@ -104,6 +105,8 @@ def presence_of(
     match s.op:
         case Op.RESHAPE if not everything:
             return _as_stored(program.tensor(s.out.tensor).format)
+        case Op.NONZERO:
+            return ElementPresence(frozenset(), False)
         case Op.CONCAT:
             free.discard(s.axis or "")
         case Op.ADD | Op.SUB | Op.MAXIMUM if program.broadcast_add is BroadcastAdd.DENSE:
@@ -229,9 +232,11 @@ def check_everywhere(
 
 
 def why_incomplete(program: Program, name: str, complete: frozenset[str]) -> str:
-    """Why a tensor that is not among the complete ones may lack elements: the sparse input."""
+    """Why a tensor that is not among the complete ones may lack elements: what it is made of."""
     while name in program.producers:
         statement = program.producers[name]
+        if statement.op is Op.NONZERO:
+            return f"{name} has only elements that are not zero"
         name = next(a.tensor for a in statement.operands if a.tensor not in complete)
     levels = [level.value for level in program.tensor(name).format.levels]
     return f"{name} is stored sparse ({', '.join(levels)}) and may lack elements"

@@ -82,8 +82,9 @@ def evaluate(program: Program, data: Mapping[str, Any]) -> Evaluated:
                 result = _statement(statement, operands, extents, program.broadcast_add)
             # A scalar is stored always: nothing to sum is 0, and so is the maximum of nothing.
             present = result.present if statement.out.indices else np.asarray(True)
-            if not statement.op.fuses:
-                present = _stored(program.tensor(statement.out.tensor), result)
+            tensor = program.tensor(statement.out.tensor)
+            if not statement.op.fuses or (statement.op is Op.NONZERO and tensor.format.blocked):
+                present = _stored(tensor, result)
             known[statement.out.tensor] = Masked(result.dense(), present)
     return known
 
@@ -131,6 +132,9 @@ def _statement(
             values = operands[0].values + constant
         case Op.AT_LEAST:
             values = np.maximum(operands[0].values, constant)
+        case Op.NONZERO:
+            kept = operands[0].present & (operands[0].values != 0)
+            return _aligned(Masked(operands[0].values, kept), s.operands[0], _space(s))
         case _:
             # An absent element must not reach the function: exp(0) is not 0.
             values = np.zeros_like(operands[0].values)

@@ -176,6 +176,12 @@ class Checker:
             raise self._error(f"the constant of {s.out} is not finite", "use a finite number", at)
         if s.op is Op.AT_LEAST and s.constant == 0:
             raise self._error(f"{s.out} is at least 0, which is relu", "write relu", at)
+        if s.op is Op.NONZERO and not s.out.indices:
+            raise self._error(
+                f"{s.out} is a scalar, which is stored whatever it is",
+                f"write {s.operands[0]} itself",
+                at,
+            )
         check_tensor_name(self._error, s.out.tensor, at)
         if self.producers[s.out.tensor] != n:
             first = self.places.get(("access", self.producers[s.out.tensor], 0))

@@ -21,6 +21,7 @@ from fuseloom.program import LevelFormat, Program, StoredTensor, parse
 from fuseloom.program.dense_levels import densest, with_levels
 from tests.property.programs.filling import data_of
 from tests.property.programs.making import Maker
+from tests.property.programs.nonzero import NonzeroMaker, whole_numbers
 from tests.property.programs.wide import WideMaker, scattered
 
 
@@ -99,6 +100,7 @@ def make_case(
     vary: bool = False,
     undefined: bool = False,
     wide: bool = False,
+    nonzero: bool = False,
 ) -> Case | None:
     """One random case, or None where the statements drawn make no legal program.
 
@@ -114,15 +116,19 @@ def make_case(
         With NaN and infinities among the values.
     wide : bool
         With dimensions of which hardly anything is stored.
+    nonzero : bool
+        With results that leave out their zeros, of whole numbers.
     """
-    maker = (WideMaker if wide else Maker)(rng, block, undefined)
+    kind = NonzeroMaker if nonzero else WideMaker if wide else Maker
+    maker = kind(rng, block, undefined)
     text = maker.text(rng.randint(low, high))
     try:
         program = parse(text)
     except ProgramError:
         return None
     positive = {t.name for t in maker.tensors if t.positive}
-    return case_of(program, positive, rng, vary, wide)
+    case = case_of(program, positive, rng, vary, wide)
+    return replace(case, data=whole_numbers(case.data)) if case and nonzero else case
 
 
 def case_of(

@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 
+from fuseloom.dataflow.cost.exact.fiber_levels import Ints
 from fuseloom.dataflow.cost.exact.patterns import (
     FullLevel,
     Levels,
@@ -23,7 +24,7 @@ from fuseloom.program.levels import coordinates
 from fuseloom.program.rounded import EvaluationBudget, TooMuchError, evaluate_rounded
 from fuseloom.program.storage import StoredTensor
 from fuseloom.program.tile_arrays import grid_shape
-from fuseloom.program.types import Access, Program, Statement
+from fuseloom.program.types import Access, Program, Statement, Tensor
 
 _FACTORS = (Op.MUL, Op.DIV)
 PRODUCTS = 5e6
@@ -50,6 +51,8 @@ def defined(patterns: Patterns, name: str, known: Callable[[str], None]) -> Leve
         raise UnknownError(name)
     for access in statement.operands:
         known(access.tensor)
+    if statement.op is Op.NONZERO:
+        return _without_zeros(patterns, statement)
     told = _by_completeness(patterns, statement)
     if told is not None:
         return told
@@ -72,8 +75,28 @@ def defined(patterns: Patterns, name: str, known: Callable[[str], None]) -> Leve
     coords = made[name].listed().coords.copy()
     if tensor.format.blocked:
         coords[list(tensor.format.blocked)] //= tensor.format.block
-    if not tensor.rank:
-        return ()
+    return _in_storage_order(tensor, coords) if tensor.rank else ()
+
+
+def _without_zeros(patterns: Patterns, statement: Statement) -> Levels:
+    """The elements of the operand that are not zero."""
+    name, tensor = statement.out.tensor, patterns.program.tensor(statement.out.tensor)
+    elements = patterns.nonzeros.elements(name)
+    if elements is not None:
+        coords = np.stack(np.unravel_index(elements, grid_shape(tensor)))
+    else:
+        operand = statement.operands[0]
+        stored = patterns.elements_of(operand.tensor)
+        if stored.nnz > PRODUCTS:
+            raise UnknownError(name)
+        columns = coordinates(stored.tensor, stored.levels).T
+        coords = columns[[operand.indices.index(x) for x in statement.out.indices]]
+        coords = coords[:, patterns.nonzero(name, list(coords))]
+    return _in_storage_order(tensor, coords)
+
+
+def _in_storage_order(tensor: Tensor, coords: Ints) -> Levels:
+    """Levels of elements, given the coordinates of each dimension (of blocks, where blocked)."""
     order = list(tensor.format.mode_order)
     sizes = tuple(grid_shape(tensor)[axis] for axis in order)
     keys = distinct(np.ravel_multi_index(tuple(coords[order]), sizes))

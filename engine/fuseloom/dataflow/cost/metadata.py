@@ -44,7 +44,8 @@ def from_metadata(
             raise LoweringError(f"no cost rule for the primitive {node.op!r}")
         inputs = tuple(flows[s] for s in node.inputs)
         outputs = tuple(-1 if s is None else s for s in node.outputs)
-        outcome = RULES[node.op](node, inputs, FlowContext(context, outputs))
+        at_hand = FlowContext(context, outputs, context.patterns.nonzeros.share)
+        outcome = RULES[node.op](node, inputs, at_hand)
         made_flows = zip(node.outputs, outcome.flows, strict=True)
         flows.update({s: flow for s, flow in made_flows if s is not None})
         if not node.outputs and context.program.tensor(str(node.params["tensor"])).rank:

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from fuseloom.dataflow.fusion.views import Cut, Instance, Leaf
 from fuseloom.errors import OrderError
+from fuseloom.program.functions import Op
 from fuseloom.program.walks import Steps, postorder, unwound
 
 
@@ -64,6 +65,11 @@ class Placed:
     def read(self) -> frozenset[str]:
         """Indices that some operand has."""
         return frozenset(x for operand in self.operands for x in operand.indices)
+
+    @property
+    def drops_zeros(self) -> bool:
+        """Whether it has only those coordinates at which its value is not zero."""
+        return self.view.statement.op is Op.NONZERO and not isinstance(self.view, Cut)
 
     @property
     def foreign(self) -> tuple[str, ...]:

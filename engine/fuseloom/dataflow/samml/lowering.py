@@ -14,6 +14,7 @@ from fuseloom.dataflow.table.cells import (
     VALUE_ROW,
     Accumulated,
     Compute,
+    Dropped,
     Fold,
     Load,
     Output,
@@ -37,7 +38,7 @@ CRD, VAL = StreamKind.CRD, StreamKind.VAL
 _BINARY = {Op.MUL: "mul", Op.ADD: "add", Op.SUB: "sub", Op.DIV: "div", Op.CONCAT: "add",
            Op.MAXIMUM: "max"}  # fmt: skip
 _UNARY = {
-    **{op: op.value for op in FUNCTIONS},
+    **{op: op.value for op in FUNCTIONS if op is not Op.NONZERO},
     Op.AT_LEAST: "max",
     Op.SCALE: "scalarmul",
     Op.SHIFT: "scalaradd",
@@ -166,8 +167,8 @@ class _GraphLowering:
         value: int = yield self.value(accumulator.value, origin)
         if accumulator.is_cut:
             made: tuple[int, ...] = (outer, value)
-            if accumulator.drops:
-                made = self._drop_values(value, outer, origin, origin)[::-1]
+            if accumulator.drops is not None:
+                made = self._drop(accumulator.drops, value, outer, origin, origin)[::-1]
         else:
             inner: tuple[int, ...] = ()
             for inside in accumulator.inner:
@@ -190,10 +191,22 @@ class _GraphLowering:
 
     # Outputs ----------------------------------------------------------------------------------
 
-    def _drop_values(self, val: int, crd: int, name: str, origin: str = "") -> tuple[int, int]:
+    def _drop(
+        self, dropped: Dropped, val: int, crd: int, name: str, origin: str = ""
+    ) -> tuple[int, int]:
+        op, params = "valdrop", dict[str, Scalar]()
+        if dropped.zeros_of:
+            op, params = (
+                "zerodrop",
+                {
+                    "of": dropped.zeros_of,
+                    "axes": " ".join(map(str, dropped.axes)),
+                    "shifts": " ".join(map(str, dropped.shifts)),
+                },
+            )
         indices = self.draft.indices(crd)
         outputs = ((VAL, indices, f"{name} kept val"), (CRD, indices, f"{name} kept crd"))
-        kept = self.draft.add("valdrop", (val, crd), outputs, None, f"Drop {name}", origin)
+        kept = self.draft.add(op, (val, crd), outputs, params, f"Drop {name}", origin)
         return kept[0], kept[1]
 
     def _write(self, output: Output) -> Steps[None]:
@@ -202,8 +215,8 @@ class _GraphLowering:
         for name in output.levels:
             level: BuiltLevel = yield self.levels.level(name)
             crds.append(level.crd)
-        if output.drop_values:
-            value, crds[-1] = self._drop_values(value, crds[-1], output.tensor)
+        if output.drop_values is not None:
+            value, crds[-1] = self._drop(output.drop_values, value, crds[-1], output.tensor)
         for k in range(len(crds) - 1, 0, -1):
             if output.drop_levels[k - 1]:
                 inner, outer = crds[k], crds[k - 1]

@@ -43,9 +43,7 @@ def renamed(graph: Graph, name: str, tensors: Mapping[str, str]) -> Graph:
         return texts[old]
 
     def parameters(given: Mapping[str, Scalar]) -> Mapping[str, Scalar]:
-        if "tensor" not in given:
-            return given
-        return {**given, "tensor": text(str(given["tensor"]))}
+        return {k: text(str(v)) if k in ("tensor", "of") else v for k, v in given.items()}
 
     nodes = tuple(
         Node(

@@ -22,6 +22,7 @@ import numpy as np
 from fuseloom.dataflow.sim.matched import MARGIN, Matched, MatchVerdict
 from fuseloom.errors import FuseloomError
 from fuseloom.program.distinct import distinct
+from fuseloom.program.functions import Op
 from fuseloom.program.integral import integral_tensors
 from fuseloom.program.rounded import (
     Box,
@@ -146,6 +147,7 @@ class _Judge:
         self.program = program
         self.whole = integral_tensors(program)
         self.step = step
+        self.zeros = all(s.op is not Op.NONZERO for s in step.statements)
         self.stored = stored
         self.names = tuple(name for name in step.outputs if name in stored)
         self.random = np.random.default_rng(seed)
@@ -285,13 +287,17 @@ class _Judge:
         wants = self._evaluated(boxes, rounding, ends)
         found = {
             name: Matched.of(
-                self.stored[name], wants[name], box, self._whole(name, wants[name], box, ends)
+                self.stored[name],
+                wants[name],
+                box,
+                self._whole(name, wants[name], box, ends),
+                self.zeros,
             )
             for name, box in boxes.items()
         }
         allowed = {name: f.bounds for name, f in found.items()}
         if rounding.crossed or any(f.suspects.any() for f in found.values()):
-            allowed = self._observed(boxes, found)
+            allowed = self._observed(boxes, found, rounding)
         for name, f in found.items():
             f.tell(name, allowed[name], verdict)
 
@@ -333,15 +339,17 @@ class _Judge:
         return {name: elements.restricted(boxes[name]) for name, elements in made.items()}
 
     def _observed(
-        self, boxes: Mapping[str, Box], found: Mapping[str, Matched]
+        self, boxes: Mapping[str, Box], found: Mapping[str, Matched], first: Rounding
     ) -> dict[str, Floats]:
         """Bounds, those of suspects narrowed to a margin above what random rounding shows.
 
         Samples are drawn until they explain all suspects, or there are enough of them.
         """
         moved = {name: np.zeros(f.wanted.shape) for name, f in found.items()}
-        samples = [Rounding(Errors.AWAY)]
-        samples += [Rounding(Errors.RANDOM, random=r) for r in self.random.spawn(SAMPLES)]
+        samples = [Rounding(Errors.AWAY, left=first.left)]
+        samples += [
+            Rounding(Errors.RANDOM, random=r, left=first.left) for r in self.random.spawn(SAMPLES)
+        ]
         for number, rounding in enumerate(samples):
             sample = self._evaluated(boxes, rounding)
             for name, f in found.items():
@@ -350,5 +358,6 @@ class _Judge:
                 break
         # Poles are told by bounds of the right size only.
         most = min(1.0, MARGIN * max(f.share(moved[name]) for name, f in found.items()))
-        scaled = self._evaluated(boxes, Rounding(unit=UNIT * max(most, 1e-9), poles=True))
+        narrow = Rounding(unit=UNIT * max(most, 1e-9), poles=True, left=first.left)
+        scaled = self._evaluated(boxes, narrow)
         return {name: f.narrowed(moved[name], scaled[name].bounds) for name, f in found.items()}

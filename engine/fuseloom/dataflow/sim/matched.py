@@ -54,6 +54,8 @@ class Matched:
         Their places among the elements that should be there.
     same : bool
         Whether exactly the elements that should be there are stored.
+    missing : int, optional
+        Number of the first element that is not stored and should be.
     extra : tuple of int, optional
         Coordinates of the first element that is stored and should not be.
     ends : ((n,) array, (n,) array), optional
@@ -66,6 +68,7 @@ class Matched:
     got: Floats
     at: Ints | slice
     same: bool
+    missing: int | None = None
     extra: tuple[int, ...] | None = None
     ends: tuple[Floats, Floats] | None = None
 
@@ -76,11 +79,14 @@ class Matched:
         elements: Elements,
         box: Box,
         ends: tuple[Elements, Elements] | None = None,
+        zeros: bool = True,
     ) -> Matched:
         """Match what is stored with what it should be.
 
         Parameters
         ----------
+        zeros : bool
+            Whether elements that may be zero have to be stored, too.
         ends : (Elements, Elements), optional
             The least and the largest integers that are right.
         """
@@ -107,13 +113,18 @@ class Matched:
         at = at if all_here else at[here]
         found = got.values
         flat = elements.values.ravel()
+        wanting = np.ones(elements.size, dtype=bool)
+        wanting[at] = False
+        if not zeros:
+            wanting &= np.abs(flat) > (0.0 if bounds is None else np.abs(bounds.ravel()))
         return cls(
             elements,
             flat[at],
             np.zeros(len(at)) if bounds is None else np.abs(bounds.ravel()[at]),
             found if all_here else found[here],
             at,
-            all_here and len(at) == elements.size,
+            all_here and not wanting.any(),
+            int(np.argmax(wanting)) if wanting.any() else None,
             None if all_here else _first(got.coords[:, ~here]),
             None if ends is None else (ends[0].values.ravel()[at], ends[1].values.ravel()[at]),
         )
@@ -180,11 +191,9 @@ class Matched:
         """An element too much, or one that is missing."""
         if self.extra is not None:
             return self.extra, "is stored, and should not be"
-        if self.same:
+        if self.missing is None:
             return None
-        there = np.zeros(self.elements.size, dtype=bool)
-        there[self.at] = True
-        return self._place(int(np.argmin(there))), "is not stored, and should be"
+        return self._place(self.missing), "is not stored, and should be"
 
     def tell(self, name: str, allowed: Floats, verdict: MatchVerdict) -> None:
         """Add this comparison to a verdict."""

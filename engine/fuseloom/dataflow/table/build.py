@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from fuseloom.dataflow.fusion.nests import Placed, PlacedLeaf, PlacedView
@@ -21,6 +21,7 @@ from fuseloom.dataflow.table.cells import (
     CellKind,
     Column,
     Compute,
+    Dropped,
     Fold,
     JoinOf,
     Level,
@@ -87,7 +88,7 @@ def build_table(
         )
     outputs = []
     for number, (joins, emptiness) in enumerate(trees):
-        builder = _TreeBuilder(draft, joins, emptiness, number, choices, tiles)
+        builder = _TreeBuilder(draft, joins, emptiness, number, choices, tiles, region.extents)
         outputs.append(builder.build())
     steps = [step for phase in TableContext.PHASES for step in draft.steps[phase]]
     return FusionTable(
@@ -113,8 +114,10 @@ class _TreeBuilder:
         number: int,
         choices: CellChoices,
         tiles: Tiles,
+        extents: Mapping[str, int],
     ) -> None:
         self.tiles = tiles
+        self.extents = extents  # without the aliases of cuts
         self.draft = draft
         self.choices = choices
         self.joins = joins
@@ -402,7 +405,7 @@ class _TreeBuilder:
             self._operand(producer, placed),
             False,
             (self.draft.extents[index],),
-            self.emptiness.absent(producer),
+            self._dropped(producer),
         )
         self._add(accumulator, placed)
         self.emits |= {(id(placed), x): accumulator.name for x in accumulator.indices}
@@ -425,10 +428,10 @@ class _TreeBuilder:
         root = self.joins.root
         nest = root.outer_nest
         levels = tuple(self.maker.level(nest[: k + 1]) for k in range(len(nest)))
-        drop_values = bool(nest) and self.emptiness.absent(root)
+        drop_values = self._dropped(root) if nest else None
         drops = [False] * len(nest)
         for k in range(len(nest) - 1, 0, -1):
-            below = drops[k] if k + 1 < len(nest) else drop_values
+            below = drops[k] if k + 1 < len(nest) else drop_values is not None
             drops[k - 1] = below or self._level_may_be_empty(nest[: k + 1])
         return Output(
             root.tensor,
@@ -439,6 +442,16 @@ class _TreeBuilder:
             ValueOf(self.columns[id(root)]),
             drop_values,
             tuple(drops),
+        )
+
+    def _dropped(self, placed: Placed) -> Dropped | None:
+        if not placed.drops_zeros:
+            return Dropped() if self.emptiness.absent(placed) else None
+        shifts = dict(placed.view.shifts)  # an alias counts from 0
+        return Dropped(
+            placed.tensor,
+            tuple(placed.outer_nest.index(x) for x in placed.indices),
+            tuple(0 if x not in self.extents else shifts.get(x, 0) for x in placed.indices),
         )
 
     def _level_may_be_empty(self, prefix: tuple[str, ...]) -> bool:

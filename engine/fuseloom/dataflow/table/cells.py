@@ -35,6 +35,25 @@ class CellKind(Enum):
     VALUE_REPEAT = "repeated below, as a value"
 
 
+@dataclass(frozen=True)
+class Dropped:
+    """What is left out of a stream of values, with their coordinates: absent values, maybe zeros.
+
+    Attributes
+    ----------
+    zeros_of : str
+        The tensor whose zeros are left out, too; empty if they are not.
+    axes : tuple of int
+        Per dimension of it, which of the indices around the values counts it.
+    shifts : tuple of int
+        Per dimension, the coordinate at which its first element is put.
+    """
+
+    zeros_of: str = ""
+    axes: tuple[int, ...] = ()
+    shifts: tuple[int, ...] = ()
+
+
 # Symbolic streams -----------------------------------------------------------------------------
 
 
@@ -308,8 +327,8 @@ class Accumulator:
         ``outer`` with the values.
     dims : tuple of int
         Sizes of ``indices``.
-    drops : bool
-        A cut that leaves out coordinates without a value.
+    drops : Dropped or None
+        What a cut leaves out, if anything.
     joined : tuple of str
         Per emitted level but the last: the level it takes part in.  Where that has other
         coordinates, what lies inside must be aligned with it (``docs/spec/fusion.md`` §3.4).
@@ -324,7 +343,7 @@ class Accumulator:
     value: Value
     maximum: bool
     dims: tuple[int, ...]
-    drops: bool = False
+    drops: Dropped | None = None
     joined: tuple[str, ...] = ()
 
     @property
@@ -341,7 +360,8 @@ class Accumulator:
 
     def __str__(self) -> str:
         if self.is_cut:
-            return f"{self.name} = Stream({coordinates(self.outer)}, {self.value})"
+            left = ", nonzero" if self.drops and self.drops.zeros_of else ""
+            return f"{self.name} = Stream({coordinates(self.outer)}, {self.value}{left})"
         fold = ", max" if self.maximum else ""
         inner = ",".join(map(coordinates, self.inner))
         return (
@@ -427,5 +447,5 @@ class Output:
     levels: tuple[str, ...]
     indices: tuple[str, ...]
     value: Value
-    drop_values: bool
+    drop_values: Dropped | None
     drop_levels: tuple[bool, ...]

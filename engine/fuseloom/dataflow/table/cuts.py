@@ -77,6 +77,14 @@ def arrange(
                 order = (*order[:at], alias, *order[at:])
                 root = _replace(root, view, _renamed(view, index, alias))
                 continue
+            if sparse := _nonzero_read_whole(joins):
+                view, index = sparse
+                alias = _fresh(index, extents)
+                extents[alias] = extents[index]
+                at = order.index(index)
+                order = (*order[:at], alias, *order[at:])
+                root = _replace(root, view, _cut(view, index, alias))
+                continue
             found = (
                 _leaking_broadcast(joins)
                 or _filtered_reduction(joins)
@@ -260,6 +268,21 @@ def _filtered_reduction(joins: Joins) -> Found | None:
     return None
 
 
+def _nonzero_read_whole(joins: Joins) -> tuple[Instance, str] | None:
+    """A result without its zeros that is read as if it had the coordinates of its operand.
+
+    Which coordinates it has is known only behind its values, so that its readers take them from
+    a stream of their own, along the innermost index.
+    """
+    for placed in joins.placed:
+        if isinstance(placed.view, Cut):
+            continue
+        for operand in placed.operands:
+            if isinstance(operand, Placed) and operand.drops_zeros:
+                return operand.view, operand.outer_nest[-1]
+    return None
+
+
 def _leaking_broadcast(joins: Joins) -> Found | None:
     """An operand of a concat that has a value at every coordinate, the other operands' too.
 
@@ -340,12 +363,17 @@ def _insert(
     root: Instance, reader: Instance, producer: Instance, index: str, alias: str
 ) -> Instance:
     """Put a cut between a producer and its reader, with the producer's index renamed."""
+    cut = _cut(producer, index, alias)
+    operands = tuple(cut if v is producer else v for v in reader.operands)
+    return _replace(root, reader, replace(reader, operands=operands))
+
+
+def _cut(producer: Instance, index: str, alias: str) -> Cut:
+    """A producer's result re-read as a stream of its own, under an alias of an index."""
     access = Access(producer.tensor, producer.indices)
     copy = Statement(access, Op.SUM, (access,))
     inner = _renamed(producer, index, alias)
-    cut = Cut(copy, producer.indices, (inner,), (alias,), (), producer.shifts)
-    operands = tuple(cut if v is producer else v for v in reader.operands)
-    return _replace(root, reader, replace(reader, operands=operands))
+    return Cut(copy, producer.indices, (inner,), (alias,), (), producer.shifts)
 
 
 def _renamed(view: Instance, index: str, alias: str) -> Instance:

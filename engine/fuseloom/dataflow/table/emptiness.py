@@ -204,6 +204,9 @@ class Emptiness:
             return not implies(tree, presence(tree, outer) or outer, self.always)
         inner = placed.nest
         if isinstance(placed.view, Cut):
+            (producer,) = placed.operands
+            if isinstance(producer, Placed) and producer.drops_zeros:
+                return True
             inner = placed.nest[:-1]
         depths = [k for k, x in enumerate(inner) if x in placed.reduced]
         levels = [inner[: k + 1] for k in range(depths[0], len(inner))]

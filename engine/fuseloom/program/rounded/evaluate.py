@@ -43,6 +43,7 @@ from fuseloom.program.rounded.unions import union
 from fuseloom.program.rounded.wanted import Wanted
 from fuseloom.program.storage import StoredTensor
 from fuseloom.program.types import Access, Program, Statement, Tensor
+from fuseloom.program.zeros import zeros_are_absent
 
 Function = Callable[[Floats, Floats | None], tuple[Floats, Floats | None]]
 
@@ -268,8 +269,30 @@ class _Evaluator:
                 return self._each(operands[0], lambda x, e: self._shifted(x, e, constant))
             case Op.AT_LEAST:
                 return self._each(operands[0], lambda x, e: self._at_least(x, e, constant))
+            case Op.NONZERO:
+                return self._nonzero(operands[0])
             case _:
                 return self._each(operands[0], lambda x, e: function(s.op, x, e, self.rounding))
+
+    def _nonzero(self, operand: Elements) -> Elements:
+        """The elements that are not zero, and those that rounding may make nonzero.
+
+        Where one of these counts is open, if an operation further on takes a zero for an element.
+        """
+        (aligned,) = self._aligned([operand])
+        every, name, left = aligned.listed(), self.s.out.tensor, self.rounding.left
+        if name not in left:
+            left[name] = every.values != 0
+            if self.rounding.doubts and every.bounds is not None:
+                left[name] |= every.bounds > 0
+        made = every.taken(left[name])
+        tensor = self.program.tensor(name)
+        if tensor.format.blocked:
+            return _filled(made, tensor)
+        if made.bounds is None or zeros_are_absent(self.program, name):
+            return made
+        doubtful = np.abs(made.values) <= made.bounds
+        return replace(made, bounds=np.where(doubtful, np.inf, made.bounds))
 
     def _product(self, factors: Sequence[tuple[Access, Elements]]) -> Elements:
         given = [(access.indices, elements) for access, elements in factors]

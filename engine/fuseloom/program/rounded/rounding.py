@@ -43,6 +43,11 @@ class Rounding:
     poles : bool
         Whether a bound is infinite where an argument may lie on the other side of a pole, or
         only as large as the slope says.
+    doubts : bool
+        Whether a zero that rounding may make another number is left where zeros are not.
+    left : dict
+        Per result without zeros, which elements of its operand are not certainly zero.  The first
+        evaluation says so, and others of the same statements that are given it have the same.
     crossed : bool
         Set where an argument's bound reaches a pole.
     """
@@ -51,6 +56,8 @@ class Rounding:
     unit: float = UNIT
     poles: bool = False
     random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+    doubts: bool = True
+    left: dict[str, Bools] = field(default_factory=dict)
     crossed: bool = field(default=False, init=False)
 
     @property

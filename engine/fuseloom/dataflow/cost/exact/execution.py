@@ -9,11 +9,17 @@ that are made alike are made once.  Rules: ``docs/spec/estimate.md`` §3.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from fuseloom.dataflow.cost.exact.fiber_levels import Ints, Profile, Standing, StreamContents
+from fuseloom.dataflow.cost.exact.fiber_levels import (
+    Bools,
+    Ints,
+    Profile,
+    Standing,
+    StreamContents,
+)
 from fuseloom.dataflow.cost.exact.samples import NO_SAMPLES, Sample, traversed
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph, Node
@@ -35,6 +41,10 @@ class Sources(Protocol):
 
     def full(self, key: str, level: int) -> int:
         """Return the size of each fiber of a level if all levels down to it are full; else 0."""
+        ...
+
+    def nonzero(self, name: str, coords: Sequence[Ints]) -> Bools:
+        """Which elements of a tensor are not zero, given their coordinates in each dimension."""
         ...
 
     def identity(self, key: str) -> Hashable:

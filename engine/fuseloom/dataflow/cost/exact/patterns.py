@@ -13,7 +13,8 @@ from math import prod
 import numpy as np
 
 from fuseloom.dataflow.cost.exact.execution import Execution
-from fuseloom.dataflow.cost.exact.fiber_levels import FiberLevel, Ints
+from fuseloom.dataflow.cost.exact.fiber_levels import Bools, FiberLevel, Ints
+from fuseloom.dataflow.cost.exact.nonzeros import Nonzeros
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.program.formats import Format
 from fuseloom.program.levels import CompressedLevel
@@ -94,6 +95,7 @@ class Patterns:
         self.program = program
         self.inputs = dict(data)
         self.data = dict(data)
+        self.nonzeros = Nonzeros(program, data)
         self.written: dict[str, Levels] = {}
         self.defined: set[str] = set()
         self.made_up: dict[str, Levels] = {}
@@ -112,6 +114,10 @@ class Patterns:
         if statement is None or statement.op.fuses:
             return False
         return self.knows(statement.operands[0].tensor)
+
+    def nonzero(self, name: str, coords: Sequence[Ints]) -> Bools:
+        """Which elements of a result are not zero, given their coordinates in each dimension."""
+        return self.nonzeros.among(name, coords)
 
     def identity(self, key: str) -> Hashable:
         """Views of a tensor are the same under the same key, but for what was made up before."""

@@ -89,10 +89,9 @@ ENTRIES = (
         doc="Drops zeros together with their coordinates.",
         inputs=(Port("val", (VAL,)), Port("crd", (CRD,))),
         outputs=(Port("val", (VAL,)), Port("crd", (CRD,))),
-        nesting=Nesting.OPAQUE,
+        nesting=Nesting.MAKES,
         streaming=Streaming(NO_PEEKS, Takes.IN_ORDER, Paced.PUTS),
         kernels=Kernels.one("zerodrop"),
-        estimated=False,
     ),
     _entry(
         "stopdrop",

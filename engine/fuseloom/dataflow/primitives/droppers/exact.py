@@ -7,12 +7,14 @@ import numpy as np
 from fuseloom.dataflow.cost.exact.execution import Executed, ExecutionContext, Inputs, rule
 from fuseloom.dataflow.cost.exact.fiber_levels import (
     ROOT,
+    Bools,
     FiberLevel,
     Ints,
     Profile,
     StreamContents,
     kept,
 )
+from fuseloom.dataflow.cost.exact.nonzeros import tensor_without_zeros
 from fuseloom.dataflow.cost.exact.steps import (
     innermost,
     keyed,
@@ -78,17 +80,38 @@ def _crddrop(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
 @rule("valdrop", steps="each value and stop")
 def _valdrop(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
     val, crd = inputs
-    work = val.tokens
     if val.here is None:
-        return Executed((StreamContents(crd.fiber_tree), crd), work)
-    rest = kept(crd.fiber_tree, val.here)
+        return Executed((StreamContents(crd.fiber_tree), crd), val.tokens)
+    return _left(val, crd, val.here)
+
+
+@rule("zerodrop", steps="each value and stop")
+def _zerodrop(node: Node, inputs: Inputs, context: ExecutionContext) -> Executed:
+    val, crd = inputs
+    name = tensor_without_zeros(node)
+    level = crd.fiber_tree
+    context.budget.take(float(level.n))
+    at, around = np.arange(level.n), []
+    while level.parent is not None:
+        around.append(level.crd[at])
+        at, level = level.up[at], level.parent
+    axes, shifts = (map(int, str(node.params[x]).split()) for x in ("axes", "shifts"))
+    coords = [around[::-1][axis] - shift for axis, shift in zip(axes, shifts, strict=True)]
+    left = context.sources.nonzero(name, coords)
+    return _left(val, crd, left if val.here is None else left & val.here)
+
+
+def _left(val: StreamContents, crd: StreamContents, chosen: Bools) -> Executed:
+    """Values and coordinates without those that are not chosen."""
+    rest = kept(crd.fiber_tree, chosen)
     parent, seg = val.fiber_tree.parent, val.fiber_tree.seg
     assert parent is not None
-    there = np.append(np.flatnonzero(val.here), val.fiber_tree.n)
+    there = np.append(np.flatnonzero(chosen), val.fiber_tree.n)
 
     def empty(fiber: Ints) -> Ints:
         """Values that are dropped before the first that is there, or the stop."""
         first = there[np.searchsorted(there, seg[fiber])]
         return np.asarray(np.minimum(first, seg[fiber + 1]) - seg[fiber])
 
-    return Executed((StreamContents(rest), StreamContents(rest)), work, lead=lead(parent, empty))
+    left = StreamContents(rest)
+    return Executed((left, left), val.tokens, lead=lead(parent, empty))

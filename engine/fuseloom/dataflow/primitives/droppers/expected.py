@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fuseloom.dataflow.cost.exact.nonzeros import tensor_without_zeros
 from fuseloom.dataflow.cost.flow import Flow, FlowContext, NestingLevel, NodeFlows
 from fuseloom.dataflow.cost.rules import rule
 from fuseloom.dataflow.samml.graph import Node
@@ -41,8 +42,19 @@ def _crddrop(node: Node, inputs: tuple[Flow, ...], context: FlowContext) -> Node
 
 @rule("valdrop")
 def _valdrop(node: Node, inputs: tuple[Flow, ...], context: FlowContext) -> NodeFlows:
+    return _left(inputs, 1.0, context)
+
+
+@rule("zerodrop")
+def _zerodrop(node: Node, inputs: tuple[Flow, ...], context: FlowContext) -> NodeFlows:
+    return _left(inputs, context.nonzero(tensor_without_zeros(node)), context)
+
+
+def _left(inputs: tuple[Flow, ...], share: float, context: FlowContext) -> NodeFlows:
+    """A share of the values that are there, with their coordinates."""
     val, crd = inputs
     assert crd.shape is not None and crd.counts is not None
-    shape = NestingLevel(val.values * val.present, crd.shape.above)
-    kept = Flow(shape, context.outputs[-1], counts=crd.counts * val.present)
+    share *= val.present
+    shape = NestingLevel(val.values * share, crd.shape.above)
+    kept = Flow(shape, context.outputs[-1], counts=crd.counts * share)
     return NodeFlows((Flow(shape, context.outputs[0]), kept), val.tokens)
