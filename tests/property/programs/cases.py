@@ -21,7 +21,7 @@ from fuseloom.program import LevelFormat, Program, StoredTensor, parse
 from fuseloom.program.dense_levels import densest, with_levels
 from tests.property.programs.filling import data_of
 from tests.property.programs.making import Maker
-from tests.property.programs.nonzero import NonzeroMaker, whole_numbers
+from tests.property.programs.nonzero import NonzeroMaker, integers_of
 from tests.property.programs.wide import WideMaker, scattered
 
 
@@ -117,7 +117,7 @@ def make_case(
     wide : bool
         With dimensions of which hardly anything is stored.
     nonzero : bool
-        With results that leave out their zeros, of whole numbers.
+        With results that leave out their zeros, of integers.
     """
     kind = NonzeroMaker if nonzero else WideMaker if wide else Maker
     maker = kind(rng, block, undefined)
@@ -128,7 +128,7 @@ def make_case(
         return None
     positive = {t.name for t in maker.tensors if t.positive}
     case = case_of(program, positive, rng, vary, wide)
-    return replace(case, data=whole_numbers(case.data)) if case and nonzero else case
+    return replace(case, data=integers_of(case.data)) if case and nonzero else case
 
 
 def case_of(

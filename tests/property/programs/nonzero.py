@@ -23,7 +23,7 @@ class NonzeroMaker(Maker):
         return super().emit(out, right, positive, magnitude, *operands)
 
 
-def whole_numbers(data: Mapping[str, StoredTensor]) -> dict[str, StoredTensor]:
+def integers_of(data: Mapping[str, StoredTensor]) -> dict[str, StoredTensor]:
     """The data with every value rounded away from zero, so that sums cancel."""
     return {
         name: replace(stored, values=np.sign(stored.values) * np.ceil(np.abs(stored.values)))

@@ -155,7 +155,8 @@ def _revived(graph: Graph, node: Node, port: int, number: int) -> Stream:
         first, stream = known[0]
         base = stream.depth - first.depth_of(node.params)
     depth = base + outputs[port].depth_of(node.params)
-    near = [s for _, s in known if s.depth >= depth and len(s.indices) == s.depth]
+    # Behind a cut an input may count its index under an alias: outputs say it first.
+    near = [s for _, s in reversed(known) if s.depth >= depth and len(s.indices) == s.depth]
     near.sort(key=lambda s: s.depth)
     indices = near[0].indices[:depth] if near else ()
     return Stream(number, _kind(graph, node, port), depth, "unread", indices=indices)
