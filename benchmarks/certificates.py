@@ -51,23 +51,41 @@ class CertifiedSpace:
         return Dataflow(self.program, self.data, self.machine, sized=self.sized)
 
 
-def space(seed: int) -> CertifiedSpace:
-    """A space drawn at random; that of a program that branches where the seed is odd."""
+def space(seed: int, nonzero: bool = False) -> CertifiedSpace:
+    """A space drawn at random; that of a program that branches where the seed is odd.
+
+    Parameters
+    ----------
+    nonzero : bool
+        Whether what a relu makes has no zeros, and other results may have none.
+    """
     rng = random.Random(seed)
     drawn = _Drawn(rng)
     if seed % 2:
         _branching(rng, drawn)
     else:
         _straight(rng, drawn)
+    if nonzero:
+        drawn.lines = [_without_zeros(line, rng) for line in drawn.lines]
     program = parse(drawn.text())
     draw, density = np.random.default_rng(seed), rng.choice([0.2, 0.4, 0.7, 1.0])
     data = {}
     for name in program.inputs:
         shape_ = program.tensor(name).shape
-        data[name] = (draw.random(shape_) < density) * (draw.random(shape_) + 0.5)
+        there = draw.random(shape_) < density
+        values = draw.random(shape_) + 0.5
+        if nonzero:
+            values = draw.integers(1, 4, shape_) * draw.choice([1, -1], shape_)
+        data[name] = there * values
     budget = Budget(lanes=rng.choice([1, 1, 1, 2]), copies=rng.choice([0, 0, 1]))
     machine = Machine.preset(rng.choice(["default", "default", "default", "hbm2"]))
     return CertifiedSpace(program, data, budget, machine, rng.random() < 0.1)
+
+
+def _without_zeros(line: str, rng: random.Random) -> str:
+    out, right = line.split(" = ")
+    chosen = right.startswith("relu") or rng.random() < 0.2
+    return f"{out} = nonzero({right})" if chosen and not right.startswith("max") else line
 
 
 class _Drawn:
@@ -235,6 +253,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--spaces", type=int, default=500, help="how many (default: 500)")
     parser.add_argument("--seed", type=int, default=0, help="of the first (default: 0)")
+    parser.add_argument("--nonzero", action="store_true", help="with results without zeros")
     parser.add_argument("--verbose", action="store_true", help="a line per space")
     options = parser.parse_args()
     began, seed = time.process_time(), options.seed
@@ -242,7 +261,7 @@ def main() -> None:
     schedules: list[int] = []
     bad = large = 0
     while len(parts) < options.spaces:
-        given = space(seed)
+        given = space(seed, options.nonzero)
         method = given.method()
         try:
             found = best_of(given, method)

@@ -63,7 +63,7 @@ def programs(draw: st.DrawFn) -> Program:
             keep = keep[:-1]
         left, right = set(operands[0].indices), set(operands[-1].indices)
         outer = bool(left - right and right - left)
-        if (op in (Op.MAX, Op.NONZERO) and not available) or (
+        if (op is Op.MAX and not available) or (
             op.joins_by_union and outer and broadcast_add is BroadcastAdd.SPARSE
         ):
             op, operands, keep = Op.EXP, operands[:1], list(operands[0].indices)

@@ -51,14 +51,14 @@ def presences(program: Program) -> dict[str, ElementPresence]:
                        order, that no such operand has
     maximum of two
     concat             as a product; its own index if every operand is whole
-    nonzero            none
     reshape            as an input, by the declared format; all, if the operand is whole
     other operations   as their operand
     =================  ============================================================================
 
-    A product with tensors that only say where others are read, and leave no place out, is whole if
-    the others are.  A reduction leaves free what was.  Whole is a tensor of which all operands are;
-    of a sum, one is enough that has all indices, or several that have them together.
+    What is nonzero has none.  A product with tensors that only say where others are read, and leave
+    no place out, is whole if the others are.  A reduction leaves free what was.  Whole is a tensor
+    of which all operands are; of a sum, one is enough that has all indices, or several that have
+    them together.
 
     Examples
     --------
@@ -97,6 +97,8 @@ def presence_of(
     found : mapping
         Of each operand: whatever the data, or as some data have it.
     """
+    if s.nonzero:
+        return ElementPresence(frozenset(), False)
     out, indices = s.out.indices, {*s.indices}
     whole = [access for access in s.operands if found[access.tensor].whole]
     rest = [access for access in s.operands if not found[access.tensor].whole]
@@ -105,8 +107,6 @@ def presence_of(
     match s.op:
         case Op.RESHAPE if not everything:
             return _as_stored(program.tensor(s.out.tensor).format)
-        case Op.NONZERO:
-            return ElementPresence(frozenset(), False)
         case Op.CONCAT:
             free.discard(s.axis or "")
         case Op.ADD | Op.SUB | Op.MAXIMUM if program.broadcast_add is BroadcastAdd.DENSE:
@@ -235,7 +235,7 @@ def why_incomplete(program: Program, name: str, complete: frozenset[str]) -> str
     """Why a tensor that is not among the complete ones may lack elements: what it is made of."""
     while name in program.producers:
         statement = program.producers[name]
-        if statement.op is Op.NONZERO:
+        if statement.nonzero:
             return f"{name} has only elements that are not zero"
         name = next(a.tensor for a in statement.operands if a.tensor not in complete)
     levels = [level.value for level in program.tensor(name).format.levels]

@@ -13,7 +13,7 @@ from fuseloom.program.tile_arrays import block_problem
 from fuseloom.program.types import Tensor
 from fuseloom.wording import counted
 
-RESERVED = frozenset({"program", "option", "output", "min"}) | {
+RESERVED = frozenset({"program", "option", "output", "min", "nonzero"}) | {
     op.value for op in Op if op.value.isalpha() and not op.takes_constant
 }
 

@@ -360,16 +360,6 @@ class Op(Enum):
         mlir=("math.expm1",),
     )
 
-    NONZERO = ScalarFunction(
-        "nonzero",  # the elements that are not zero; the result has no others
-        exact=lambda x: x,
-        machine=lambda x: x,
-        kernel=lambda a: a,
-        spread=_limited(1.0),
-        at_zero=0.0,
-        integers=Integers.KEEPS,
-    )
-
     @property
     def arity(self) -> int:
         """Operands the operation takes; a product may take more (:meth:`takes`)."""

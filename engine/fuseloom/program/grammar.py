@@ -29,6 +29,7 @@ from fuseloom.program.syntax import (
     LineSyntax,
     ListSyntax,
     MadeSyntax,
+    Nonzero,
     OptionSyntax,
     OutputsSyntax,
     Position,
@@ -44,6 +45,7 @@ from fuseloom.program.unexpected import explained, refuse
 from fuseloom.wording import counted
 
 CALLED = {op.value: op for op in (*FUNCTIONS, Op.RESHAPE)}
+NONZERO = "nonzero"
 REDUCTIONS = {"max": Op.MAX, "min": Op.MAX, "sum": Op.SUM}
 EXTREMES = ("max", "min")  # of several operands, too; a minimum is the maximum of what is negated
 GATHERS = {"concat": Op.CONCAT, "product": Op.MUL}
@@ -345,18 +347,22 @@ class _SyntaxTreeBuilder(Transformer[Token, Any]):
             )
         if name in GATHERS:
             raise refuse(f"{name} of one tensor", _GATHER_HINTS[str(name)], place)
-        if name not in CALLED:
+        if name not in CALLED and name != NONZERO:
             raise refuse(
-                f"no function is called {str(name)!r}", suggestion(name, list(CALLED)), place
+                f"no function is called {str(name)!r}",
+                suggestion(name, [*CALLED, NONZERO]),
+                place,
             )
         if isinstance(operand, Constant):
             raise refuse(f"{name} of a number", "write the value itself", operand.place)
+        if name == NONZERO:
+            return Nonzero(operand, place, _deeper(place, operand))
         return _unary(CALLED[name], None, operand, place)
 
     def reduce(self, name: Token, indices: Positions, operand: Expression) -> Expression:
         place = _place(name)
         bound = plain_indices(indices, f"{name}[...]")
-        if name in CALLED:
+        if name in CALLED or name == NONZERO:
             raise refuse(
                 f"{name} reduces no index", f"write its argument in parentheses: {name}(...)", place
             )

@@ -33,7 +33,8 @@ def print_program(program: Program) -> str:
 
 def statement_text(statement: Statement) -> str:
     """One statement as the text language writes it."""
-    return f"{statement.out} = {_expression(statement)}"
+    right = _expression(statement)
+    return f"{statement.out} = {f'nonzero({right})' if statement.nonzero else right}"
 
 
 def _expression(s: Statement) -> str:

@@ -83,8 +83,10 @@ def evaluate(program: Program, data: Mapping[str, Any]) -> Evaluated:
             # A scalar is stored always: nothing to sum is 0, and so is the maximum of nothing.
             present = result.present if statement.out.indices else np.asarray(True)
             tensor = program.tensor(statement.out.tensor)
-            if not statement.op.fuses or (statement.op is Op.NONZERO and tensor.format.blocked):
-                present = _stored(tensor, result)
+            if statement.nonzero:
+                present = present & (result.values != 0)
+            if not statement.op.fuses or (statement.nonzero and tensor.format.blocked):
+                present = _stored(tensor, Masked(result.values, present))
             known[statement.out.tensor] = Masked(result.dense(), present)
     return known
 
@@ -132,9 +134,6 @@ def _statement(
             values = operands[0].values + constant
         case Op.AT_LEAST:
             values = np.maximum(operands[0].values, constant)
-        case Op.NONZERO:
-            kept = operands[0].present & (operands[0].values != 0)
-            return _aligned(Masked(operands[0].values, kept), s.operands[0], _space(s))
         case _:
             # An absent element must not reach the function: exp(0) is not 0.
             values = np.zeros_like(operands[0].values)

@@ -43,6 +43,7 @@ def program_to_json(program: Program) -> str:
                     "axis": s.axis,
                     "line": s.line,
                     "column": s.column,
+                    **({"nonzero": True} if s.nonzero else {}),
                 }
                 for s in program.statements
             ],
@@ -102,6 +103,7 @@ def _program_from(data: dict[str, Any]) -> Program:
             None if s.get("axis") is None else _text(s["axis"]),
             s.get("line"),
             s.get("column"),
+            s.get("nonzero") is True,
         )
         for s in data["statements"]
     )

@@ -17,6 +17,7 @@ from fuseloom.program.syntax import (
     Binary,
     Expression,
     Gather,
+    Nonzero,
     Read,
     Reduce,
     SourcePlace,
@@ -124,6 +125,14 @@ class _Splitter:
             case Read():
                 self._refuse_omitted(node, wanted, inside)
                 op, operands = Op.SUM, [_placed(node)]
+            case Nonzero(operand=inner):
+                reshapes = isinstance(inner, Unary) and inner.op is Op.RESHAPE
+                made = self.assign(
+                    inner, None if reshapes else target, inside, needed, bound, kept, order
+                )
+                last = self.statements[-1]
+                self.statements[-1] = replace(last, statement=replace(last.statement, nonzero=True))
+                return made
             case Unary(op=Op.RESHAPE as op, operand=inner):
                 if target is None:
                     raise _error(
@@ -319,7 +328,7 @@ class _Splitter:
 
 def _adds(node: Expression) -> bool:
     """Return whether an expression is a sum or pairwise maximum, or a function or fold of one."""
-    while isinstance(node, Unary | Reduce):
+    while isinstance(node, Unary | Nonzero | Reduce):
         node = node.operand
     return isinstance(node, Binary) and node.op.unites
 

@@ -109,6 +109,19 @@ class Unary:
 
 
 @dataclass(frozen=True)
+class Nonzero:
+    """The elements of an operand that are not zero."""
+
+    operand: Expression
+    place: SourcePlace
+    depth: int
+
+    @cached_property
+    def free(self) -> tuple[str, ...]:
+        return self.operand.free
+
+
+@dataclass(frozen=True)
 class Binary:
     """``left op right``; ``word`` names a function of two, inside which nothing is summed."""
 
@@ -166,7 +179,9 @@ class Gather:
         return tuple(dict.fromkeys(x for operand in self.operands for x in operand.free))
 
 
-Expression: TypeAlias = Read | ComputedAccess | Constant | Unary | Binary | Reduce | Gather
+Expression: TypeAlias = (
+    Read | ComputedAccess | Constant | Unary | Nonzero | Binary | Reduce | Gather
+)
 
 
 def parts(expression: Expression) -> tuple[Expression, ...]:
@@ -176,7 +191,7 @@ def parts(expression: Expression) -> tuple[Expression, ...]:
     ()
     """
     match expression:
-        case Unary(operand=operand) | Reduce(operand=operand):
+        case Unary(operand=operand) | Nonzero(operand=operand) | Reduce(operand=operand):
             return (operand,)
         case Binary(left=left, right=right):
             return (left, right)
@@ -215,7 +230,7 @@ def walk(expression: Expression) -> Iterator[Expression]:
 def rebuilt(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
     """An expression with everything in it changed, the innermost first."""
     match expression:
-        case Unary(operand=operand) | Reduce(operand=operand):
+        case Unary(operand=operand) | Nonzero(operand=operand) | Reduce(operand=operand):
             inner = rebuilt(operand, change)
             if inner is not operand:
                 expression = replace(expression, operand=inner)

@@ -52,8 +52,8 @@ class Statement:
 
     A product of more than two operands iterates all their indices at once.  ``axis`` is the
     index along which CONCAT puts its operands; its sizes add up.  The indices of a RESHAPE only
-    name dimensions.  ``line`` and ``column`` say where the text had it and take no part in
-    equality.
+    name dimensions.  What is ``nonzero`` has only the elements that are not zero.  ``line`` and
+    ``column`` say where the text had it and take no part in equality.
     """
 
     out: Access
@@ -63,6 +63,7 @@ class Statement:
     axis: str | None = None
     line: int | None = field(default=None, compare=False)
     column: int | None = field(default=None, compare=False)
+    nonzero: bool = False
 
     @cached_property
     def indices(self) -> tuple[str, ...]:

@@ -176,10 +176,12 @@ class Checker:
             raise self._error(f"the constant of {s.out} is not finite", "use a finite number", at)
         if s.op is Op.AT_LEAST and s.constant == 0:
             raise self._error(f"{s.out} is at least 0, which is relu", "write relu", at)
-        if s.op is Op.NONZERO and not s.out.indices:
+        if s.nonzero and (not s.out.indices or not s.op.fuses):
             raise self._error(
-                f"{s.out} is a scalar, which is stored whatever it is",
-                f"write {s.operands[0]} itself",
+                f"{s.out} is a {'reshape' if s.out.indices else 'scalar'}, which keeps its zeros",
+                "write it without nonzero, and take what is not zero of it in another statement"
+                if s.out.indices
+                else "write it without nonzero",
                 at,
             )
         check_tensor_name(self._error, s.out.tensor, at)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -14,6 +15,7 @@ from fuseloom.dataflow.cost.exact.patterns import (
     Patterns,
     UnknownError,
     all_of,
+    columns_of,
     elements_in,
     levels_of,
 )
@@ -51,8 +53,14 @@ def defined(patterns: Patterns, name: str, known: Callable[[str], None]) -> Leve
         raise UnknownError(name)
     for access in statement.operands:
         known(access.tensor)
-    if statement.op is Op.NONZERO:
+    if statement.nonzero:
         return _without_zeros(patterns, statement)
+    return _of_statement(patterns, statement)
+
+
+def _of_statement(patterns: Patterns, statement: Statement) -> Levels:
+    """Levels of what a statement computes, zeros included."""
+    program, name = patterns.program, statement.out.tensor
     told = _by_completeness(patterns, statement)
     if told is not None:
         return told
@@ -79,20 +87,14 @@ def defined(patterns: Patterns, name: str, known: Callable[[str], None]) -> Leve
 
 
 def _without_zeros(patterns: Patterns, statement: Statement) -> Levels:
-    """The elements of the operand that are not zero."""
+    """Levels of the elements of a result that are not zero."""
     name, tensor = statement.out.tensor, patterns.program.tensor(statement.out.tensor)
     elements = patterns.nonzeros.elements(name)
     if elements is not None:
-        coords = np.stack(np.unravel_index(elements, grid_shape(tensor)))
-    else:
-        operand = statement.operands[0]
-        stored = patterns.elements_of(operand.tensor)
-        if stored.nnz > PRODUCTS:
-            raise UnknownError(name)
-        columns = coordinates(stored.tensor, stored.levels).T
-        coords = columns[[operand.indices.index(x) for x in statement.out.indices]]
-        coords = coords[:, patterns.nonzero(name, list(coords))]
-    return _in_storage_order(tensor, coords)
+        return _in_storage_order(tensor, np.stack(np.unravel_index(elements, grid_shape(tensor))))
+    columns = columns_of(_of_statement(patterns, replace(statement, nonzero=False)))
+    coords = np.stack(columns)[np.argsort(tensor.format.mode_order)]
+    return _in_storage_order(tensor, coords[:, patterns.nonzero(name, list(coords))])
 
 
 def _in_storage_order(tensor: Tensor, coords: Ints) -> Levels:

@@ -94,7 +94,7 @@ class FlowContext:
     Attributes
     ----------
     nonzero : callable
-        The share of the elements of its operand that a result without zeros has.
+        The share of the elements of a result that are not zero.
     """
 
     statistics: Callable[[str], Statistics]

@@ -96,6 +96,7 @@ class Kinds:
                 s.op.value,
                 s.constant,
                 s.axis,
+                s.nonzero,
                 known(s.out.tensor),
                 s.out.indices,
                 tuple((known(a.tensor), a.indices) for a in s.operands),

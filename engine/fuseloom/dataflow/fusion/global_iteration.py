@@ -75,6 +75,7 @@ def merge_products(
             if (
                 inner is None
                 or not inner.out.indices
+                or inner.nonzero
                 or readers[access.tensor] > 1
                 or access.tensor in program.outputs
             ):

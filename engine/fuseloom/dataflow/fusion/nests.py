@@ -11,7 +11,6 @@ from functools import cached_property
 
 from fuseloom.dataflow.fusion.views import Cut, Instance, Leaf
 from fuseloom.errors import OrderError
-from fuseloom.program.functions import Op
 from fuseloom.program.walks import Steps, postorder, unwound
 
 
@@ -69,7 +68,7 @@ class Placed:
     @property
     def drops_zeros(self) -> bool:
         """Whether it has only those coordinates at which its value is not zero."""
-        return self.view.statement.op is Op.NONZERO and not isinstance(self.view, Cut)
+        return self.view.statement.nonzero
 
     @property
     def foreign(self) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ CRD, VAL = StreamKind.CRD, StreamKind.VAL
 _BINARY = {Op.MUL: "mul", Op.ADD: "add", Op.SUB: "sub", Op.DIV: "div", Op.CONCAT: "add",
            Op.MAXIMUM: "max"}  # fmt: skip
 _UNARY = {
-    **{op: op.value for op in FUNCTIONS if op is not Op.NONZERO},
+    **{op: op.value for op in FUNCTIONS},
     Op.AT_LEAST: "max",
     Op.SCALE: "scalarmul",
     Op.SHIFT: "scalaradd",

@@ -22,7 +22,6 @@ import numpy as np
 from fuseloom.dataflow.sim.matched import MARGIN, Matched, MatchVerdict
 from fuseloom.errors import FuseloomError
 from fuseloom.program.distinct import distinct
-from fuseloom.program.functions import Op
 from fuseloom.program.integral import integral_tensors
 from fuseloom.program.rounded import (
     Box,
@@ -147,7 +146,7 @@ class _Judge:
         self.program = program
         self.whole = integral_tensors(program)
         self.step = step
-        self.zeros = all(s.op is not Op.NONZERO for s in step.statements)
+        self.zeros = not any(s.nonzero for s in step.statements)
         self.stored = stored
         self.names = tuple(name for name in step.outputs if name in stored)
         self.random = np.random.default_rng(seed)

@@ -447,11 +447,16 @@ class _TreeBuilder:
     def _dropped(self, placed: Placed) -> Dropped | None:
         if not placed.drops_zeros:
             return Dropped() if self.emptiness.absent(placed) else None
-        shifts = dict(placed.view.shifts)  # an alias counts from 0
+        shifts, blocked = dict(placed.view.shifts), self.tiles.axes(placed)
         return Dropped(
             placed.tensor,
             tuple(placed.outer_nest.index(x) for x in placed.indices),
-            tuple(0 if x not in self.extents else shifts.get(x, 0) for x in placed.indices),
+            tuple(
+                0
+                if x not in self.extents  # an alias counts from 0
+                else shifts.get(x, 0) // (self.tiles.edge if x in blocked else 1)
+                for x in placed.indices
+            ),
         )
 
     def _level_may_be_empty(self, prefix: tuple[str, ...]) -> bool:

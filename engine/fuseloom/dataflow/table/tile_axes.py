@@ -87,7 +87,7 @@ class Tiles:
                 self._check_size(placed.tensor, step.rpartition(">")[2])
             return TileOp(steps)
         self._check_size(placed.tensor, before)
-        if op in (Op.SUM, Op.MAX, Op.NONZERO):
+        if op in (Op.SUM, Op.MAX):
             return TileOp(fold=step_of(given, after) if given != [after] else "")
         return TileOp(
             (step_of(given, before),), step_of([before], after) if before != after else ""

@@ -191,6 +191,8 @@ class _Evaluator:
 
     def result(self, operands: Sequence[Elements]) -> Elements:
         made = self._result(operands)
+        if self.s.nonzero:
+            return self._nonzero(made)
         if not self.s.out.indices and not made.size:
             return Grid((), np.zeros(()))  # of nothing, the sum and the maximum are 0
         return made
@@ -199,7 +201,8 @@ class _Evaluator:
         """The least and the largest values of a function with steps."""
         (aligned,) = self._aligned([operand])
         low, high = steps(self.s.op, aligned.values, aligned.bounds)
-        return replace(aligned, values=low), replace(aligned, values=high)
+        ends = replace(aligned, values=low), replace(aligned, values=high)
+        return (self._left(ends[0]), self._left(ends[1])) if self.s.nonzero else ends
 
     def sliced(
         self, stored: StoredTensor, access: Access, other: Access, elements: Elements
@@ -269,30 +272,35 @@ class _Evaluator:
                 return self._each(operands[0], lambda x, e: self._shifted(x, e, constant))
             case Op.AT_LEAST:
                 return self._each(operands[0], lambda x, e: self._at_least(x, e, constant))
-            case Op.NONZERO:
-                return self._nonzero(operands[0])
             case _:
                 return self._each(operands[0], lambda x, e: function(s.op, x, e, self.rounding))
 
-    def _nonzero(self, operand: Elements) -> Elements:
+    def _nonzero(self, every: Elements) -> Elements:
         """The elements that are not zero, and those that rounding may make nonzero.
 
         Where one of these counts is open, if an operation further on takes a zero for an element.
         """
-        (aligned,) = self._aligned([operand])
-        every, name, left = aligned.listed(), self.s.out.tensor, self.rounding.left
+        name = self.s.out.tensor
+        made = self._left(every)
+        if made.bounds is None or zeros_are_absent(self.program, name):
+            return made
+        certain = np.abs(made.values) > made.bounds
+        if blocked := self.program.tensor(name).format.blocked:  # or any other of its block
+            coords = made.coords.copy()
+            coords[list(blocked)] //= self.program.tensor(name).format.block
+            (block,) = keys(coords)
+            certain = np.isin(block, block[certain])
+        return replace(made, bounds=np.where(certain, made.bounds, np.inf))
+
+    def _left(self, elements: Elements) -> Listed:
+        every, name, left = elements.listed(), self.s.out.tensor, self.rounding.left
         if name not in left:
             left[name] = every.values != 0
             if self.rounding.doubts and every.bounds is not None:
                 left[name] |= every.bounds > 0
         made = every.taken(left[name])
         tensor = self.program.tensor(name)
-        if tensor.format.blocked:
-            return _filled(made, tensor)
-        if made.bounds is None or zeros_are_absent(self.program, name):
-            return made
-        doubtful = np.abs(made.values) <= made.bounds
-        return replace(made, bounds=np.where(doubtful, np.inf, made.bounds))
+        return _filled(made, tensor) if tensor.format.blocked else made
 
     def _product(self, factors: Sequence[tuple[Access, Elements]]) -> Elements:
         given = [(access.indices, elements) for access, elements in factors]

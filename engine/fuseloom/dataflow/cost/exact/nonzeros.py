@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -48,7 +49,7 @@ class Nonzeros:
         return None if found is None else found[0]
 
     def share(self, name: str) -> float:
-        """The share of the elements of its operand that a tensor has."""
+        """The share of the elements that are not zero."""
         if self.elements(name) is None:
             return self.given.get(name, 1.0)
         found = self._found[name]
@@ -56,7 +57,7 @@ class Nonzeros:
         return len(found[0]) / max(found[1], 1)
 
     def among(self, name: str, coords: Sequence[Ints]) -> Bools:
-        """Which of some elements of its operand a tensor has, by their coordinates."""
+        """Which of some elements are not zero, by their coordinates."""
         numbers = np.ravel_multi_index(tuple(coords), self._grid(name))
         elements = self.elements(name)
         if elements is None:  # the same ones every time
@@ -71,30 +72,22 @@ class Nonzeros:
         return grid_shape(self.program.tensor(name))
 
     def _evaluated(self, name: str) -> tuple[Ints, int] | None:
-        """The elements, and how many its operand has."""
+        """The elements, and how many there are with those that are zero."""
         needed = _needed(self.program, name)
         read = {access.tensor for s in needed for access in s.operands}
         stored = {n: self.data[n] for n in read if n in self.data}
         if read - stored.keys() - {s.out.tensor for s in needed}:
             return None
-        operand = self.program.producers[name].operands[0]
-        whole = {n: (None,) * self.program.tensor(n).rank for n in (name, operand.tensor)}
+        statements = (*needed[:-1], replace(needed[-1], nonzero=False))
+        whole = {name: (None,) * self.program.tensor(name).rank}
+        budget, rounding = EvaluationBudget(BYTES, PRODUCTS), Rounding(doubts=False)
         try:
-            made = evaluate_rounded(
-                self.program,
-                needed,
-                stored,
-                whole,
-                EvaluationBudget(BYTES, PRODUCTS),
-                Rounding(doubts=False),
-            )
+            made = evaluate_rounded(self.program, statements, stored, whole, budget, rounding)
         except (TooMuchError, OverflowError, MemoryError):
             return None
-        left = made[name].listed()
-        return (
-            self._numbered(name, left.coords[:, left.values != 0]),
-            len(self._numbered(operand.tensor, made[operand.tensor].listed().coords)),
-        )
+        every = made[name].listed()
+        left = self._numbered(name, every.coords[:, every.values != 0])
+        return left, len(self._numbered(name, every.coords))
 
     def _numbered(self, name: str, coords: Ints) -> Ints:
         fmt, coords = self.program.tensor(name).format, coords.copy()

@@ -315,16 +315,27 @@ def _sorted_by(levels: Levels, order: list[int]) -> Levels:
     """The same coordinates with the levels in another order."""
     if all(isinstance(level, FullLevel) for level in levels):
         return all_of([_fullness(levels[k]) for k in order])
+    columns = columns_of(levels)
+    moved = [columns[k] for k in order]
+    by = np.lexsort(moved[::-1])
+    return levels_of([column[by] for column in moved])
+
+
+def columns_of(levels: Levels) -> list[Ints]:
+    """Coordinates of every element, a column per level.
+
+    Raises
+    ------
+    UnknownError
+        If there are too many.
+    """
     columns: list[Ints] = []
     at = np.arange(elements_in(levels))
     for level in reversed(levels):
         seg, crd = level.arrays() if isinstance(level, FullLevel) else level
         columns.append(crd[at])
         at = np.repeat(np.arange(len(seg) - 1), np.diff(seg))[at]
-    columns = columns[::-1]
-    moved = [columns[k] for k in order]
-    by = np.lexsort(moved[::-1])
-    return levels_of([column[by] for column in moved])
+    return columns[::-1]
 
 
 def levels_of(columns: list[Ints]) -> Levels:
