@@ -57,6 +57,9 @@ BODIES = (
     "T[i,j] = sqrt(A[i,j])",
     "T[i,j] = tanh(A[i,j])",
     "T[i,j] = abs(A[i,j])",
+    "T[i,j] = nonzero(A[i,j])",
+    "T[j,i] = nonzero(relu(A[i,j]))",
+    "T[i,j] = nonzero(A[i,j] - D[i,j])",
     *(f"T[i,j] = {op.value}(A[i,j])" for op in FUNCTIONS),
     "T[i,j] = max(A[i,j], D[i,j])",
     "T[i,j] = max(A[i,j], v[j])",
@@ -96,7 +99,7 @@ def shape_of(s: Statement) -> tuple[object, ...]:
         (a.tensor, tuple(names.setdefault(x, len(names)) for x in a.indices))
         for a in (*s.operands, s.out)
     ]
-    return s.op, s.constant, None if s.axis is None else names[s.axis], accesses
+    return s.op, s.nonzero, s.constant, None if s.axis is None else names[s.axis], accesses
 
 
 def same(first: Program, second: Program) -> None:
@@ -113,6 +116,26 @@ def same(first: Program, second: Program) -> None:
 def test_every_operation(body: str, schedule: Schedule | None) -> None:
     program = parse(HEAD + body)
     same(program, from_mlir(to_mlir(program, schedule)).program)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "T[i,k] = nonzero(A[i,j] * B[j,k])",
+        "T[i] = nonzero(max[j] A[i,j])",
+        "T[i,c] = nonzero(concat[c](A[i,c], D[i,c]))",
+    ],
+)
+def test_zeros_of_what_is_reduced_or_joined_are_left_out_behind_it(body: str) -> None:
+    program = parse(HEAD + body)
+    again = from_mlir(to_mlir(program)).program
+    assert [s.nonzero for s in again.statements] == [False, True]
+    rng = np.random.default_rng(8)
+    data = {n: rng.integers(-1, 2, program.tensor(n).shape) * 1.0 for n in ("A", "B", "D")}
+    given = {**random_data(program, 3), **data}
+    mine, theirs = (evaluate(p, {n: given[n] for n in p.given})["T"] for p in (program, again))
+    assert (mine.present == theirs.present).all()
+    assert (mine.dense() == theirs.dense()).all()
 
 
 @pytest.mark.parametrize("name", MODELS)

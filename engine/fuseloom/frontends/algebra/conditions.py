@@ -159,6 +159,8 @@ def lowered(node: Raw) -> Node | None:
     match node.name:
         case "max" | "min":
             return as_maximum(node)
+        case "nonzero":  # within something else, zeros change nothing
+            return node.operands[0]
         case "greater":
             return made(Op.SIGN, made(Op.RELU, sub(*node.operands)))
         case "differs":
@@ -234,6 +236,6 @@ def _choice(condition: Node, yes: Node, no: Node) -> Node:
 PATTERNS: Mapping[str, str] = {
     "and": "any", "select": "all", "greater": "all", "differs": "all", "or": "all", "xor": "all",
     "not": "all", "infinite": "all", "max": "all", "min": "all", "cast": "all", "wrap": "all",
-    "unsigned": "all",
+    "unsigned": "all", "nonzero": "all",
 }  # fmt: skip
 """The absence rule of each operation: absent if any operand is, or if all are."""

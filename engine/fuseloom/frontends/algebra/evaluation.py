@@ -12,6 +12,7 @@ import numpy.typing as npt
 from fuseloom.frontends.algebra.conditions import BOOLEAN, DIFFERS, GREATER, INFINITE, NOT, SELECT
 from fuseloom.frontends.algebra.expressions import (
     FULL,
+    NONZERO,
     UNSIGNED,
     WRAP,
     Apply,
@@ -58,6 +59,7 @@ _RAW: Mapping[str, Callable[..., Array]] = {
         value, np.broadcast_shapes(*(x.shape for x in axes))
     ),
     "cast": lambda x: x,
+    NONZERO: lambda x: x,
     UNSIGNED: lambda x, size: np.where(x < 0, x + size, x),
     WRAP: lambda x, low, size: x - size * np.floor((x - low) / size),
 }  # fmt: skip

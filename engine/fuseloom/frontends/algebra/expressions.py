@@ -13,6 +13,8 @@ FULL = "full"
 """Raw tree of a number at each place of the dimensions that are its other operands."""
 CAST = "cast"
 """Raw tree of a region that does nothing but change the type of an element."""
+NONZERO = "nonzero"
+"""Raw tree of the elements of its operand that are not zero."""
 WRAP, UNSIGNED = "wrap", "unsigned"
 """Raw trees of an integer modulo 2^bits, and without a sign; further operands are numbers."""
 ROOT_HALF = 1.0 / math.sqrt(2.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from fuseloom.errors import FuseloomError, ProgramError
@@ -204,6 +205,13 @@ class MlirBuilder:
         wish = tuple(x for x in order if x in statement.indices)
         self.made.append(Made(statement, self.region, wish, sizes, format, place))
         return View(made, tuple(range(len(indices))), sizes)
+
+    def without_zeros(self, tensor: str) -> None:
+        """Have the last statement, which assigns this tensor, leave its zeros out."""
+        last = self.made[-1]
+        assert last.statement.out.tensor == tensor
+        self.made[-1] = replace(last, statement=replace(last.statement, nonzero=True))
+        self._lacking.add(tensor)
 
     def finish(
         self,

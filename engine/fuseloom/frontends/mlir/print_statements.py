@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from math import prod
 
 from fuseloom.frontends.algebra.expressions import ROOT_HALF
@@ -54,20 +55,34 @@ class StatementPrinter:
 
     def lines(self, s: Statement) -> list[str]:
         """The operations of one statement."""
+        name = self.ssa[s.out.tensor]
+        if s.nonzero and (s.reduced or s.op is Op.CONCAT):  # zeros are told of what is computed
+            every = f"{name}.every"
+            copied = Statement(s.out, Op.SUM, (s.out,), nonzero=True)
+            type_ = self.type(s.out.tensor)
+            return [
+                *self._lines(replace(s, nonzero=False), every),
+                *self._generic(copied, name, type_, every),
+            ]
+        return self._lines(s, name)
+
+    def _lines(self, s: Statement, name: str) -> list[str]:
         match s.op:
             case Op.CONCAT:
-                return self._concat(s)
+                return self._concat(s, name)
             case Op.RESHAPE:
                 return self._reshape(s)
-        return self._generic(s, self.ssa[s.out.tensor], self.type(s.out.tensor))
+        return self._generic(s, name, self.type(s.out.tensor))
 
     # Structured operations.
 
-    def _generic(self, s: Statement, name: str, type_: str) -> list[str]:
+    def _generic(
+        self, s: Statement, name: str, type_: str, operand: str | None = None
+    ) -> list[str]:
         order = self._order(s)
         maps = [self._map(order, a) for a in (*s.operands, s.out)]
         kinds = ", ".join('"reduction"' if x in s.reduced else '"parallel"' for x in order)
-        ins = ", ".join(self.ssa[a.tensor] for a in s.operands)
+        ins = operand or ", ".join(self.ssa[a.tensor] for a in s.operands)
         types = ", ".join(self.type(a.tensor) for a in s.operands)
         arguments = [f"{name}.in{n}: f32" for n in range(len(s.operands))]
         lines, start = self._start(s, name, type_)
@@ -107,7 +122,7 @@ class StatementPrinter:
 
     # The others.
 
-    def _concat(self, s: Statement) -> list[str]:
+    def _concat(self, s: Statement, result: str) -> list[str]:
         lines: list[str] = []
         names: list[str] = []
         types: list[str] = []
@@ -121,13 +136,13 @@ class StatementPrinter:
                 )
                 shape = "".join(f"{sizes[x]}x" for x in s.out.indices)
                 type_ = f"tensor<{shape}f32>"
-                name = f"{self.ssa[s.out.tensor]}.part{n + 1}"
+                name = f"{result}.part{n + 1}"
                 lines += self._generic(Statement(copy, Op.SUM, (operand,)), name, type_)
             names.append(name)
             types.append(type_)
         axis = s.out.indices.index(s.axis or "")
         lines.append(
-            f"{self.ssa[s.out.tensor]} = tensor.concat dim({axis}) {', '.join(names)} : "
+            f"{result} = tensor.concat dim({axis}) {', '.join(names)} : "
             f"({', '.join(types)}) -> {self.type(s.out.tensor)}"
         )
         return lines
@@ -203,6 +218,17 @@ def _body(s: Statement, name: str) -> list[str]:
             x = add(f"arith.mulf {half}, {bell}")
         case op:
             assert op in (Op.SUM, Op.MAX)  # which are what is reduced, below
+    if s.nonzero:
+        kept = f"{name}.kept"
+        lines += [
+            f"{kept} = sparse_tensor.select {x} : f32 {{",
+            f"  ^bb0({kept}.in0: f32):",
+            f"  {kept}.zero = arith.constant 0.0 : f32",
+            f"  {kept}.is = arith.cmpf une, {kept}.in0, {kept}.zero : f32",
+            f"  sparse_tensor.yield {kept}.is : i1",
+            "}",
+        ]
+        x = kept
     if s.reduced:
         x = add(f"{'arith.maximumf' if s.op is Op.MAX else 'arith.addf'} {name}.out, {x}")
     return [*lines, f"linalg.yield {x} : f32"]

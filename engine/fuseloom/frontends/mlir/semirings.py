@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable
 from functools import reduce
 from typing import TypeAlias
 
-from fuseloom.frontends.algebra.conditions import NOT, PATTERNS
+from fuseloom.frontends.algebra.conditions import DIFFERS, NOT, PATTERNS
 from fuseloom.frontends.algebra.expressions import (
     FULL,
+    NONZERO,
     Apply,
     Index,
     Node,
@@ -154,6 +155,8 @@ def kept(a: Node, condition: Node) -> Node:
         if condition.value:
             return a
         raise Unsupported("the selection keeps no element", "leave it out")
+    if condition == raw(DIFFERS, a, Num(0.0)):
+        return raw(NONZERO, a)
     if not is_known(condition) and isinstance(condition, Raw) and condition.name == NOT:
         return made(Op.SUB, a, mul(a, condition.operands[0]))
     return mul(a, condition)

@@ -184,6 +184,11 @@ class Statements:
                 operands = self._operands(node, target)
             case Index():
                 op, operands = Op.SUM, [self.emit(node, f"{target}_1")]
+            case Raw(name="nonzero", operands=(every,)):
+                made = self.assign(every, target, indices, format)
+                if set(self.free(every)) <= set(indices):  # else a sum leaves nothing to select
+                    self.builder.without_zeros(made.tensor)
+                return made
             case Raw():
                 inner = lowered(node) or lowered_bits(node)
                 if inner is None and node.name == CAST:
