@@ -34,7 +34,8 @@ class LoomLexer(RegexLexer):
     _formats = ("dense", "compressed", "csr", "csc", "dcsr", "dcsc", "csf", "coo", "scalar")
     _directives = ("program", "option", "output", "fuse", "order", "parallel", "block", "locate",
                    "repeat", "global", "materialise", "permute", "store", "sequence", "strict",
-                   "by", "on", "off", "to", "singleton", "where", "possible")  # fmt: skip
+                   "nonzero", "by", "on", "off", "to", "singleton", "where",
+                   "possible")  # fmt: skip
     tokens = {  # noqa: RUF012 -- how Pygments declares
         "root": [
             (r"#.*$", Comment.Single),

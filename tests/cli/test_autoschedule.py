@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.cli.commands import error, output
@@ -30,6 +31,22 @@ def test_its_text_is_a_schedule(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     again = json.loads(output(capsys, "simulate", *SPMM[:4], "--schedule", str(file), "--json"))
     assert again["cycles"] == told["cycles"]
     assert again["check"]["ok"]
+
+
+def test_results_may_leave_their_zeros_out(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    program = tmp_path / "chain.loom"
+    program.write_text("X: 20x20 dense\nW: 20x4 dense\nH[i,k] = relu(X[i,k])\n"
+                       "Y[i,j] = H[i,k] * W[k,j]\n", encoding="utf-8")  # fmt: skip
+    x = np.where(np.arange(400).reshape(20, 20) % 9, -1.0, 1.0)
+    np.savez(tmp_path / "data.npz", X=x, W=np.ones((20, 4)))
+    given = (str(program), "--tensors", str(tmp_path / "data.npz"), "--json")
+    plain, without = (
+        json.loads(output(capsys, "autoschedule", *given, *more)) for more in ((), ("--nonzero",))
+    )
+    assert "nonzero H" in without["schedule"]
+    assert without["cycles"] < plain["cycles"] / 2
 
 
 def test_a_front_is_listed(capsys: pytest.CaptureFixture[str]) -> None:

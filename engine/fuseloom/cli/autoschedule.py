@@ -35,6 +35,11 @@ def _declare(parser: argparse.ArgumentParser) -> None:
         "'global' or 'store dense'; may be repeated",
     )  # fmt: skip
     parser.add_argument(
+        "--nonzero", action="store_true",
+        help="search everything once more with results that leave out their zeros, such as those "
+        "of a relu, where the estimate says that it saves cycles",
+    )  # fmt: skip
+    parser.add_argument(
         "--gap", type=_share, default=GAP, metavar="SHARE",
         help="a better schedule may be missed if it takes fewer cycles by this share only; 0 "
         "searches until none is left (default: %(default)s)",
@@ -95,6 +100,7 @@ def _search(options: Any, given: Problem) -> Autoscheduled:
             copies=options.budget.get("copies", 0),
             stores=options.budget.get("stores", 0),
             also=options.also,
+            nonzero=options.nonzero,
             sized=options.capacity == "sized",
             pareto=getattr(options, "pareto", False),
             gap=options.gap,

@@ -59,6 +59,7 @@ KEPT = (
     directives.Repeat,
     directives.Sequenced,
     directives.Store,
+    directives.Nonzero,
 )
 """Settings that hold for every schedule of a search."""
 
@@ -77,8 +78,8 @@ class Dataflow:
         Every input by name.
     machine : Machine, optional
     base : Schedule, optional
-        Whose ``block``, ``global``, ``strict``, ``repeat`` and ``store`` of all tensors hold
-        throughout; statements stand in the order of its ``sequence``.
+        Whose ``block``, ``global``, ``strict``, ``repeat``, ``nonzero`` and ``store`` of all
+        tensors hold throughout; statements stand in the order of its ``sequence``.
     presets : mapping of str to str
         Schedules whose cuts are looked at first.
     limits : Limits, optional

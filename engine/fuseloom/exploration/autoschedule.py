@@ -20,6 +20,7 @@ from fuseloom.dataflow.method import FORMATS, KEPT, Dataflow
 from fuseloom.dataflow.sim.program_runs import Run, simulate
 from fuseloom.dataflow.sim.reports import Limits
 from fuseloom.dataflow.space.stored import store_choices
+from fuseloom.dataflow.without_zeros import choose_nonzero
 from fuseloom.display.shows import Shows
 from fuseloom.errors import (
     CancelledError,
@@ -202,6 +203,7 @@ def autoschedule(
     on_chip: float | None = None,
     copies: int = 0,
     stores: int = 0,
+    nonzero: bool = False,
     sized: bool = False,
     pareto: bool = False,
     gap: float = GAP,
@@ -223,8 +225,8 @@ def autoschedule(
     data : mapping
         Every input by name.
     base : Schedule or str, optional
-        Whose ``block``, ``global``, ``strict``, ``repeat`` and ``store`` of all tensors hold for
-        every schedule.
+        Whose ``block``, ``global``, ``strict``, ``repeat``, ``nonzero`` and ``store`` of all
+        tensors hold for every schedule.
     also : sequence of str
         Such settings; with each, all schedules are searched once more, and the proof covers all.
     presets : mapping of str to str, optional
@@ -238,6 +240,10 @@ def autoschedule(
     stores : int
         Tensors between regions that may be stored dense, where they are complete, and not as they
         are declared: every choice of so many is searched, and the proof covers all.
+    nonzero : bool
+        Whether results may leave out their zeros: where the estimate says that it saves cycles
+        (:func:`fuseloom.dataflow.without_zeros.choose_nonzero`), all schedules are searched once
+        more so, and the proof covers both.
     sized : bool
         Whether channels have the capacities that no data can deadlock.
     pareto : bool
@@ -272,6 +278,9 @@ def autoschedule(
     methods: list[Dataflow] = []
     found: list[Best] = []
     cycles = inf
+    dropped = choose_nonzero(program, data, machine=machine) if nonzero else ()
+    if dropped:
+        also = (*also, "; ".join(choice.directive for choice in dropped))
     bases = [base, *(_with(base, text) for text in also)]
     for number, own in enumerate(bases):
         given = partial(
@@ -303,7 +312,9 @@ def autoschedule(
         )
         told = {FORMATS: more}
         proof = replace(proof, unsearched=tuple(told.get(text, text) for text in proof.unsearched))
-    return _judged(program, method, best, proof, space, choices, presets or {}, budget)
+    made = _judged(program, method, best, proof, space, choices, presets or {}, budget)
+    left_out = [str(choice) for choice in dropped if choice.directive in made.schedule.split("; ")]
+    return replace(made, reasons=(*made.reasons, *left_out))
 
 
 def _judged(
@@ -398,7 +409,7 @@ def _with(base: Schedule, text: str) -> Schedule:
     if odd or not more.settings:
         raise ScheduleError(
             f"'{odd[0] if odd else text}' is searched, or nothing that could hold throughout",
-            hint="block, global, strict, repeat or store, such as 'block 4'",
+            hint="block, global, strict, repeat, nonzero or store, such as 'block 4'",
         )
     return replace(base, settings=(*base.settings, *more.settings))
 

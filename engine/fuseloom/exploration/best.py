@@ -124,6 +124,7 @@ def best(
     lanes: int = 1,
     copies: int = 0,
     stores: int = 0,
+    nonzero: bool = True,
     progress: Progress | None = None,
 ) -> BestSchedule:
     """Find the best schedule of a model, with a proof, and compare its presets with it.
@@ -142,6 +143,9 @@ def best(
     lanes, copies, stores : int
         Lanes of a region, inputs it may read in another mode order, too, and tensors between
         regions that may be stored dense, at most.
+    nonzero : bool
+        Whether results may leave out their zeros, such as those of a relu, where the estimate says
+        that it saves cycles.
     progress : callable, optional
         Told how far the search is; it is cancelled when that returns False.
 
@@ -175,6 +179,7 @@ def best(
         lanes=lanes,
         copies=copies,
         stores=stores,
+        nonzero=nonzero,
         gap=gap,
         time_limit=time_limit,
         progress=progress,

@@ -8,7 +8,7 @@ from math import inf
 
 from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.cost.estimate import Estimate, estimate
-from fuseloom.dataflow.fusion.directives import Global, Store
+from fuseloom.dataflow.fusion.directives import Global, Nonzero, Store
 from fuseloom.dataflow.method import Dataflow
 from fuseloom.dataflow.orders import compile
 from fuseloom.dataflow.stores import with_dense_levels
@@ -85,7 +85,11 @@ def presets_of(
     These fit the budget.  There are none where settings hold for every schedule, which presets do
     not have.
     """
-    settings = [s for s in method.base.settings if not isinstance(s, Store) or s.tensor is None]
+    settings = [
+        s
+        for s in method.base.settings
+        if not isinstance(s, Nonzero) and (not isinstance(s, Store) or s.tensor is None)
+    ]
     for name, text in presets.items() if not settings else ():
         try:
             made = compile(method.source, text, method.given, machine=method.machine)

@@ -33,6 +33,35 @@ def test_without_such_directives_nothing_changes() -> None:
     assert prepare(program, schedule) == (program, schedule)
 
 
+def test_results_without_zeros_are_put_into_the_program() -> None:
+    program, rest = prepare(parse(CHAIN), Schedule.parse("nonzero T; fuse T..Y"))
+    assert [s.nonzero for s in program.statements] == [True, False]
+    assert rest == Schedule.parse("fuse T..Y")
+    merged, _ = prepare(parse(CHAIN), Schedule.parse("nonzero T; global"))
+    assert merged.statements == program.statements  # a product of all would have T's zeros again
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("A", "A is an input"),
+        ("Q", "no statement assigns Q"),
+        ("s", "s is a scalar"),
+        ("R", "R is a reshape"),
+        ("U", "what is computed of it takes its zeros for elements"),
+        ("D", "D is declared dense"),
+    ],
+)
+def test_zeros_that_have_to_stay(name: str, problem: str) -> None:
+    program = parse(
+        "A: 4x4 dense\nD: 4x4 dense\nR: 16 dense\ns = A[i,j]\nU[i,j] = 2 * A[i,j]\n"
+        "E[i,j] = exp(U[i,j])\nD[i,j] = 3 * A[i,j]\nF[i] = D[i,j]\nR[a] = reshape(A[i,j])\n"
+        "output s, E, F, R"
+    )
+    with pytest.raises(ScheduleError, match=f"'nonzero {name}': {problem}"):
+        prepare(program, Schedule.parse(f"nonzero {name}"))
+
+
 def test_directives_that_do_not_fit_are_refused() -> None:
     with pytest.raises((ScheduleError, ProgramError)):
         prepare(parse(CHAIN), Schedule.parse("block 3"))

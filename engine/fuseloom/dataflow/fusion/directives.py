@@ -226,6 +226,16 @@ class Store(_Placed):
         return f"store {name}{','.join(level.value for level in self.levels)}"
 
 
+@dataclass(frozen=True)
+class Nonzero(_Placed):
+    """Leave the zeros of a computed tensor out, where that changes no other value."""
+
+    tensor: str
+
+    def __str__(self) -> str:
+        return f"nonzero {self.tensor}"
+
+
 Setting = (
     Parallel
     | Block
@@ -238,6 +248,7 @@ Setting = (
     | Sequenced
     | Store
     | Strict
+    | Nonzero
 )
 Directive = Fuse | Order | Setting
 
@@ -278,7 +289,7 @@ def _words(directive: Directive) -> tuple[str, ...]:
     match directive:
         case Fuse(first=first, last=last):
             return f"'{first}'", f"'{last}'"
-        case Materialise(tensor=tensor):
+        case Materialise(tensor=tensor) | Nonzero(tensor=tensor):
             return (f"'{tensor}'",)
         case Parallel(index=index):
             return f"index {index} ", f"index '{index}' ", f"lanes of {index} "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from fuseloom.dataflow.fusion.directives import Block, Global, Sequenced, Store, blamed
+from fuseloom.dataflow.fusion.directives import Block, Global, Nonzero, Sequenced, Store, blamed
 from fuseloom.dataflow.fusion.global_iteration import merge_products
 from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.fusion.sequence import sequenced
@@ -15,14 +15,18 @@ from fuseloom.program.completeness import ElementPresence, presences
 from fuseloom.program.dense_levels import dense_problem, densest, intermediates, with_levels
 from fuseloom.program.formats import Format, LevelFormat, suggestion
 from fuseloom.program.types import Program, Tensor
+from fuseloom.program.zeros import zeros_are_absent
 from fuseloom.wording import counted
+
+CHANGES = (Block, Global, Sequenced, Nonzero)
+"""Directives of which nothing is left once the program is changed."""
 
 
 def prepare(program: Program, schedule: Schedule) -> tuple[Program, Schedule]:
     """The program that a schedule makes of another one, and what is left of the schedule.
 
     ``sequence`` comes first, so that the spans of all that follows are of that order; then
-    ``block``, ``global`` and ``store``.
+    ``nonzero``, ``block``, ``global`` and ``store``.
 
     Raises
     ------
@@ -30,6 +34,9 @@ def prepare(program: Program, schedule: Schedule) -> tuple[Program, Schedule]:
         If a directive does not fit the program.
     """
     program = sequenced(program, schedule)
+    for dropped in schedule.of(Nonzero):
+        with blamed(dropped):
+            program = without_zeros(program, dropped)
     for block in schedule.of(Block):
         with blamed(block):
             program = block_program(program, block.edge)
@@ -38,8 +45,40 @@ def prepare(program: Program, schedule: Schedule) -> tuple[Program, Schedule]:
             program, schedule = merge_products(program, schedule, wanted.region)
     if stores := schedule.of(Store):
         program = stored(program, sorted(stores, key=lambda s: s.tensor is not None))
-    rest = tuple(s for s in schedule.settings if not isinstance(s, Block | Global | Sequenced))
+    rest = tuple(s for s in schedule.settings if not isinstance(s, CHANGES))
     return program, replace(schedule, settings=rest)
+
+
+def without_zeros(program: Program, wanted: Nonzero) -> Program:
+    """The program with the zeros of a result left out.
+
+    Raises
+    ------
+    ScheduleError
+        If there is no such result, or another value would change.
+    """
+    name = wanted.tensor
+    statement = program.producers.get(name)
+    problem, hint = "", ""
+    if statement is None:
+        given = name in program.inputs
+        problem = f"{name} is an input" if given else f"no statement assigns {name}"
+        hint = suggestion(name, list(program.producers))
+    elif not statement.out.indices or not statement.op.fuses:
+        problem = f"{name} is a {'reshape' if statement.out.indices else 'scalar'}"
+        hint = "which is stored with its zeros"
+    elif not zeros_are_absent(program, name):
+        problem = "what is computed of it takes its zeros for elements"
+        hint = f"write nonzero(...) in the program if {name} is to have none all the same"
+    else:
+        levels = dict.fromkeys(program.tensor(name).format.levels)
+        if set(levels) != {LevelFormat.COMPRESSED}:
+            problem, hint = f"{name} is declared dense", "leave the declaration out"
+    if problem or statement is None:
+        raise ScheduleError(f"'{wanted}': {problem}", hint=hint)
+    changed = replace(statement, nonzero=True)
+    statements = tuple(changed if s is statement else s for s in program.statements)
+    return replace(program, statements=statements)
 
 
 def stored(program: Program, stores: Sequence[Store]) -> Program:

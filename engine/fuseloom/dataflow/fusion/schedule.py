@@ -38,6 +38,7 @@ from fuseloom.dataflow.fusion.directives import (
     Locate,
     LocateLevel,
     Materialise,
+    Nonzero,
     Order,
     Parallel,
     Permute,
@@ -177,6 +178,7 @@ _READERS: tuple[tuple[str, str, Reader], ...] = (
         lambda name, words: _store(name, words),
     ),
     ("sequence T, U, V", r"sequence\s+(.+)", _sequence),
+    ("nonzero T", rf"nonzero\s+({_NAME})", Nonzero),
     ("strict on|off", r"strict\s+(on|off)", lambda word: Strict(word == "on")),
 )
 _PATTERNS = tuple((re.compile(pattern), reader) for _, pattern, reader in _READERS)

@@ -42,7 +42,7 @@ from fuseloom.program.rounded.terms import Term, maximum, summed
 from fuseloom.program.rounded.unions import union
 from fuseloom.program.rounded.wanted import Wanted
 from fuseloom.program.storage import StoredTensor
-from fuseloom.program.types import Access, Program, Statement, Tensor
+from fuseloom.program.types import Access, BroadcastAdd, Program, Statement, Tensor
 from fuseloom.program.zeros import zeros_are_absent
 
 Function = Callable[[Floats, Floats | None], tuple[Floats, Floats | None]]
@@ -317,7 +317,21 @@ class _Evaluator:
         pairs = [(a.indices, o) for a, o in zip(s.operands, operands, strict=True)]
         mode = self.program.broadcast_add
         total = union(self.space, pairs, s.op, mode, extents, self.rounding, self.budget)
+        if self.rounding.left and mode is BroadcastAdd.SPARSE:
+            total = self._doubtful_rows(total)
         return self._reduced(self.space, total) if s.reduced else total
+
+    def _doubtful_rows(self, total: Elements) -> Elements:
+        """A sum that is open where it is open whether an operand has any of a row."""
+        accesses = self.s.operands
+        over = [k for k, x in enumerate(self.space) if any(x not in a.indices for a in accesses)]
+        if not over or total.bounds is None or not np.isinf(total.bounds).any():
+            return total
+        every = total.listed()
+        assert every.bounds is not None
+        (row,) = keys(every.coords[over])
+        open_ = np.isin(row, row[np.isinf(every.bounds)])
+        return replace(every, bounds=np.where(open_, np.inf, every.bounds))
 
     def _largest(self, elements: Elements) -> Elements:
         indices, out = self.s.operands[0].indices, self.s.out.indices
