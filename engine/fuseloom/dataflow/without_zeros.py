@@ -6,7 +6,8 @@ the values.  A schedule says it with ``nonzero T``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,7 +73,7 @@ def choose_nonzero(
     program: Program,
     data: Mapping[str, Any],
     *,
-    schedule: str = "",
+    schedules: Sequence[str] = (),
     machine: Machine | None = None,
 ) -> tuple[NonzeroChoice, ...]:
     """Find results whose zeros are worth leaving out, one after another.
@@ -83,8 +84,9 @@ def choose_nonzero(
     ----------
     data : mapping
         Every input by name; what results hold follows from their values.
-    schedule : str
-        Under which the program is estimated, with its best orders; by default without fusion.
+    schedules : sequence of str
+        The program is estimated under that one of these, or unfused, which takes the fewest cycles
+        with its best orders.
 
     Returns
     -------
@@ -94,7 +96,7 @@ def choose_nonzero(
     Raises
     ------
     FuseloomError
-        If data or schedule do not fit the program.
+        If the data do not fit the program, or it cannot be compiled without fusion.
 
     Examples
     --------
@@ -111,7 +113,7 @@ def choose_nonzero(
     densities = _densities(program, stored)
     before = CompiledBefore()
 
-    def cycles(chosen: tuple[str, ...]) -> float:
+    def cycles(schedule: str, chosen: tuple[str, ...] = ()) -> float:
         text = "; ".join((*filter(None, (schedule,)), *(str(Nonzero(name)) for name in chosen)))
         compiled = compile_program(program, text, before=before)
         best = best_orders(compiled, stored, effort=EFFORT, machine=machine, before=before)
@@ -120,10 +122,13 @@ def choose_nonzero(
     if not densities:
         return ()
     found: list[NonzeroChoice] = []
-    least = cycles(())
+    least, schedule = cycles(""), ""
+    for text in schedules:
+        with suppress(FuseloomError):  # a preset that cannot be built
+            least, schedule = min((least, schedule), (cycles(text), text))
     for name in list(densities)[:MOST]:
         try:
-            now = cycles((*(choice.tensor for choice in found), name))
+            now = cycles(schedule, (*(choice.tensor for choice in found), name))
         except FuseloomError:  # no order can be built so
             continue
         if now < least * (1 - GAIN):

@@ -20,7 +20,7 @@ from fuseloom.dataflow.method import FORMATS, KEPT, Dataflow
 from fuseloom.dataflow.sim.program_runs import Run, simulate
 from fuseloom.dataflow.sim.reports import Limits
 from fuseloom.dataflow.space.stored import store_choices
-from fuseloom.dataflow.without_zeros import choose_nonzero
+from fuseloom.dataflow.without_zeros import NonzeroChoice, choose_nonzero
 from fuseloom.display.shows import Shows
 from fuseloom.errors import (
     CancelledError,
@@ -278,9 +278,12 @@ def autoschedule(
     methods: list[Dataflow] = []
     found: list[Best] = []
     cycles = inf
-    dropped = choose_nonzero(program, data, machine=machine) if nonzero else ()
-    if dropped:
-        also = (*also, "; ".join(choice.directive for choice in dropped))
+    dropped: tuple[NonzeroChoice, ...] = ()
+    if nonzero:  # of presets, from least to most fused, the last seldom is the best
+        cuts = [*(presets or {}).values()][:-1]
+        dropped = choose_nonzero(program, data, schedules=cuts, machine=machine)
+    directives = "; ".join(choice.directive for choice in dropped)
+    also = (*also, directives) if dropped else also
     bases = [base, *(_with(base, text) for text in also)]
     for number, own in enumerate(bases):
         given = partial(
@@ -312,7 +315,7 @@ def autoschedule(
         )
         told = {FORMATS: more}
         proof = replace(proof, unsearched=tuple(told.get(text, text) for text in proof.unsearched))
-    made = _judged(program, method, best, proof, space, choices, presets or {}, budget)
+    made = _judged(program, method, best, proof, space, choices, presets or {}, directives, budget)
     left_out = [str(choice) for choice in dropped if choice.directive in made.schedule.split("; ")]
     return replace(made, reasons=(*made.reasons, *left_out))
 
@@ -325,9 +328,16 @@ def _judged(
     space: SpaceSize,
     choices: tuple[Choice, ...] | None,
     presets: Mapping[str, str],
+    dropped: str,
     budget: Budget,
 ) -> Autoscheduled:
-    """The best of the space, or what is outside it and better: run as a whole."""
+    """The best of the space, or what is outside it and better: run as a whole.
+
+    Parameters
+    ----------
+    dropped : str
+        The zeros that may be left out, as a schedule says it; presets are tried so, too.
+    """
     schedule, told = best.schedule, reasons(method, best)
 
     def judge(compiled: Compilation) -> Run:
@@ -338,7 +348,9 @@ def _judged(
     contenders = [(run, schedule, "")]
     others = [*stored_dense(method, compiled)]
     known = [*presets_of(method, presets, budget)]
-    for rival in [*others, *(rival for _, rival in known if rival is not None)]:
+    without = {f"{name}; {dropped}": f"{text}; {dropped}" for name, text in presets.items()}
+    more = [*presets_of(method, without, budget)] if dropped else []
+    for rival in [*others, *(rival for _, rival in (*known, *more) if rival is not None)]:
         if rival.expected.cycles >= run.cycles * (1 + NEAR):
             continue
         other = judge(rival.built)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from fuseloom.program.completeness import presences
 from fuseloom.program.functions import Op
 from fuseloom.program.types import BroadcastAdd, Program, Statement
 
@@ -13,7 +16,8 @@ def zeros_are_absent(program: Program, name: str) -> bool:
     """Return whether leaving out the zeros of a tensor changes no value of the program.
 
     So it is unless something that is computed of it acts on the elements that there are: an
-    exponential, a maximum, the addition of a constant or of a row.  Factors are taken as finite.
+    exponential, a maximum, the addition of a constant or of a row.  What has an element everywhere
+    even so is as it was.  Factors are taken as finite.
 
     Examples
     --------
@@ -24,12 +28,16 @@ def zeros_are_absent(program: Program, name: str) -> bool:
     >>> zeros_are_absent(parse("A: 3x3 csr\\nB[i,j] = relu(A[i,j])\\nE[i,j] = exp(B[i,j])"), "B")
     False
     """
+    changed = replace(program.producers[name], nonzero=True)
+    statements = tuple(changed if s.out == changed.out else s for s in program.statements)
+    found = presences(replace(program, statements=statements))
     reached = {name}
     for statement in program.statements:
         if any(access.tensor in reached for access in statement.operands):
             if not _keeps_zeros(program, statement):
                 return False
-            reached.add(statement.out.tensor)
+            if not found[statement.out.tensor].whole:
+                reached.add(statement.out.tensor)
     return True
 
 

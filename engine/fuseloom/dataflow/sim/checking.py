@@ -359,4 +359,9 @@ class _Judge:
         most = min(1.0, MARGIN * max(f.share(moved[name]) for name, f in found.items()))
         narrow = Rounding(unit=UNIT * max(most, 1e-9), poles=True, left=first.left)
         scaled = self._evaluated(boxes, narrow)
-        return {name: f.narrowed(moved[name], scaled[name].bounds) for name, f in found.items()}
+        allowed = {n: f.narrowed(moved[n], scaled[n].bounds) for n, f in found.items()}
+        if first.undecided:  # which no sample shows
+            allowed = {
+                n: np.where(np.isinf(found[n].bounds), np.inf, a) for n, a in allowed.items()
+            }
+        return allowed

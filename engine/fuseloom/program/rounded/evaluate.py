@@ -290,6 +290,7 @@ class _Evaluator:
             coords[list(blocked)] //= self.program.tensor(name).format.block
             (block,) = keys(coords)
             certain = np.isin(block, block[certain])
+        self.rounding.undecided |= not certain.all()
         return replace(made, bounds=np.where(certain, made.bounds, np.inf))
 
     def _left(self, elements: Elements) -> Listed:

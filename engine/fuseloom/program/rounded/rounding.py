@@ -48,6 +48,8 @@ class Rounding:
     left : dict
         Per result without zeros, which elements of its operand are not certainly zero.  The first
         evaluation says so, and others of the same statements that are given it have the same.
+    undecided : bool
+        Set where rounding decides whether there is an element, and so on other values.
     crossed : bool
         Set where an argument's bound reaches a pole.
     """
@@ -58,6 +60,7 @@ class Rounding:
     random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     doubts: bool = True
     left: dict[str, Bools] = field(default_factory=dict)
+    undecided: bool = field(default=False, init=False)
     crossed: bool = field(default=False, init=False)
 
     @property
