@@ -54,6 +54,7 @@ HOLDS = {
     "fuseloom.dataflow.stores": "levels that are better\nstored dense",
     "fuseloom.dataflow.orders": "orders, ranked",
     "fuseloom.dataflow.formats": "formats that fit\nwhat inputs hold",
+    "fuseloom.dataflow.without_zeros": "results worth\nhaving without zeros",
     "fuseloom.dataflow.what_if": "other channels, lanes",
     "fuseloom.dataflow.space": "candidates of regions,\nlower bounds",
     "fuseloom.dataflow.method": "schedules, as the\nsearch sees them",

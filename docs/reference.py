@@ -41,6 +41,7 @@ PACKAGES = (
     "fuseloom.dataflow.cost",
     "fuseloom.dataflow.orders",
     "fuseloom.dataflow.formats",
+    "fuseloom.dataflow.without_zeros",
     "fuseloom.dataflow.why.recomputation",
     "fuseloom.dataflow.why.attribution",
     "fuseloom.dataflow.why.difference",
