@@ -29,7 +29,7 @@ from fuseloom.program.syntax import (
     LineSyntax,
     ListSyntax,
     MadeSyntax,
-    Nonzero,
+    NonzeroExpression,
     OptionSyntax,
     OutputsSyntax,
     Position,
@@ -356,7 +356,7 @@ class _SyntaxTreeBuilder(Transformer[Token, Any]):
         if isinstance(operand, Constant):
             raise refuse(f"{name} of a number", "write the value itself", operand.place)
         if name == NONZERO:
-            return Nonzero(operand, place, _deeper(place, operand))
+            return NonzeroExpression(operand, place, _deeper(place, operand))
         return _unary(CALLED[name], None, operand, place)
 
     def reduce(self, name: Token, indices: Positions, operand: Expression) -> Expression:

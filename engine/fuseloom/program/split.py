@@ -17,7 +17,7 @@ from fuseloom.program.syntax import (
     Binary,
     Expression,
     Gather,
-    Nonzero,
+    NonzeroExpression,
     Read,
     Reduce,
     SourcePlace,
@@ -125,7 +125,7 @@ class _Splitter:
             case Read():
                 self._refuse_omitted(node, wanted, inside)
                 op, operands = Op.SUM, [_placed(node)]
-            case Nonzero(operand=inner):
+            case NonzeroExpression(operand=inner):
                 reshapes = isinstance(inner, Unary) and inner.op is Op.RESHAPE
                 made = self.assign(
                     inner, None if reshapes else target, inside, needed, bound, kept, order
@@ -328,7 +328,7 @@ class _Splitter:
 
 def _adds(node: Expression) -> bool:
     """Return whether an expression is a sum or pairwise maximum, or a function or fold of one."""
-    while isinstance(node, Unary | Nonzero | Reduce):
+    while isinstance(node, Unary | NonzeroExpression | Reduce):
         node = node.operand
     return isinstance(node, Binary) and node.op.unites
 

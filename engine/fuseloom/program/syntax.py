@@ -109,7 +109,7 @@ class Unary:
 
 
 @dataclass(frozen=True)
-class Nonzero:
+class NonzeroExpression:
     """The elements of an operand that are not zero."""
 
     operand: Expression
@@ -180,7 +180,7 @@ class Gather:
 
 
 Expression: TypeAlias = (
-    Read | ComputedAccess | Constant | Unary | Nonzero | Binary | Reduce | Gather
+    Read | ComputedAccess | Constant | Unary | NonzeroExpression | Binary | Reduce | Gather
 )
 
 
@@ -191,7 +191,7 @@ def parts(expression: Expression) -> tuple[Expression, ...]:
     ()
     """
     match expression:
-        case Unary(operand=operand) | Nonzero(operand=operand) | Reduce(operand=operand):
+        case Unary(operand=operand) | NonzeroExpression(operand=operand) | Reduce(operand=operand):
             return (operand,)
         case Binary(left=left, right=right):
             return (left, right)
@@ -230,7 +230,7 @@ def walk(expression: Expression) -> Iterator[Expression]:
 def rebuilt(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
     """An expression with everything in it changed, the innermost first."""
     match expression:
-        case Unary(operand=operand) | Nonzero(operand=operand) | Reduce(operand=operand):
+        case Unary(operand=operand) | NonzeroExpression(operand=operand) | Reduce(operand=operand):
             inner = rebuilt(operand, change)
             if inner is not operand:
                 expression = replace(expression, operand=inner)
