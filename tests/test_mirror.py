@@ -32,11 +32,6 @@ N = "tests/workbench/networks/test_backend.py"
 W = "fuseloom_workbench"
 ELSEWHERE = (
     Elsewhere(
-        "fuseloom/exploration/found.py",
-        "tests/exploration/test_search.py",
-        "what a search gives back",
-    ),
-    Elsewhere(
         "fuseloom/dataflow/samml/level_lowering.py",
         "tests/dataflow/samml/test_lowering.py",
         "levels, in whole graphs",

@@ -30,7 +30,7 @@ from fuseloom.errors import (
     SimulationError,
 )
 from fuseloom.exploration.certificate import Certificate, together
-from fuseloom.exploration.found import Best, Watcher
+from fuseloom.exploration.found import Best, SpacesWatcher, Watcher
 from fuseloom.exploration.pareto import front
 from fuseloom.exploration.reasons import reasons, why_not
 from fuseloom.exploration.rivals import PresetCost, presets_of, stored_dense
@@ -254,7 +254,7 @@ def autoschedule(
     time_limit : float
         Seconds after which the best so far is taken.
     watch : callable, optional
-        Told each time that the best, or its bound, is better; of each space searched by itself.
+        Told each time that the best, or its bound, is better.
 
     Raises
     ------
@@ -284,6 +284,7 @@ def autoschedule(
         dropped = choose_nonzero(program, data, schedules=cuts, machine=machine)
     directives = "; ".join(choice.directive for choice in dropped)
     also = (*also, directives) if dropped else also
+    watcher = SpacesWatcher(watch)
     bases = [base, *(_with(base, text) for text in also)]
     for number, own in enumerate(bases):
         given = partial(
@@ -297,7 +298,13 @@ def autoschedule(
             spaces = (len(bases) - number) * (len(left_over) + 1)
             left = max(began + time_limit - time.monotonic(), 0.0) / spaces
             searched = Search(
-                method, budget, gap=gap, time_limit=left, beat=cycles, progress=tell, watch=watch
+                method,
+                budget,
+                gap=gap,
+                time_limit=left,
+                beat=cycles,
+                progress=tell,
+                watch=watcher.begin(spaces - 1),
             )
             methods.append(method)
             found.append(searched.run())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -108,3 +109,38 @@ class Best:
         """The candidates of these units that were looked at, the fewest expected cycles first."""
         found = [part for span in self.spans if span.units == units for part in span.parts]
         return sorted(found, key=lambda part: part.expected.cycles)
+
+
+class SpacesWatcher:
+    """Tells of the searches of several spaces, one after another, as of one.
+
+    Parameters
+    ----------
+    watch : callable, optional
+        Told each time that the best, or its bound, is better.
+    """
+
+    def __init__(self, watch: Watcher | None) -> None:
+        self._watch = watch
+        self._searched: list[Sight] = []
+        self._last: Sight | None = None
+        self._more = 0
+
+    def begin(self, more: int) -> Watcher | None:
+        """What to call in the search of the next space, behind which there are so many more."""
+        if self._last is not None:
+            self._searched.append(self._last)
+        self._last, self._more = None, more
+        return None if self._watch is None else self._see
+
+    def _see(self, sight: Sight) -> None:
+        assert self._watch is not None
+        self._last = sight
+        every = [*self._searched, sight]
+        best = min(every, key=lambda s: s.cycles)
+        counts: Counter[str] = Counter()
+        for one in every:
+            counts.update(one.counts)
+        bound = 0.0 if self._more else min(s.bound for s in every)
+        seconds, runs = sum(s.seconds for s in every), sum(s.runs for s in every)
+        self._watch(Sight(seconds, best.cycles, bound, best.schedule, runs, counts))

@@ -14,6 +14,8 @@ def test_settings_are_read_as_people_write_them():
     assert asked.gap == pytest.approx(0.025)
     assert SearchSettings.of(asked.to_dict()) == asked
     assert SearchSettings.of(None) == SearchSettings()
+    assert SearchSettings.of({"nonzero": True}).nonzero
+    assert not SearchSettings.of({"nonzero": "True"}).nonzero
 
 
 @pytest.mark.parametrize(

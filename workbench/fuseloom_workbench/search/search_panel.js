@@ -16,6 +16,8 @@ export function render({ model: sent, el }) {
     fields[name] = { input, error, row: h('label', { class: 'field', 'data-help': help }, h('span', {}, label), h('span', { class: 'value' }, input, h('small', {}, unit)), error) }
     return fields[name].row
   }
+  const zeros = h('input', { type: 'checkbox', name: 'nonzero' })
+  const without = h('label', { class: 'field check', title: 'Search once more with results that leave out their zeros, such as those of a relu, where the estimate says that it saves cycles', 'data-help': 'search.space' }, zeros, h('span', {}, 'Leave zeros of results out'))
   const begin = h('button', { class: 'button primary', 'data-action': 'start', on: { click: start } }, 'Start search')
   const stop = h('button', { class: 'button primary', 'data-action': 'stop', title: 'Ends the search; what it has found stays in the table', on: { click: () => model.send_msg({ kind: 'cancel' }) } }, 'Cancel')
   const bar = h('progress', { max: 1, 'aria-label': 'Progress of the search' })
@@ -26,10 +28,11 @@ export function render({ model: sent, el }) {
     field('runs', 'Simulate at most', 'regions', 'Runs of regions after which the best so far is taken', 'search.effort'),
     field('lanes', 'Lanes in a region', 'at most', 'Copies of the same nodes side by side; 0: as many as the design asks for', 'lanes'),
     field('copies', 'Tensors stored twice', 'at most', 'Inputs that a region may read in a second mode order, as copies', 'search.space'),
+    without,
     h('div', { class: 'keys' }, begin, stop), bar, said)
 
   function start() {
-    const values = { strategy }
+    const values = { strategy, nonzero: zeros.checked }
     for (const [name, { input }] of Object.entries(fields)) if (input.value.trim()) values[name] = input.value.trim()
     model.send_msg({ kind: 'start', values })
   }
@@ -54,6 +57,7 @@ export function render({ model: sent, el }) {
     about.textContent = v.strategies[strategy]
     fields.gap.row.hidden = strategy !== 'auto'
     fields.runs.row.hidden = strategy !== 'random'
+    without.hidden = strategy === 'random'
     for (const [name, { input, error }] of Object.entries(fields)) {
       input.placeholder = name === 'lanes' ? String(v.lanes) : String(+(+v.own[name]).toFixed(3))
       const wrong = v.wrong.field === name

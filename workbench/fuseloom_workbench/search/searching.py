@@ -125,7 +125,7 @@ def _searched(
     best = autoschedule(
         built.program, built.data, machine=built.design.machine,
         base=Schedule((), (), built.design.settings), presets=built.model.presets,
-        lanes=wishes.lanes, copies=wishes.copies,
+        lanes=wishes.lanes, copies=wishes.copies, nonzero=wishes.nonzero,
         gap=0.0 if wishes.strategy == "exhaustive" else wishes.gap,
         time_limit=wishes.seconds, progress=narrator.tell, watch=narrator.see,
     )  # fmt: skip

@@ -45,6 +45,8 @@ class SearchSettings:
         Inputs that a region may read in a second mode order.
     seed : int
         Of ``random``.
+    nonzero : bool
+        Whether results may leave out their zeros, where that saves cycles; not of ``random``.
     """
 
     strategy: str = "auto"
@@ -54,6 +56,7 @@ class SearchSettings:
     lanes: int = 0
     copies: int = 0
     seed: int = 0
+    nonzero: bool = False
 
     @classmethod
     def of(cls, given: Any, limit: float = LONGEST) -> SearchSettings:
@@ -79,6 +82,7 @@ class SearchSettings:
             int(_number(values, "lanes", own.lanes, 0, MOST_LANES, "lanes", whole=True)),
             int(_number(values, "copies", own.copies, 0, MOST_COPIES, "copies", whole=True)),
             int(_number(values, "seed", own.seed, 0, 2**31 - 1, "", whole=True)),
+            values.get("nonzero") is True,
         )
 
     def to_dict(self) -> dict[str, Any]:

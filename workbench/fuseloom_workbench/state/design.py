@@ -16,6 +16,7 @@ from fuseloom.dataflow.fusion.directives import (
     Locate,
     LocateLevel,
     Materialise,
+    Nonzero,
     Parallel,
     Permute,
     Repeat,
@@ -237,8 +238,12 @@ class BuiltDesign:
         owner = {s: kernel for kernel in self.model.kernels for s in kernel.statements}
         whole = Counter(owner.get(s.out.tensor) for s in self.live)
         groups: list[tuple[Kernel | None, list[Statement]]] = []
-        for statement in self.live:
-            kernel = owner.get(statement.out.tensor)
+        dropped = {
+            setting.tensor for setting in self.design.settings if isinstance(setting, Nonzero)
+        }
+        for given in self.live:
+            kernel = owner.get(given.out.tensor)
+            statement = replace(given, nonzero=given.nonzero or given.out.tensor in dropped)
             if kernel is None or not groups or groups[-1][0] is not kernel:
                 groups.append((kernel, []))
             groups[-1][1].append(statement)
