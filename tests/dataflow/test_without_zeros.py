@@ -8,7 +8,7 @@ import pytest
 import fuseloom as fl
 from benchmarks.certificates import best_of, space, wrong
 from fuseloom.dataflow.without_zeros import choose_nonzero
-from fuseloom.errors import ScheduleError
+from fuseloom.errors import LoweringError, ScheduleError
 from fuseloom.results.archive import ModelArchive
 from tests.tiers import counts
 
@@ -55,6 +55,15 @@ def test_what_pays_is_chosen() -> None:
 def test_what_does_not_pay_is_not() -> None:
     assert not choose_nonzero(*chain(1.0))
     assert not choose_nonzero(*chain(0.97))
+
+
+def test_what_is_computed_again_inside_cannot_leave_zeros_out() -> None:
+    program = fl.parse("A: 4x4 dense\nS[i] = nonzero(A[i,j])\nY[i,j] = A[i,j] / S[i]")
+    with pytest.raises(LoweringError, match="S leaves its zeros out along i, and would be comp"):
+        fl.compile(program, "fuse S..Y; order S..Y: i,j,j'")
+    data = {"A": np.arange(16.0).reshape(4, 4) * [[1], [0], [1], [1]]}
+    compiled = fl.compile(program, "fuse S..Y where possible", data)
+    assert fl.simulate(compiled, data).check().ok
 
 
 def test_zeros_that_mean_something_stay() -> None:

@@ -86,6 +86,7 @@ def _legal(
                 yield _compiled(region, order)
                 break
             except (OrderError, LoweringError) as problem:
+                assert "internal error" not in problem.message, f"{problem}\n{compiled_from}"
                 reason = problem
         else:
             assert reason is not None

@@ -273,13 +273,28 @@ def _nonzero_read_whole(joins: Joins) -> tuple[Instance, str] | None:
 
     Which coordinates it has is known only behind its values, so that its readers take them from
     a stream of their own, along the innermost index.
+
+    Raises
+    ------
+    LoweringError
+        If it is computed again inside that index.
     """
     for placed in joins.placed:
         if isinstance(placed.view, Cut):
             continue
         for operand in placed.operands:
-            if isinstance(operand, Placed) and operand.drops_zeros:
-                return operand.view, operand.outer_nest[-1]
+            if not isinstance(operand, Placed) or not operand.drops_zeros:
+                continue
+            innermost = operand.outer_nest[-1]
+            if innermost not in operand.indices:
+                last = max(operand.indices, key=operand.outer_nest.index)
+                raise LoweringError(
+                    f"{operand.tensor} leaves its zeros out along {last}, and would be computed "
+                    f"again for each {innermost} inside",
+                    hint=f"move {last} inside {innermost}, or cut the region after "
+                    f"{operand.tensor}",
+                )
+            return operand.view, innermost
     return None
 
 
