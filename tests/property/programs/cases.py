@@ -86,7 +86,8 @@ def _legal(
                 yield _compiled(region, order)
                 break
             except (OrderError, LoweringError) as problem:
-                assert "internal error" not in problem.message, f"{problem}\n{compiled_from}"
+                if "internal error" in problem.message:
+                    raise AssertionError(f"{problem}\n{compiled_from}") from problem
                 reason = problem
         else:
             assert reason is not None

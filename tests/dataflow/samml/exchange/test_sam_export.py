@@ -19,7 +19,7 @@ from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.dataflow.sim.imported_runs import run_imported
 from fuseloom.errors import FuseloomError
 from fuseloom.models import MODELS, load_model
-from fuseloom.program import parse
+from fuseloom.program import evaluate, parse
 from fuseloom.program.arrays import store_operand
 from tests.dataflow.samml.exchange.exports import PRODUCT, exported
 from tests.property.programs import make_case
@@ -110,6 +110,25 @@ def test_extensions_are_named() -> None:
     run = run_imported(imported, stored, engine="interpreter")
     assert run.check(data["A"] @ data["X"]).ok
     assert run.outputs["T"].tensor.shape == (4, 3)
+
+
+@pytest.mark.parametrize("schedule", ["fuse T..Y", "fuse T..H"])
+def test_zeros_are_left_out_by_the_dialect_too(schedule: str) -> None:
+    program = parse(
+        "A: 9x8 csr\nX: 8x7 dense\nW: 7x4 dense\nT[i,k] = A[i,j] * X[j,k]\n"
+        "H[i,k] = nonzero(relu(T[i,k]))\nY[i,l] = H[i,k] * W[k,l]"
+    )
+    rng = np.random.default_rng(2)
+    data = {n: rng.integers(-2, 3, program.tensor(n).shape) * 1.0 for n in program.given}
+    (region, *_) = compile_program(program, schedule).regions
+    assert any(node.op == "zerodrop" for node in region.graph.nodes)
+    text = export_sam(region.graph, program.by_name).text
+    imported = import_sam(text, {n: a.shape for n, a in data.items()})
+    run = run_imported(imported, {n: store_operand(t, data) for n, t in imported.tensors.items()})
+    expected = evaluate(program, data)
+    (name,) = run.outputs
+    assert (run.outputs[name].to_dense() == expected[name].dense()).all()
+    assert (run.outputs[name].pattern() == expected[name].present).all()
 
 
 def test_strict_refuses_them() -> None:

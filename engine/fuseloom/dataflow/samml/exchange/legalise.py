@@ -212,7 +212,10 @@ class Legaliser:
                 return "spacc1", {"fn": "add", "dim": size or params["dim"]}, count
             case _:
                 text = f"{primitive(node.op).title}: {_LACKING}"
-                raise self.refuse(node, text, "compile another schedule or order")
+                way = "compile another schedule or order"
+                if node.op == "zerodrop":
+                    way = "compile the program without nonzero"
+                raise self.refuse(node, text, way)
 
     def _binary(self, node: Node, params: dict[str, Scalar]) -> dict[str, Scalar]:
         needs = str(params.pop("needs", ""))
