@@ -140,7 +140,8 @@ class EstimateContext:
         """Return the estimate context of a program and its data, checked unless done before.
 
         Of an input that is too large to be drawn, statistics may be given instead of data
-        (:class:`ExpectedStatistics`).
+        (:class:`ExpectedStatistics`); and of a result without zeros, whose elements follow from
+        values, how many of its places they are.
 
         Raises
         ------
@@ -173,7 +174,9 @@ class EstimateContext:
     ) -> EstimateContext:
         """Return the estimate context if only statistics are available for some inputs."""
         there = {name: given for name, given in data.items() if name not in expected}
-        context = cls(program, check_data(program, there, expected), mode, machine)
+        sparse = {s.out.tensor for s in program.statements if s.nonzero}
+        inputs = [name for name in expected if name not in sparse]
+        context = cls(program, check_data(program, there, inputs), mode, machine)
         for name, statistics in expected.items():
             sizes = stored_shape(program.tensor(name))
             told = tuple(len(counts) for counts in statistics.counts)
@@ -182,7 +185,10 @@ class EstimateContext:
                     f"statistics of levels of {told} coordinates are given for {name}",
                     hint=f"its levels have {tuple(sizes)}",
                 )
-        context.expected.update(expected)
+            if name in sparse:
+                context.patterns.nonzeros.given[name] = statistics.total / max(prod(sizes), 1)
+            else:
+                context.expected[name] = statistics
         return context
 
     @classmethod

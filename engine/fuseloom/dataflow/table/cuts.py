@@ -71,18 +71,12 @@ def arrange(
             emptiness = Emptiness(joins)
             if apart := _outside_its_level(joins):
                 view, index = apart
-                alias = _fresh(index, extents)
-                extents[alias] = extents[index]
-                at = order.index(index)
-                order = (*order[:at], alias, *order[at:])
+                alias, order = _aliased(index, order, extents)
                 root = _replace(root, view, _renamed(view, index, alias))
                 continue
             if sparse := _nonzero_read_whole(joins):
                 view, index = sparse
-                alias = _fresh(index, extents)
-                extents[alias] = extents[index]
-                at = order.index(index)
-                order = (*order[:at], alias, *order[at:])
+                alias, order = _aliased(index, order, extents)
                 root = _replace(root, view, _cut(view, index, alias))
                 continue
             found = (
@@ -105,10 +99,7 @@ def arrange(
                 stuck, unshared = True, frozenset()
                 continue
             reader, producer, index = found
-            alias = _fresh(index, extents)
-            extents[alias] = extents[index]
-            at = order.index(index)
-            order = (*order[:at], alias, *order[at:])
+            alias, order = _aliased(index, order, extents)
             root = _insert(root, reader, producer, index, alias)
         else:
             raise TooManyCutsError(
@@ -135,11 +126,16 @@ def _inseparable(joins: Joins, clash: frozenset[int]) -> LoweringError:
     )
 
 
-def _fresh(index: str, extents: dict[str, int]) -> str:
+def _aliased(
+    index: str, order: tuple[str, ...], extents: dict[str, int]
+) -> tuple[str, tuple[str, ...]]:
+    """A new alias of an index, which ``extents`` takes up, and the order with it in front of it."""
     alias = index + "*"
     while alias in extents:
         alias += "*"
-    return alias
+    extents[alias] = extents[index]
+    at = order.index(index)
+    return alias, (*order[:at], alias, *order[at:])
 
 
 def extent_of(index: str, extents: Mapping[str, int]) -> int | None:

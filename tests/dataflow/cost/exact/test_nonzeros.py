@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from fuseloom.dataflow.compiler import compile_program
+from fuseloom.dataflow.cost import estimate
 from fuseloom.dataflow.cost.exact.nonzeros import Nonzeros
+from fuseloom.dataflow.cost.statistics import ExpectedStatistics
 from fuseloom.program import parse
 from fuseloom.program.inputs import check_data
 
@@ -48,3 +52,22 @@ def test_blocks_count_as_one() -> None:
     nonzeros = Nonzeros(program, check_data(program, {"A": matrix}))
     assert nonzeros.elements("H").tolist() == [2]  # type: ignore[union-attr]
     assert nonzeros.share("H") == 0.25
+
+
+@pytest.mark.parametrize("mode", ["exact", "metadata"])
+def test_statistics_of_a_result_stand_for_its_values(mode: str) -> None:
+    """Without data of A, the estimate is about that of values with as many nonzeros."""
+    program = parse(
+        "A: 40x50 dense\nW: 50x8 dense\nH[i,j] = nonzero(relu(A[i,j]))\nY[i,k] = H[i,j] * W[j,k]"
+    )
+    weights = np.ones((50, 8))
+    a = np.where(np.random.default_rng(3).random((40, 50)) < 0.2, 1.0, -1.0)
+    compiled = compile_program(program, "fuse H..Y; order H..Y: i,j,k")
+    tensors = program.by_name
+    known = estimate(compiled, {"A": a, "W": weights}, mode=mode)
+    everything = ExpectedStatistics.uniform(tensors["A"], 2_000)
+    assumed = {"A": everything, "W": weights, "H": ExpectedStatistics.uniform(tensors["H"], 400)}
+    guessed = estimate(compiled, assumed, mode=mode)
+    assert guessed.cycles == pytest.approx(known.cycles, rel=0.15)
+    unknown = estimate(compiled, {"A": everything, "W": weights}, mode=mode)
+    assert unknown.flops > 3 * known.flops  # nothing is left out then
