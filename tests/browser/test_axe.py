@@ -42,8 +42,23 @@ READY = {
 """The elements to wait for, so that a tab is judged with contents."""
 
 
+_AT_REST = """async () => {
+  const roots = root => [root, ...[...root.querySelectorAll('*')]
+    .flatMap(element => element.shadowRoot ? roots(element.shadowRoot) : [])]
+  const moving = () => roots(document).flatMap(root => root.getAnimations())
+    .filter(a => a.playState === 'running' && a.effect?.getComputedTiming().endTime < 1e5)
+  for (let turn = 0; turn < 10 && moving().length; turn++)
+    await Promise.allSettled(moving().map(a => a.finished))
+}"""
+"""Waits for transitions that end, those inside shadow roots too."""
+
+
 def violations(part, rules: list[str] = TAGS) -> list[str]:
-    """Return the violations in a part of the page that axe calls serious or critical."""
+    """Return the violations in a part of the page that axe calls serious or critical.
+
+    Of colours at rest: what is on its way from one theme to the other has neither's.
+    """
+    part.page.evaluate(_AT_REST)
     return part.evaluate(_RUN, rules)
 
 
