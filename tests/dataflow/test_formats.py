@@ -30,8 +30,8 @@ def stored_as(program: fl.Program, formats: Mapping[str, Format]) -> fl.Program:
     return program
 
 
-def cycles(program: fl.Program, data: Mapping[str, Any]) -> int:
-    run = fl.simulate(fl.compile(program, None, data), data)
+def cycles(program: fl.Program, data: Mapping[str, Any], schedule: str = "") -> int:
+    run = fl.simulate(fl.compile(program, schedule, data), data)
     assert run.check().ok
     return run.cycles
 
@@ -78,6 +78,24 @@ def test_weights_by_column_where_rows_would_be_walked_through_again() -> None:
     data = {"X": random((60, 40), 0.1), "W": random((50, 40), 0.1, seed=1)}
     chosen = formats(choose_formats(program, data))
     assert chosen["W"].mode_order == (1, 0)
+
+
+def test_weights_that_one_region_reads_are_chosen_together() -> None:
+    """One of three alone gains little: the region walks through all the rows for the others."""
+    program = fl.parse(
+        "x: 16x24 dense\nA: 24x24 dense\nB: 24x24 dense\nC: 24x24 dense\n"
+        "Q[i,j] = x[i,k] * A[j,k]\nK[i,j] = x[i,k] * B[j,k]\nV[i,j] = x[i,k] * C[j,k]\n"
+        "S[i,j] = Q[i,j] + K[i,j]\nY[i,j] = S[i,j] * V[i,j]"
+    )
+    data = {"x": random((16, 24))} | {
+        name: random((24, 24), 0.1, seed) for seed, name in enumerate("ABC", 1)
+    }
+    found = choose_formats(program, data, schedule="fuse Q..Y")
+    assert {choice.tensor.name for choice in found} == {"A", "B", "C"}
+    together = cycles(stored_as(program, formats(found)), data, "fuse Q..Y")
+    for name in "ABC":
+        alone = stored_as(program, {name: formats(found)[name]})
+        assert together < cycles(alone, data, "fuse Q..Y") / 4
 
 
 def test_what_is_full_small_a_vector_or_not_asked_about_stays() -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,8 @@ EMPTY = 0.1
 """Share of empty rows from which on a format that leaves them out is considered."""
 EFFORT = 1e6
 """Elements that ranking the orders of a region may execute: about a tenth of a second."""
+MOST_ALIKE = 2
+"""Mode orders in which all inputs are stored alike to begin with."""
 ROUNDS = 3
 """Times that the format of each input is chosen anew, at most."""
 GAIN = 0.02
@@ -94,7 +97,9 @@ def choose_formats(
 
     The regions of a schedule that read an input are estimated, fused or statement by statement,
     whichever takes fewer cycles, under their best orders and look-ups and with every other input in
-    the format that is found best so far.
+    the format that is found best so far.  To begin with, all are dense, or all compressed in the
+    same mode order, whichever is best: often one of several weights that a region reads gains
+    nothing by itself.
 
     Parameters
     ----------
@@ -136,6 +141,7 @@ def choose_formats(
     shares = {name: _density(stored[name]) for name in allowed}
     left = [n for n in allowed if _considered(program.tensor(n)) and shares[n] <= density]
     left.sort(key=lambda n: -stored[n].values.size)
+    readers.store_alike(left)
     found: dict[str, FormatChoice] = {}
     for _ in range(ROUNDS):  # what is best for one may be so only with another's
         before = dict(found)
@@ -204,6 +210,30 @@ class _Readers:
         self.inputs[name] = StoredTensor.from_dense(tensor, self.inputs[name].to_dense())
         reading = {s for s in self.program.live if any(a.tensor == name for a in s.operands)}
         self._known = {k: v for k, v in self._known.items() if reading.isdisjoint(k)}
+
+    def store_alike(self, names: Sequence[str]) -> None:
+        """Store inputs in one mode order each, the first of all or the next, if that is best."""
+        plain = {name: self.program.tensor(name).format for name in names}
+        orders = {name: [*_formats(self.program.tensor(name), self.inputs[name])] for name in names}
+        reading = {s for s in self.program.live if any(a.tensor in plain for a in s.operands)}
+        spans = [s for s in self._spans if not reading.isdisjoint(s)]
+        if len(names) < 2:
+            return
+        least = inf
+        chosen: Mapping[str, Format] = plain
+        most = max(map(len, orders.values()))
+        alike = [{n: fs[min(k, len(fs) - 1)] for n, fs in orders.items()} for k in range(most)]
+        for number, formats in enumerate([plain, *alike[:MOST_ALIKE]]):
+            for name, fmt in formats.items():
+                self._store(name, fmt)
+            try:
+                cycles = sum(map(self._fewest, spans))
+            except FuseloomError:
+                continue
+            if cycles < least:
+                least, chosen = cycles * (1.0 if number else 1.0 - GAIN), formats
+        for name, fmt in chosen.items():
+            self._store(name, fmt)
 
     def best(self, tensor: Tensor, density: float) -> FormatChoice | None:
         """The format under which the regions that read a tensor take the fewest cycles.
