@@ -52,6 +52,16 @@ def test_what_pays_is_chosen() -> None:
     assert "H leaves out its zeros: " in str(found)
 
 
+def test_what_holds_already_is_not_chosen_again() -> None:
+    program, data = chain(0.1)
+    assert not choose_nonzero(program, data, base="nonzero H")
+    found = fl.autoschedule(program, data, base="nonzero H", nonzero=True)
+    assert found.schedule.count("nonzero H") == 1
+    (blocked,) = choose_nonzero(program, data, base="block 2")
+    (plain,) = choose_nonzero(program, data)
+    assert blocked.cycles_before != plain.cycles_before
+
+
 def test_what_does_not_pay_is_not() -> None:
     assert not choose_nonzero(*chain(1.0))
     assert not choose_nonzero(*chain(0.97))

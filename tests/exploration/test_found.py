@@ -31,6 +31,16 @@ def test_the_best_of_all_and_the_lowest_bound() -> None:
     assert seen[-1].counts == {"simulated": 4}
 
 
+def test_a_space_of_which_nothing_was_told_bounds_nothing() -> None:
+    seen: list[Sight] = []
+    watcher = SpacesWatcher(seen.append)
+    watcher.begin(1)
+    second = watcher.begin(0)
+    assert second is not None
+    second(sight(0.25, 40.0, 30.0, "b"))
+    assert (seen[-1].cycles, seen[-1].bound) == (40.0, 0.0)
+
+
 def test_without_anybody_nothing_is_told() -> None:
     assert SpacesWatcher(None).begin(0) is None
 

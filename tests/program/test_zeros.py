@@ -87,7 +87,7 @@ def test_a_number_in_front_of_it_is_refused() -> None:
 
 
 def test_zeros_that_rounding_moves_are_no_mistake() -> None:
-    """Whether 0.1 + 0.2 - 0.3 is zero depends on how it is rounded; the check allows both."""
+    """0.1 + 0.2 - 0.3 may be rounded to zero or not; the check accepts both."""
     program = parse(
         "a: 3 dense\nb: 3 dense\nc: 3 dense\ns[i] = a[i] + b[i]\nd[i] = s[i] - c[i]\n"
         "H[i] = nonzero(d[i])\ny[i] = 2 * H[i]\ne[i] = exp(H[i])\noutput y, e"

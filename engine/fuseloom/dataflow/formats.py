@@ -212,13 +212,13 @@ class _Readers:
         self._known = {k: v for k, v in self._known.items() if reading.isdisjoint(k)}
 
     def store_alike(self, names: Sequence[str]) -> None:
-        """Store inputs in one mode order each, the first of all or the next, if that is best."""
+        """Store all of these inputs dense, or all in one mode order, by the lowest estimate."""
+        if len(names) < 2:
+            return
         plain = {name: self.program.tensor(name).format for name in names}
         orders = {name: [*_formats(self.program.tensor(name), self.inputs[name])] for name in names}
         reading = {s for s in self.program.live if any(a.tensor in plain for a in s.operands)}
         spans = [s for s in self._spans if not reading.isdisjoint(s)]
-        if len(names) < 2:
-            return
         least = inf
         chosen: Mapping[str, Format] = plain
         most = max(map(len, orders.values()))

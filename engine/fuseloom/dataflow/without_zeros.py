@@ -19,6 +19,7 @@ from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.cost.estimate import estimate
 from fuseloom.dataflow.fusion.directives import Nonzero
 from fuseloom.dataflow.fusion.prepare import without_zeros
+from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.orders import best_orders
 from fuseloom.errors import DataError, FuseloomError, ScheduleError
@@ -57,7 +58,7 @@ class NonzeroChoice:
 
     @property
     def directive(self) -> str:
-        """What a schedule says."""
+        """The directive of a schedule that leaves its zeros out."""
         return str(Nonzero(self.tensor))
 
     def __str__(self) -> str:
@@ -73,6 +74,7 @@ def choose_nonzero(
     program: Program,
     data: Mapping[str, Any],
     *,
+    base: str = "",
     schedules: Sequence[str] = (),
     machine: Machine | None = None,
 ) -> tuple[NonzeroChoice, ...]:
@@ -84,6 +86,8 @@ def choose_nonzero(
     ----------
     data : mapping
         Every input by name; what results hold follows from their values.
+    base : str
+        Directives that hold for every schedule.
     schedules : sequence of str
         The program is estimated under that one of these, or unfused, which takes the fewest cycles
         with its best orders.
@@ -110,11 +114,13 @@ def choose_nonzero(
     ('nonzero H', True)
     """
     stored = check_data(program, data)
-    densities = _densities(program, stored)
+    already = {setting.tensor for setting in Schedule.parse(base).of(Nonzero)}
+    densities = {n: x for n, x in _densities(program, stored).items() if n not in already}
     before = CompiledBefore()
 
     def cycles(schedule: str, chosen: tuple[str, ...] = ()) -> float:
-        text = "; ".join((*filter(None, (schedule,)), *(str(Nonzero(name)) for name in chosen)))
+        parts = (base, schedule, *(str(Nonzero(name)) for name in chosen))
+        text = "; ".join(part for part in parts if part)
         compiled = compile_program(program, text, before=before)
         best = best_orders(compiled, stored, effort=EFFORT, machine=machine, before=before)
         return estimate(best.compilation, stored, machine=machine).cycles

@@ -281,7 +281,8 @@ def autoschedule(
     dropped: tuple[NonzeroChoice, ...] = ()
     if nonzero:  # of presets, from least to most fused, the last seldom is the best
         cuts = [*(presets or {}).values()][:-1]
-        dropped = choose_nonzero(program, data, schedules=cuts, machine=machine)
+        kept = Schedule((), (), tuple(s for s in base.settings if isinstance(s, KEPT)))
+        dropped = choose_nonzero(program, data, base=str(kept), schedules=cuts, machine=machine)
     directives = "; ".join(choice.directive for choice in dropped)
     also = (*also, directives) if dropped else also
     watcher = SpacesWatcher(watch)

@@ -55,7 +55,7 @@ class Certificate(Shows, html="fuseloom.exploration.display:certificate_html"):
 
     @property
     def verdict(self) -> str:
-        """How many cycles any schedule of the space takes at least, in words."""
+        """The lower bound on the cycles of every schedule of the space, in a sentence."""
         if self.gap == 0:
             return "no schedule of this space takes fewer"
         return (

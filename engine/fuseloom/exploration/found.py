@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import inf
 
 from fuseloom.exploration.certificate import Certificate
 from fuseloom.results.method import Cost, Deferred, Part, Refusal
@@ -112,7 +113,7 @@ class Best:
 
 
 class SpacesWatcher:
-    """Tells of the searches of several spaces, one after another, as of one.
+    """Reports the searches of several spaces, one after another, as one search.
 
     Parameters
     ----------
@@ -122,21 +123,19 @@ class SpacesWatcher:
 
     def __init__(self, watch: Watcher | None) -> None:
         self._watch = watch
-        self._searched: list[Sight] = []
-        self._last: Sight | None = None
+        self._spaces: list[Sight] = []
         self._more = 0
 
     def begin(self, more: int) -> Watcher | None:
-        """What to call in the search of the next space, behind which there are so many more."""
-        if self._last is not None:
-            self._searched.append(self._last)
-        self._last, self._more = None, more
+        """Return the callback for the search of the next space; ``more`` spaces follow it."""
+        self._spaces.append(Sight(0.0, inf, 0.0, "", 0))
+        self._more = more
         return None if self._watch is None else self._see
 
     def _see(self, sight: Sight) -> None:
         assert self._watch is not None
-        self._last = sight
-        every = [*self._searched, sight]
+        self._spaces[-1] = sight
+        every = self._spaces
         best = min(every, key=lambda s: s.cycles)
         counts: Counter[str] = Counter()
         for one in every:

@@ -1,4 +1,4 @@
-"""Where a stored zero and an absent element mean the same."""
+"""Test whether removing the stored zeros of a tensor leaves every other value unchanged."""
 
 from __future__ import annotations
 

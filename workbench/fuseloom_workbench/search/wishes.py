@@ -82,7 +82,7 @@ class SearchSettings:
             int(_number(values, "lanes", own.lanes, 0, MOST_LANES, "lanes", whole=True)),
             int(_number(values, "copies", own.copies, 0, MOST_COPIES, "copies", whole=True)),
             int(_number(values, "seed", own.seed, 0, 2**31 - 1, "", whole=True)),
-            values.get("nonzero") is True,
+            _flag(values, "nonzero"),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -112,6 +112,13 @@ def _number(
     if not low <= number <= high or (whole and number != int(number)):
         raise FuseloomError(f"{name}: {str(given)[:40]} is out of bounds", hint=bounds)
     return number
+
+
+def _flag(values: Mapping[str, Any], name: str) -> bool:
+    given = values.get(name, False)
+    if not isinstance(given, bool):
+        raise FuseloomError(f"{name}: {str(given)[:40]!r} is neither true nor false")
+    return given
 
 
 def lanes_of(design: Design) -> int:

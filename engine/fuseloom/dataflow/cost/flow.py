@@ -83,10 +83,6 @@ class Flow:
         return np.clip(self.counts / max(self.shape.fibers, 1e-12), 0.0, 1.0)
 
 
-def _all_of_it(_name: str) -> float:
-    return 1.0
-
-
 @dataclass(frozen=True)
 class FlowContext:
     """The context of rules: statistics of tensors by view key, and stream ids of outputs.
@@ -99,7 +95,7 @@ class FlowContext:
 
     statistics: Callable[[str], Statistics]
     outputs: tuple[int, ...]
-    nonzero: Callable[[str], float] = _all_of_it
+    nonzero: Callable[[str], float]
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ class Placed:
 
     @property
     def drops_zeros(self) -> bool:
-        """Whether it has only those coordinates at which its value is not zero."""
+        """Whether coordinates at which its value is zero are left out of it."""
         return self.view.statement.nonzero
 
     @property

@@ -52,8 +52,6 @@ class Matched:
         Of the elements that both have.
     at : (n,) array, or slice
         Their places among the elements that should be there.
-    same : bool
-        Whether exactly the elements that should be there are stored.
     missing : int, optional
         Number of the first element that is not stored and should be.
     extra : tuple of int, optional
@@ -67,7 +65,6 @@ class Matched:
     bounds: Floats
     got: Floats
     at: Ints | slice
-    same: bool
     missing: int | None = None
     extra: tuple[int, ...] | None = None
     ends: tuple[Floats, Floats] | None = None
@@ -101,7 +98,6 @@ class Matched:
                 np.broadcast_to(allowed, wanted.shape),
                 given.values.ravel(),
                 slice(None),
-                True,
                 ends=None if ends is None else (ends[0].values.ravel(), ends[1].values.ravel()),
             )
         got = given.listed()
@@ -113,21 +109,28 @@ class Matched:
         at = at if all_here else at[here]
         found = got.values
         flat = elements.values.ravel()
-        wanting = np.ones(elements.size, dtype=bool)
-        wanting[at] = False
-        if not zeros:
-            wanting &= np.abs(flat) > (0.0 if bounds is None else np.abs(bounds.ravel()))
+        missing = None
+        if len(at) < elements.size:
+            wanting = np.ones(elements.size, dtype=bool)
+            wanting[at] = False
+            if not zeros:
+                wanting &= np.abs(flat) > (0.0 if bounds is None else np.abs(bounds.ravel()))
+            missing = int(np.argmax(wanting)) if wanting.any() else None
         return cls(
             elements,
             flat[at],
             np.zeros(len(at)) if bounds is None else np.abs(bounds.ravel()[at]),
             found if all_here else found[here],
             at,
-            all_here and not wanting.any(),
-            int(np.argmax(wanting)) if wanting.any() else None,
+            missing,
             None if all_here else _first(got.coords[:, ~here]),
             None if ends is None else (ends[0].values.ravel()[at], ends[1].values.ravel()[at]),
         )
+
+    @property
+    def same(self) -> bool:
+        """Whether exactly the elements that should be there are stored."""
+        return self.missing is None and self.extra is None
 
     @cached_property
     def suspects(self) -> Bools:

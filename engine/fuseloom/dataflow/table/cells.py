@@ -37,7 +37,7 @@ class CellKind(Enum):
 
 @dataclass(frozen=True)
 class Dropped:
-    """What is left out of a stream of values, with their coordinates: absent values, maybe zeros.
+    """Values removed from a stream together with their coordinates: absent ones, or zeros too.
 
     Attributes
     ----------

@@ -92,7 +92,7 @@ def test_its_entry_and_its_estimate() -> None:
     rows = flow.NestingLevel(4.0)
     held = flow.Flow(flow.NestingLevel(24.0, flow.NestingLevel(8.0, rows)), 0, present=0.5)
     driver = flow.Flow(flow.NestingLevel(12.0, rows), 1)
-    context = flow.FlowContext(lambda _: pytest.fail("reads no tensor"), (2,))
+    context = flow.FlowContext(lambda _: pytest.fail("reads no tensor"), (2,), lambda _: 1.0)
     outcome = RULES["replay"](node, (held, driver), context)
     (out,) = outcome.flows
     found: list[Any] = []

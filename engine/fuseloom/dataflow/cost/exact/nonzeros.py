@@ -16,10 +16,10 @@ from fuseloom.program.rounded import EvaluationBudget, TooMuchError, evaluate_ro
 from fuseloom.program.rounded.rounding import Rounding
 from fuseloom.program.storage import StoredTensor
 from fuseloom.program.tile_arrays import grid_shape
-from fuseloom.program.types import Program, Statement
+from fuseloom.program.types import Program
 
 PRODUCTS = 2e8
-"""The limit on the products that the values of one tensor may take: some seconds."""
+"""The limit on the products that the values of one tensor may take."""
 BYTES = 2**30
 
 
@@ -73,7 +73,7 @@ class Nonzeros:
 
     def _evaluated(self, name: str) -> tuple[Ints, int] | None:
         """The elements, and how many there are with those that are zero."""
-        needed = _needed(self.program, name)
+        needed = replace(self.program, outputs=(name,)).live
         read = {access.tensor for s in needed for access in s.operands}
         stored = {n: self.data[n] for n in read if n in self.data}
         if read - stored.keys() - {s.out.tensor for s in needed}:
@@ -110,13 +110,3 @@ def tensor_without_zeros(node: Node) -> str:
     if "of" not in node.params:
         raise LoweringError("it is not known which values of an imported graph are zero")
     return str(node.params["of"])
-
-
-def _needed(program: Program, name: str) -> tuple[Statement, ...]:
-    """The statements that a tensor follows from, in program order."""
-    wanted, found = {name}, []
-    for statement in reversed(program.statements):
-        if statement.out.tensor in wanted:
-            found.append(statement)
-            wanted.update(access.tensor for access in statement.operands)
-    return tuple(reversed(found))
