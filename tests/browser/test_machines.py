@@ -166,3 +166,15 @@ def test_results_fit_in_both_themes(page, session):
             wide = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
             assert wide[0] <= wide[1]
         page.get_by_label("Light or dark").click()
+
+
+
+def test_a_late_answer_does_not_overwrite_what_is_written(page, session):
+    page.get_by_role("tab", name="Input").click()
+    capacity = page.get_by_label("Channel capacity, in tokens")
+    capacity.fill("64")
+    session.set_machine("hbm2")
+    expect(page.get_by_label("Preset machine")).to_have_value("hbm2")
+    expect(capacity).to_have_value("64")
+    capacity.press("Enter")
+    wait_until(lambda: session.machine.channel_capacity == 64, page, timeout=PATIENCE)

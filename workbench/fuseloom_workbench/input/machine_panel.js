@@ -15,6 +15,8 @@ export function render({ model: sent, el }) {
   const parameters = h('details', { class: 'parameters' }, h('summary', {}, 'Parameters of the machine'), form)
   const status = statusLine(true)
   let changed = ''
+  let drawnCapacity = null
+  let drawnText = null
 
   function field(f) {
     const send = value => { changed = f.path; model.send_msg({ kind: 'field', path: f.path, text: value }) }
@@ -26,9 +28,13 @@ export function render({ model: sent, el }) {
   }
 
   function drawForm() {
-    const held = el.getRootNode().activeElement?.dataset?.field
+    const held = el.getRootNode().activeElement
+    const path = held?.dataset?.field
+    const typed = path && held.defaultValue !== undefined && held.value !== held.defaultValue ? held.value : null
     form.replaceChildren(...model.view.groups.map(g => h('fieldset', {}, h('legend', {}, g.title), g.fields.map(field))))
-    if (held) form.querySelector(`[data-field="${held}"]`)?.focus()
+    const again = path && form.querySelector(`[data-field="${path}"]`)
+    if (again && typed !== null && path !== changed) again.value = typed
+    again?.focus()
   }
   el.append(h('div', { class: 'row' }, h('label', {}, 'Machine ', preset), h('label', { 'data-help': 'machine.capacity' }, 'channels hold ', capacity, ' tokens'), about), status, parameters, own)
 
@@ -37,10 +43,11 @@ export function render({ model: sent, el }) {
     const v = model.view
     preset.replaceChildren(...v.presets.map(name => h('option', { value: name, selected: name === v.chosen }, name)),
       ...v.chosen ? [] : [h('option', { value: '', selected: true }, v.label)])
-    capacity.value = v.capacity
-    capacity.setAttribute('aria-invalid', false)
+    // Somebody may be writing over what is not new: the answer to an earlier change comes late.
+    const held = el.getRootNode().activeElement
+    if (held !== capacity || v.capacity !== drawnCapacity) { capacity.value = drawnCapacity = v.capacity; capacity.setAttribute('aria-invalid', false) }
+    if (held !== area || v.text !== drawnText) area.value = drawnText = v.text
     about.textContent = v.about
-    area.value = v.text
     drawForm()
   }
 
