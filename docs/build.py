@@ -38,6 +38,7 @@ HOLDS = {
     "fuseloom.frontends": "PyTorch, MLIR, files",
     "fuseloom.models": "programs with data",
     "fuseloom.contraction": "sparse tensor networks,\nloops and kernels for a CPU",
+    "fuseloom.access": "access patterns, equality saturation,\nsystolic arrays",
     "fuseloom.dataflow.fusion": "regions, partial order graph",
     "fuseloom.dataflow.table": "fusion tables",
     "fuseloom.dataflow.samml": "catalogue, lowering, passes,\nother tools' graphs",

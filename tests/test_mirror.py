@@ -36,6 +36,28 @@ ELSEWHERE = (
         "tests/dataflow/samml/test_lowering.py",
         "levels, in whole graphs",
     ),
+    Elsewhere("fuseloom/access/shapes.py", "tests/access/test_meaning.py", "by shape rules"),
+    Elsewhere("fuseloom/access/terms.py", "tests/access/test_meaning.py", "what is shared"),
+    Elsewhere(
+        "fuseloom/access/constructs/construct.py",
+        "tests/access/constructs/test_transformers.py",
+        "what a construct is, by those there are",
+    ),
+    Elsewhere(
+        "fuseloom/access/constructs/*.py",
+        "tests/access/constructs/test_operators.py",
+        "leaves and calls, beside operators",
+    ),
+    Elsewhere(
+        "fuseloom/access/saturation/egglog_module.py",
+        "tests/access/saturation/test_egraph.py",
+        "the import of egglog",
+    ),
+    Elsewhere(
+        "fuseloom/access/saturation/classes.py",
+        "tests/access/saturation/test_egraph.py",
+        "what the e-graph gives",
+    ),
     Elsewhere("fuseloom/contraction/paths.py", "tests/contraction/test_networks.py", "by text"),
     Elsewhere(
         "fuseloom/dataflow/table/join_trees.py",

@@ -222,7 +222,18 @@ def fetched(url, process, log, patience=120):
     return answers[0]
 
 
-EXTRAS = ("data", "torch", "parquet", "networks", "zstd", "optuna", "dask", "figures", "notebooks")
+EXTRAS = (
+    "data",
+    "torch",
+    "parquet",
+    "networks",
+    "access",
+    "zstd",
+    "optuna",
+    "dask",
+    "figures",
+    "notebooks",
+)
 
 
 def test_what_an_extra_has_is_named_where_it_is_missing():

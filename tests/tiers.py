@@ -35,6 +35,9 @@ DEEP_PATHS: dict[str, str] = {
     "test_docstrings.py": "needs numpydoc",
     "frontends/mlir/test_iree.py": "needs IREE's compiler, which takes a minute for all functions",
     # what takes long
+    "access/rules/test_sets.py": "looks for counterexamples in thousands of random terms",
+    "access/test_torch_layers.py": "needs PyTorch",
+    "access/test_torch_networks.py": "needs PyTorch, and maps whole networks",
     "contraction/kernels/test_emit_numba.py": "compiles every shipped network by Numba",
     "contraction/kernels/test_run.py": "compiles every shipped network by the C compiler",
     "dataflow/cost/test_spaces.py": "simulates whole spaces of schedules",

@@ -168,7 +168,6 @@ def test_results_fit_in_both_themes(page, session):
         page.get_by_label("Light or dark").click()
 
 
-
 def test_a_late_answer_does_not_overwrite_what_is_written(page, session):
     page.get_by_role("tab", name="Input").click()
     capacity = page.get_by_label("Channel capacity, in tokens")

@@ -149,6 +149,10 @@ CASES: dict[str, tuple[DocumentKind, int, tuple[str, ...]]] = {
         DocumentKind.CONTRACTION, 0,
         ("contract", "ij,jk->ik", "--extents", "i=4,j=5,k=6"),
     ),
+    "access": (
+        DocumentKind.ACCESS, 0,
+        ("access", "matmul", "--extents", "m=8,k=8,n=8", "--array", "4x4"),
+    ),
     "contract, not run": (DocumentKind.CONTRACTION, 0, ("contract", "MTTKRP", "--measure", "0")),
     "notebooks": (DocumentKind.NOTEBOOKS, 0, ("notebooks", "{folder}/course", "--force")),
     "doctor": (DocumentKind.DOCTOR, 0, ("doctor",)),
@@ -311,6 +315,7 @@ RICHEST = {
     DocumentKind.DOCTOR: "doctor",
     DocumentKind.CONFORMANCE: "conform, failing",
     DocumentKind.CONTRACTION: "contract, not run",
+    DocumentKind.ACCESS: "access",
     DocumentKind.ERROR: "error, place",
 }
 

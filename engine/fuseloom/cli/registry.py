@@ -64,6 +64,7 @@ COMMANDS: tuple[CommandEntry, ...] = tuple(
             "Fuse a sparse tensor network, and run it on this machine's CPU.",
             "contract",
         ),
+        ("access", "Map a dense kernel or network onto a systolic array.", "access"),
         ("conform", "Replay reference vectors token by token.", "conform"),
         ("serve", "Serve the workbench.", "serve"),
         ("notebooks", "Write the notebooks and example programs into a folder.", "notebooks"),

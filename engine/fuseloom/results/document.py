@@ -38,6 +38,7 @@ class DocumentKind(Enum):
     WARMUP = "warmup"
     CONFORMANCE = "conformance"
     CONTRACTION = "contraction"
+    ACCESS = "access"
     DOCTOR = "doctor"
     NOTEBOOKS = "notebooks"
     ERROR = "error"

@@ -7,7 +7,7 @@ import pytest
 
 from fuseloom.program.rounded.budget import EvaluationBudget
 from fuseloom.program.rounded.tensors import Grid, Listed
-from fuseloom.program.rounded.terms import Term, by_counting, groups, multiplied, plus, summed
+from fuseloom.program.rounded.terms import Factor, by_counting, groups, multiplied, plus, summed
 
 ROOM = EvaluationBudget(1e9, 1e9)
 
@@ -26,16 +26,16 @@ def test_groups_of_no_dimension_are_one_or_none() -> None:
 
 def test_a_grid_and_a_list_are_summed_alike() -> None:
     values = np.arange(12.0).reshape(3, 4) - 5
-    whole = summed(Term(("i", "j"), grid(values)), {"i"}, ROOM)
-    listed = summed(Term(("i", "j"), grid(values)).listed(), {"i"}, ROOM)
+    whole = summed(Factor(("i", "j"), grid(values)), {"i"}, ROOM)
+    listed = summed(Factor(("i", "j"), grid(values)).listed(), {"i"}, ROOM)
     assert whole.indices == listed.indices == ("i",)
     assert whole.elements.values.tolist() == listed.elements.values.tolist()
     assert whole.magnitude.tolist() == listed.magnitude.tolist() == np.abs(values).sum(1).tolist()
 
 
 def test_partial_sums_with_other_elements_are_united() -> None:
-    a = Term(("i",), Listed(np.array([[0, 2]]), np.array([1.0, 2.0])))
-    b = Term(("i",), Listed(np.array([[2, 3]]), np.array([-2.0, 5.0]), np.array([0.5, 0.25])))
+    a = Factor(("i",), Listed(np.array([[0, 2]]), np.array([1.0, 2.0])))
+    b = Factor(("i",), Listed(np.array([[2, 3]]), np.array([-2.0, 5.0]), np.array([0.5, 0.25])))
     both = plus(a, b, ROOM)
     made = both.elements.listed()
     assert made.coords.tolist() == [[0, 2, 3]]
@@ -48,7 +48,7 @@ def test_partial_sums_with_other_elements_are_united() -> None:
 def test_products_of_grids_and_lists_agree() -> None:
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
-    left, right = Term(("i", "k"), grid(x)), Term(("k", "j"), grid(y))
+    left, right = Factor(("i", "k"), grid(x)), Factor(("k", "j"), grid(y))
     for a in (left, left.listed()):
         for b in (right, right.listed()):
             made = multiplied(a, b, {"i", "j"}, ROOM).ordered(("i", "j")).listed()
@@ -87,8 +87,8 @@ def test_a_list_in_any_order_times_a_grid_with_gaps(order: str, gaps: bool) -> N
         "none": rng.permutation(at.shape[1]),
     }
     at = at[:, by[order]]
-    left = Term(("i", "k"), Listed(at, x[tuple(at)]))
-    made = multiplied(left, Term(("k", "j"), Grid((axis, np.arange(2)), y)), {"i", "j"}, ROOM)
+    left = Factor(("i", "k"), Listed(at, x[tuple(at)]))
+    made = multiplied(left, Factor(("k", "j"), Grid((axis, np.arange(2)), y)), {"i", "j"}, ROOM)
     dense = np.zeros((6, 2))
     listed = made.ordered(("i", "j")).listed().elements
     assert isinstance(listed, Listed)

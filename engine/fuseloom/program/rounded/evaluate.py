@@ -38,7 +38,7 @@ from fuseloom.program.rounded.tensors import (
     keys,
     same_axis,
 )
-from fuseloom.program.rounded.terms import Term, maximum, summed
+from fuseloom.program.rounded.terms import Factor, maximum, summed
 from fuseloom.program.rounded.unions import union
 from fuseloom.program.rounded.wanted import Wanted
 from fuseloom.program.storage import StoredTensor
@@ -345,7 +345,7 @@ class _Evaluator:
 
     def _reduced(self, indices: tuple[str, ...], elements: Elements) -> Elements:
         out = self.s.out.indices
-        total = summed(Term(indices, elements), set(out), self.budget)
+        total = summed(Factor(indices, elements), set(out), self.budget)
         return rounded(total.ordered(out), 1, self.rounding)
 
     def _each(self, operand: Elements, f: Function) -> Elements:

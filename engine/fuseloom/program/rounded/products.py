@@ -26,7 +26,7 @@ from fuseloom.program.rounded.tensors import (
     numbered,
     positions,
 )
-from fuseloom.program.rounded.terms import Term, maximum, multiplied, plus, summed
+from fuseloom.program.rounded.terms import Factor, maximum, multiplied, plus, summed
 
 
 def sum_of_products(
@@ -72,8 +72,8 @@ def _with_undefined(
     """
     every = {*out, *(x for indices, _ in factors for x in indices)}
 
-    def products(of: Callable[[Elements], Floats]) -> Term:
-        terms = [Term(x, replace(e, values=of(e), bounds=None)) for x, e in factors]
+    def products(of: Callable[[Elements], Floats]) -> Factor:
+        terms = [Factor(x, replace(e, values=of(e), bounds=None)) for x, e in factors]
         left = terms[0]
         for right in terms[1:]:
             left = multiplied(left, right, every, budget)
@@ -123,7 +123,7 @@ def _distributed(
     underflow = SMALLEST if len(factors) > 1 else 0.0
     if len(factors) > 2:  # what one product loses, the next ones multiply
         underflow *= prod(max(1.0, _largest(elements)) for _, elements in factors)
-    terms = [Term(indices, elements) for indices, elements in factors]
+    terms = [Factor(indices, elements) for indices, elements in factors]
     left, rest = terms[0], terms[1:]
     left = summed(left, {*out, *(x for t in rest for x in t.indices)}, budget)
     while rest:
@@ -154,9 +154,9 @@ def _with_partial_products(
         for indices, e in factors
     ]
     every = {*out, *(x for indices, _ in factors for x in indices)}
-    partial = Term(*least_one[0])
+    partial = Factor(*least_one[0])
     for factor in least_one[1:]:
-        partial = multiplied(partial, Term(*factor), every, budget)
+        partial = multiplied(partial, Factor(*factor), every, budget)
     most = maximum(partial.indices, partial.elements, out).listed()
     unsure = np.zeros(made.size, dtype=bool)
     unsure[_places(most.taken(most.values > LARGEST), made)] = True
@@ -180,12 +180,12 @@ def sum_of_slices(
         More than the budget; or a factor is no finite number, and all would have to be multiplied
         one by one.
     """
-    total: Term | None = None
+    total: Factor | None = None
     for first, second in slices:
         if not all(np.isfinite(e.values).all() for _, e in (first, second)):
             raise TooMuchError(work=True)
-        left = summed(Term(*first), {*out, *second[0]}, budget)
-        right = summed(Term(*second), {*out, *left.indices}, budget)
+        left = summed(Factor(*first), {*out, *second[0]}, budget)
+        right = summed(Factor(*second), {*out, *left.indices}, budget)
         part = multiplied(left, right, set(out), budget).ordered(out)
         total = part if total is None else plus(total, part, budget)
     assert total is not None
@@ -197,7 +197,7 @@ def _largest(elements: Elements) -> float:
     return float(finite.max(initial=0.0))
 
 
-def rounded(total: Term, factors: int, rounding: Rounding, underflow: float = 0.0) -> Elements:
+def rounded(total: Factor, factors: int, rounding: Rounding, underflow: float = 0.0) -> Elements:
     """A sum with the error that its products and additions add.
 
     Its terms are added in any order.  If those of one sign overflow together, some order may give

@@ -29,7 +29,7 @@ from fuseloom.program.rounded.tensors import (
 
 
 @dataclass(frozen=True, eq=False)
-class Term:
+class Factor:
     """An operand or a partial product.
 
     Attributes
@@ -58,30 +58,30 @@ class Term:
             return self.magnitude
         return self.magnitude + self.elements.bounds
 
-    def listed(self) -> Term:
+    def listed(self) -> Factor:
         if isinstance(self.elements, Listed):
             return self
         size = None if self.size is None else self.size.ravel()
         terms = self.terms
         if not isinstance(terms, float):
             terms = np.broadcast_to(terms, self.elements.values.shape).ravel()
-        return Term(self.indices, self.elements.listed(), size, terms)
+        return Factor(self.indices, self.elements.listed(), size, terms)
 
-    def ordered(self, indices: Sequence[str]) -> Term:
+    def ordered(self, indices: Sequence[str]) -> Factor:
         """The dimensions in another order."""
         if tuple(indices) == self.indices:
             return self
         order = [self.indices.index(x) for x in indices]
         if isinstance(self.elements, Listed):
-            return Term(tuple(indices), self.elements.transposed(order), self.size, self.terms)
+            return Factor(tuple(indices), self.elements.transposed(order), self.size, self.terms)
         size = None if self.size is None else self.size.transpose(order)
         terms = self.terms
         if not isinstance(terms, float):
             terms = np.broadcast_to(terms, self.elements.values.shape).transpose(order)
-        return Term(tuple(indices), self.elements.transposed(order), size, terms)
+        return Factor(tuple(indices), self.elements.transposed(order), size, terms)
 
 
-def summed(term: Term, wanted: set[str], budget: EvaluationBudget) -> Term:
+def summed(term: Factor, wanted: set[str], budget: EvaluationBudget) -> Factor:
     """Sum over the indices that nobody wants."""
     gone = [k for k, x in enumerate(term.indices) if x not in wanted]
     if not gone:
@@ -94,7 +94,7 @@ def summed(term: Term, wanted: set[str], budget: EvaluationBudget) -> Term:
         bounds = None if elements.bounds is None else elements.bounds.sum(axis=axes)
         terms = np.broadcast_to(term.terms, elements.values.shape).sum(axis=axes)
         grid = Grid(tuple(elements.axes[k] for k in kept), elements.values.sum(axis=axes), bounds)
-        return Term(indices, grid, term.magnitude.sum(axis=axes), terms)
+        return Factor(indices, grid, term.magnitude.sum(axis=axes), terms)
     term = term.listed()
     elements = term.elements
     assert isinstance(elements, Listed)
@@ -110,7 +110,7 @@ def summed(term: Term, wanted: set[str], budget: EvaluationBudget) -> Term:
     assert values is not None
     made = Listed(coords, values, add(elements.bounds))
     counts = add(np.asarray(term.terms, dtype=float))
-    return Term(indices, made, add(term.magnitude), 1.0 if counts is None else counts)
+    return Factor(indices, made, add(term.magnitude), 1.0 if counts is None else counts)
 
 
 def groups(coords: Ints, any_left: bool) -> tuple[Ints, Ints, int]:
@@ -156,7 +156,7 @@ def maximum(indices: tuple[str, ...], elements: Elements, out: tuple[str, ...]) 
     return Listed(coords, values, np.maximum.reduceat(every.bounds[order], heads))
 
 
-def plus(a: Term, b: Term, budget: EvaluationBudget) -> Term:
+def plus(a: Factor, b: Factor, budget: EvaluationBudget) -> Factor:
     """Two partial sums with the same indices."""
     budget.take(a.elements.size + b.elements.size, 8)
     bounds: Floats | None
@@ -165,7 +165,7 @@ def plus(a: Term, b: Term, budget: EvaluationBudget) -> Term:
         if all(same_axis(x, y) for x, y in pairs):
             bounds = _sum_of(a.elements.bounds, b.elements.bounds)
             grid = Grid(a.elements.axes, a.elements.values + b.elements.values, bounds)
-            return Term(a.indices, grid, a.magnitude + b.magnitude, a.terms + b.terms)
+            return Factor(a.indices, grid, a.magnitude + b.magnitude, a.terms + b.terms)
     a, b = a.listed(), b.listed()
     assert isinstance(a.elements, Listed) and isinstance(b.elements, Listed)
     coords = np.concatenate([a.elements.coords, b.elements.coords], axis=1)
@@ -179,14 +179,14 @@ def plus(a: Term, b: Term, budget: EvaluationBudget) -> Term:
     if a.elements.bounds is not None or b.elements.bounds is not None:
         bounds = add(*(0.0 if e.bounds is None else e.bounds for e in (a.elements, b.elements)))
     listed = Listed(coords, add(a.elements.values, b.elements.values), bounds)
-    return Term(a.indices, listed, add(a.magnitude, b.magnitude), add(a.terms, b.terms))
+    return Factor(a.indices, listed, add(a.magnitude, b.magnitude), add(a.terms, b.terms))
 
 
 def _sum_of(a: Floats | None, b: Floats | None) -> Floats | None:
     return b if a is None else a if b is None else a + b
 
 
-def multiplied(left: Term, right: Term, later: set[str], budget: EvaluationBudget) -> Term:
+def multiplied(left: Factor, right: Factor, later: set[str], budget: EvaluationBudget) -> Factor:
     """The product of two, summed over what both have and nobody wants later."""
     dense = isinstance(left.elements, Grid) and isinstance(right.elements, Grid)
     if dense and left.elements.size and right.elements.size:
@@ -203,7 +203,7 @@ def multiplied(left: Term, right: Term, later: set[str], budget: EvaluationBudge
     return _by_list(left.listed(), right, shared, rows, columns, budget)
 
 
-def _grids(left: Term, right: Term, later: set[str], budget: EvaluationBudget) -> Term | None:
+def _grids(left: Factor, right: Factor, later: set[str], budget: EvaluationBudget) -> Factor | None:
     """Two grids by einsum; None if they do not hold the same coordinates of what they share."""
     a, b = left.elements, right.elements
     assert isinstance(a, Grid) and isinstance(b, Grid)
@@ -229,11 +229,13 @@ def _grids(left: Term, right: Term, later: set[str], budget: EvaluationBudget) -
     bounds = _bounds(left, right, size, einsum)
     gone = prod(len(axes[x]) for x in space if x not in later)
     terms = gone * np.max(left.terms, initial=1.0) * np.max(right.terms, initial=1.0)
-    return Term(indices, Grid(tuple(axes[x] for x in indices), values, bounds), size, float(terms))
+    return Factor(
+        indices, Grid(tuple(axes[x] for x in indices), values, bounds), size, float(terms)
+    )
 
 
 def _bounds(
-    left: Term, right: Term, size: Floats, product: Callable[[Floats, Floats], Floats]
+    left: Factor, right: Factor, size: Floats, product: Callable[[Floats, Floats], Floats]
 ) -> Floats | None:
     """Bound the error of a product by those of its factors, given the product of magnitudes."""
     if left.elements.bounds is None and right.elements.bounds is None:
@@ -242,13 +244,13 @@ def _bounds(
 
 
 def _by_list(
-    left: Term,
-    right: Term,
+    left: Factor,
+    right: Factor,
     shared: list[str],
     rows: list[str],
     columns: list[str],
     budget: EvaluationBudget,
-) -> Term:
+) -> Factor:
     """A product of sparse matrices: rows by shared indices, times shared indices by columns."""
     a, b = left.elements, right.elements
     assert isinstance(a, Listed) and isinstance(b, Listed)
@@ -289,7 +291,7 @@ def _by_list(
     size = values(product(left.magnitude, right.magnitude))
     bounds = _bounds(left, right, size, lambda x, y: values(product(x, y)))
     coords = np.concatenate([row_names[:, at], column_names[:, to]])
-    return Term((*rows, *columns), Listed(coords, total, bounds), size, np.asarray(counts.data))
+    return Factor((*rows, *columns), Listed(coords, total, bounds), size, np.asarray(counts.data))
 
 
 @dataclass(frozen=True, eq=False)
@@ -336,7 +338,7 @@ def by_counting(numbers: Ints, count: int) -> Ints:
     return np.asarray(row.tocsc().data)
 
 
-def _named(term: Term, indices: list[str]) -> tuple[Ints, Ints, int]:
+def _named(term: Factor, indices: list[str]) -> tuple[Ints, Ints, int]:
     """Of a listed term the groups of coordinates of some of its indices."""
     assert isinstance(term.elements, Listed)
     coords = term.elements.coords[[term.indices.index(x) for x in indices]]
@@ -344,13 +346,13 @@ def _named(term: Term, indices: list[str]) -> tuple[Ints, Ints, int]:
 
 
 def _by_grid(
-    left: Term,
-    right: Term,
+    left: Factor,
+    right: Factor,
     shared: list[str],
     rows: list[str],
     columns: list[str],
     budget: EvaluationBudget,
-) -> Term:
+) -> Factor:
     """A sparse matrix times a dense one: every column of a row that meets anything is there."""
     a, grid = left.elements, right.elements
     assert isinstance(a, Listed) and isinstance(grid, Grid)
@@ -398,9 +400,9 @@ def _by_grid(
 
             made = Grid((*tops, *column_axes), box(values), None if bounds is None else box(bounds))
             spread = np.repeat(terms[met], width).reshape(lead + shape)
-            return Term((*rows, *columns), made, box(size), spread)
+            return Factor((*rows, *columns), made, box(size), spread)
     kept = np.flatnonzero(met)
     every = Grid(tuple(column_axes), np.zeros(shape)).listed().coords
     coords = np.concatenate([np.repeat(names[:, kept], width, axis=1), np.tile(every, len(kept))])
     listed = Listed(coords, values[kept].ravel(), None if bounds is None else bounds[kept].ravel())
-    return Term((*rows, *columns), listed, size[kept].ravel(), np.repeat(terms[kept], width))
+    return Factor((*rows, *columns), listed, size[kept].ravel(), np.repeat(terms[kept], width))

@@ -1,0 +1,1 @@
+"""Rules that rewrite terms: their language, the sets that are there, and how they are checked."""

@@ -1,0 +1,427 @@
+"""``fuseloom access``: dense kernels and networks, mapped onto a systolic array."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fuseloom.cli.command import Command, complete_with, natural, positive, print_json, seconds
+from fuseloom.cli.inputs import MAX_FILE
+from fuseloom.errors import ProgramError, UsageError
+from fuseloom.program import regular_files
+from fuseloom.results.document import DocumentKind
+from fuseloom.results.text_table import Align, TextColumn, text_table
+from fuseloom.wording import counted, grouped
+
+if TYPE_CHECKING:
+    from fuseloom.access.hardware import SystolicArray
+    from fuseloom.access.mapped_layers import MappedLayer
+    from fuseloom.access.mapping import Mapped
+    from fuseloom.access.memory import Traffic
+    from fuseloom.access.rules.rule import Rule
+    from fuseloom.access.sweep import ArrayDesign
+    from fuseloom.access.torch_layers import Layer, OtherCall
+    from fuseloom.cli.documents import AccessDocument, ArraySize, MappedLayerData, TrafficData
+
+TOLERANCE = 1e-4
+"""The largest error, relative to the largest value, of a mapping that is right."""
+SHOWN = 12
+"""The most calls, and the most steps, that are printed."""
+
+KERNELS: Mapping[str, tuple[str, str]] = {
+    "matmul": ("m k n", ""),
+    "dense": ("batch inputs outputs", ""),
+    "batched-matmul": ("batch m k n", ""),
+    "conv2d": ("n c h w o r s", "stride padding dilation groups"),
+    "max-pool": ("n c h w r s", "stride padding"),
+    "mean-pool": ("n c h w r s", "stride padding"),
+}
+"""By name: the extents that a kernel needs, and those that have defaults."""
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    given = parser.add_argument
+    complete_with(given("kernel", nargs="?", help=f"a kernel: {', '.join(KERNELS)}"), KERNELS)
+    given(
+        "--extents", default="", metavar="X=N,...",
+        help="its extents, e.g. m=32,k=32,n=32 of matmul, n=1,c=3,h=32,w=32,o=8,r=3,s=3 of conv2d "
+        "(r × s filters; also stride, padding, dilation and groups)",
+    )  # fmt: skip
+    given("--term", metavar="FILE", help="a term in a file, in place of a kernel")
+    given(
+        "--torch", metavar="NAME",
+        help="a network, in place of a kernel: lenet, resnet18, mobilenet-v2, vit or bert",
+    )  # fmt: skip
+    given(
+        "--array", default="64x64", metavar="RxC,...",
+        help="rows and columns of the systolic array; of several the best is taken (default: "
+        "%(default)s)",
+    )  # fmt: skip
+    given(
+        "--area", type=_number, metavar="A",
+        help="the largest area of array and buffer, in multipliers, that the best may have",
+    )  # fmt: skip
+    given(
+        "--byte-area", type=_number, default=0.0, metavar="A",
+        help="area of a byte of the buffer, in multipliers (default: 0)",
+    )  # fmt: skip
+    given(
+        "--bandwidth", type=_number, default=64.0, metavar="B",
+        help="bytes per cycle between memory and buffer (default: 64)",
+    )  # fmt: skip
+    given(
+        "--buffer", type=positive, default=2**20, metavar="BYTES",
+        help="bytes of the buffer on chip (default: %(default)s)",
+    )  # fmt: skip
+    given(
+        "--word", type=positive, default=2, metavar="BYTES",
+        help="bytes of an element (default: %(default)s)",
+    )  # fmt: skip
+    given(
+        "--single-buffered", action="store_true",
+        help="do not read the next call's operands while a call runs",
+    )  # fmt: skip
+    given(
+        "--rules", action="append", metavar="SET|FILE",
+        help="a set of rules, boxes, paper or laws, or a file with rules; may be repeated "
+        "(default: boxes)",
+    )  # fmt: skip
+    given("--without", action="append", default=[], metavar="RULE", help="leave a rule out")
+    given(
+        "--check-rules", type=natural, nargs="?", const=300, default=0, metavar="N",
+        help="first search for a counterexample of each rule in N random instances (300)",
+    )  # fmt: skip
+    given(
+        "--iterations", type=positive, default=60, metavar="N",
+        help="most iterations (default: %(default)s)",
+    )  # fmt: skip
+    given(
+        "--nodes", type=positive, default=200_000, metavar="N",
+        help="most nodes of the e-graph (default: %(default)s)",
+    )  # fmt: skip
+    given(
+        "--seconds", type=seconds, default=60.0, metavar="TIME",
+        help="most time of a saturation (default: 60s)",
+    )  # fmt: skip
+    given(
+        "--optimal", action="store_true",
+        help="extract by CP-SAT, which counts what is shared once, and prove that nothing is "
+        "better",
+    )  # fmt: skip
+    given("--explain", action="store_true", help="print the rules that lead to the result")
+    given("--seed", type=natural, default=0, help="of random data (default: 0)")
+    given("--json", action="store_true", help="one JSON document")
+
+
+def _run(options: Any) -> int:
+    from fuseloom.access.hardware import SystolicArray
+    from fuseloom.access.memory import BufferedMemory
+    from fuseloom.access.rules.sets import rules_of
+    from fuseloom.access.saturation.saturate import SaturationLimits
+    from fuseloom.access.sweep import best_design, compare_arrays
+
+    arrays = [SystolicArray(*_array(text)) for text in options.array.split(",")]
+    memory = BufferedMemory(
+        options.bandwidth, options.buffer, options.word, not options.single_buffered
+    )
+    layers, others = _layers(options)
+    rules = rules_of(options.rules or ["boxes"], options.without)
+    if options.check_rules:
+        _check_rules(rules, options)
+    designs = compare_arrays(
+        layers, others, arrays, memory, rules,
+        byte_area=options.byte_area,
+        limits=SaturationLimits(options.iterations, options.nodes, options.seconds),
+        optimal=options.optimal,
+    )  # fmt: skip
+    best = best_design(designs, options.area)
+    if best is None:
+        least = min(design.area for design in designs)
+        raise UsageError(
+            f"no array is within an area of {options.area:g}",
+            hint=f"the smallest design has {least:g}",
+        )
+    if options.json:
+        print_json(DocumentKind.ACCESS, _content(designs, best))
+    else:
+        _print(designs, best, options)
+    return 0 if best.made.max_rel_error <= TOLERANCE else 1
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError("must be a number, and not negative")
+    return value
+
+
+def _array(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(\d{1,6})[x×](\d{1,6})", text)
+    if match is None:
+        raise UsageError(
+            f"{text[:30]!r} is no array", hint="write rows and columns, e.g. --array 64x64"
+        )
+    return int(match[1]), int(match[2])
+
+
+def _layers(options: Any) -> tuple[Sequence[Layer], Sequence[OtherCall]]:
+    """What is mapped: a kernel or a term with random data, or a network's layers.
+
+    Raises
+    ------
+    UsageError
+        If none of them is named, or several.
+    """
+    from fuseloom.access.mapping import random_data
+    from fuseloom.access.meaning import evaluate
+    from fuseloom.access.text import read_term
+    from fuseloom.access.torch_layers import Layer, layers_of
+    from fuseloom.access.torch_networks import network
+
+    named = [x for x in ("kernel", "term", "torch") if getattr(options, x)]
+    if len(named) != 1:
+        raise UsageError(
+            "a kernel, a term or a network is mapped"
+            if not named
+            else f"{' and '.join(named)} each say what is mapped",
+            hint="give one of KERNEL, --term FILE and --torch NAME",
+        )
+    if options.kernel is None and options.extents:
+        raise UsageError("--extents are those of a kernel", hint="leave them out, or name a kernel")
+    if options.torch:
+        module, inputs = network(options.torch).make(options.seed)
+        return layers_of(module, inputs)
+    if options.term:
+        path = Path(options.term)
+        text = regular_files.text(path, MAX_FILE, what="term", error=ProgramError)
+        term, name = read_term(text, str(path)).term, path.name
+    else:
+        term, name = _kernel(options.kernel, options.extents), options.kernel
+    data = random_data(term, options.seed)
+    return [Layer(name, term, data, evaluate(term, data))], ()
+
+
+def _kernel(name: str, text: str) -> Any:
+    from fuseloom.access import kernels
+
+    if name not in KERNELS:
+        raise UsageError(f"{name[:30]!r} is no kernel", hint=f"kernels are {', '.join(KERNELS)}")
+    needed, defaulted = (words.split() for words in KERNELS[name])
+    found = _extents(text, name, [*needed, *defaulted])
+    missing = [word for word in needed if word not in found]
+    if missing:
+        raise UsageError(
+            f"{name} has no {' and no '.join(missing)}",
+            hint=f"give --extents {','.join(f'{word}=N' for word in needed)}",
+        )
+    if name in ("matmul", "dense", "batched-matmul"):
+        make = getattr(kernels, name.replace("-", "_"))
+        return make(*(found[word] for word in needed))
+    both = {word: (found.get(word, least),) * 2 for word, least in
+            (("stride", 1), ("padding", 0), ("dilation", 1))}  # fmt: skip
+    layer = kernels.Convolution(
+        found["n"], found["c"], found["h"], found["w"], found.get("o", found["c"]),
+        (found["r"], found["s"]), groups=found.get("groups", 1), **both,
+    )  # fmt: skip
+    if name == "conv2d":
+        return kernels.conv2d(layer)
+    return kernels.pool2d(layer, name.partition("-")[0])
+
+
+def _extents(text: str, kernel: str, known: Sequence[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for part in filter(None, (p.strip() for p in text.split(","))):
+        match = re.fullmatch(r"(\w+)\s*=\s*(\d{1,9})", part)
+        if match is None:
+            raise UsageError(f"{part[:30]!r} is no extent", hint="write e.g. m=32,k=32,n=32")
+        if match[1] not in known:
+            raise UsageError(
+                f"{kernel} has no extent {match[1][:30]}", hint=f"it has {', '.join(known)}"
+            )
+        if found.setdefault(match[1], int(match[2])) != int(match[2]):
+            raise UsageError(f"{match[1]} has two extents", hint="give one")
+    return found
+
+
+def _check_rules(rules: Sequence[Rule], options: Any) -> None:
+    """Search for counterexamples.
+
+    Raises
+    ------
+    ProgramError
+        If one is found.
+    """
+    from fuseloom.access.rules.soundness import check_rule
+    from fuseloom.access.text import to_text
+
+    for rule in rules:
+        found = check_rule(rule, options.check_rules, options.seed)
+        if found.counterexample is not None:
+            left = " ".join(to_text(found.counterexample.left).split())
+            raise ProgramError(str(found), hint=f"its left side was {left}")
+        if not options.json:
+            print(found)
+
+
+def _content(designs: Sequence[ArrayDesign], best: ArrayDesign) -> AccessDocument:
+    made = best.made
+    only = made.layers[0] if len(made.layers) == 1 else None
+    return {
+        "array": _size(made.array),
+        "before": None if only is None else _text(only.mapped.before),
+        "after": None if only is None else _text(only.mapped.after),
+        "rules": list(dict.fromkeys(r for layer in made.layers for r in layer.mapped.rules)),
+        "nodes": sum(mapped.saturation.classes.count for mapped in made.distinct),
+        "iterations": max((len(m.saturation.steps) for m in made.distinct), default=0),
+        "seconds": sum(mapped.seconds for mapped in made.distinct),
+        "calls": [
+            {"rows": c.rows, "columns": c.columns, "batch": c.batch, "cycles": c.cycles}
+            for layer in made.layers
+            for c in layer.mapped.calls
+        ],
+        "cycles": made.cycles,
+        "utilisation": made.utilisation,
+        "traffic": _traffic(best.traffic),
+        "max_rel_error": made.max_rel_error,
+        "designs": [
+            {
+                "array": _size(design.array),
+                "area": design.area,
+                "cycles": design.made.cycles,
+                "utilisation": design.made.utilisation,
+                "traffic": _traffic(design.traffic),
+            }
+            for design in designs
+        ],
+        "layers": [_layer(layer) for layer in made.layers],
+        "others": [{"name": x.name, "reason": x.reason} for x in made.others],
+    }
+
+
+def _size(array: SystolicArray) -> ArraySize:
+    return {"rows": array.rows, "columns": array.columns}
+
+
+def _traffic(traffic: Traffic) -> TrafficData:
+    return {"read": traffic.read, "written": traffic.written, "cycles": traffic.cycles}
+
+
+def _text(term: Any) -> str:
+    from fuseloom.access.text import to_text
+
+    return to_text(term)
+
+
+def _layer(layer: MappedLayer) -> MappedLayerData:
+    mapped = layer.mapped
+    return {
+        "name": layer.name,
+        "stopped": mapped.saturation.stopped.value,
+        "nodes": mapped.saturation.classes.count,
+        "calls": len(mapped.calls),
+        "cycles": mapped.cycles,
+        "utilisation": mapped.utilisation,
+        "duplication": mapped.duplication,
+        "optimal": mapped.extraction.optimal,
+        "max_rel_error": layer.max_rel_error,
+        "unmapped": [{"shape": str(x.shape), "reasons": list(x.reasons)} for x in mapped.unmapped],
+    }
+
+
+def _print(designs: Sequence[ArrayDesign], best: ArrayDesign, options: Any) -> None:
+    made = best.made
+    if len(made.layers) == 1:
+        _print_one(made.layers[0].mapped, options)
+    else:
+        columns = [
+            TextColumn("layer", align=Align.LEFT),
+            *(TextColumn(x) for x in ("calls", "cycles", "utilisation", "nodes", "largest error")),
+        ]
+        rows = [
+            (
+                layer.name, grouped(len(layer.mapped.calls)), grouped(layer.mapped.cycles),
+                f"{layer.mapped.utilisation:.1%}",
+                grouped(layer.mapped.saturation.classes.count), f"{layer.max_rel_error:.1e}",
+            )
+            for layer in made.layers
+        ]  # fmt: skip
+        print("\n".join(text_table(columns, rows)))
+        for other in made.others:
+            print(f"{other.name}: {other.reason}")
+    for layer in made.layers:
+        for x in layer.mapped.unmapped[:SHOWN]:
+            print(f"not mapped: {layer.name}, {x.shape}: {'; '.join(x.reasons)}")
+    calls = sum(len(layer.mapped.calls) for layer in made.layers)
+    print(
+        f"{counted(calls, 'call')}, {counted(made.cycles, 'cycle')} on an array of "
+        f"{made.array.rows} × {made.array.columns}, {made.utilisation:.1%} utilised; "
+        f"largest error {made.max_rel_error:.1e}"
+    )
+    memory, traffic = best.memory, best.traffic
+    print(
+        f"{counted(traffic.read, 'byte')} read, {grouped(traffic.written)} written, through a "
+        f"buffer of {counted(memory.buffer, 'byte')} at {memory.bandwidth:g} bytes per cycle: "
+        f"{counted(traffic.cycles, 'cycle')} with transfers"
+    )
+    if len(designs) > 1:
+        _print_designs(designs, best)
+
+
+def _print_designs(designs: Sequence[ArrayDesign], best: ArrayDesign) -> None:
+    titles = ("area", "cycles", "with transfers", "utilisation", "bytes")
+    columns = [TextColumn("array", align=Align.LEFT), *map(TextColumn, titles), TextColumn("")]
+    rows = [
+        (
+            f"{design.array.rows} × {design.array.columns}", f"{design.area:,g}",
+            grouped(design.made.cycles), grouped(design.traffic.cycles),
+            f"{design.made.utilisation:.1%}",
+            grouped(design.traffic.read + design.traffic.written),
+            "best" if design is best else "",
+        )
+        for design in designs
+    ]  # fmt: skip
+    print("\n".join(text_table(columns, rows)))
+
+
+def _print_one(mapped: Mapped, options: Any) -> None:
+    from fuseloom.access.text import to_text
+
+    saturation = mapped.saturation
+    print(to_text(mapped.before, shapes=True))
+    print()
+    print(to_text(mapped.after, declared=False, shapes=True))
+    print()
+    print(
+        f"{saturation.stopped.value} after {counted(len(saturation.steps), 'iteration')}: "
+        f"{counted(saturation.classes.count, 'node')} in "
+        f"{counted(len(saturation.classes.nodes), 'class', 'classes')}, "
+        f"{mapped.seconds:.2f} s" + (", proved to be optimal" * mapped.extraction.optimal)
+    )
+    columns = [TextColumn("rule", align=Align.LEFT), TextColumn("hits"), TextColumn("used")]
+    used = [step.rule for step in mapped.explanation]
+    rows = [
+        (name, grouped(count), grouped(used.count(name))) for name, count in saturation.hits.items()
+    ]
+    print("\n".join(text_table(columns, rows)))
+    if options.explain:
+        for number, step in enumerate(mapped.explanation, start=1):
+            back = "" if step.forward else ", backwards"
+            print(f"step {number}: {step.rule}{back}, at {_place(step.path)}")
+    for call in mapped.calls[:SHOWN]:
+        print(
+            f"call of {call.rows} × {call.columns}, {counted(call.batch, 'vector')}: "
+            f"{call.load} to load + {call.stream} to stream + {call.drain} to drain = "
+            f"{counted(call.cycles, 'cycle')}"
+        )
+    if len(mapped.calls) > SHOWN:
+        print(f"and {counted(len(mapped.calls) - SHOWN, 'more call')}")
+
+
+def _place(path: Sequence[int]) -> str:
+    return ".".join(map(str, path)) if path else "the root"
+
+
+ACCESS = Command(_declare, _run)

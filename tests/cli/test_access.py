@@ -1,0 +1,136 @@
+"""``fuseloom access``: kernels, terms, networks, rules, what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fuseloom.access.text import read_term
+from fuseloom.cli.main import main
+
+CONV = ("conv2d", "--extents", "n=1,c=3,h=32,w=32,o=8,r=3,s=3")
+
+
+def _json(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    assert main(["access", *arguments, "--json"]) == 0
+    made: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return made
+
+
+def test_a_convolution_becomes_one_call(capsys: pytest.CaptureFixture[str]) -> None:
+    made = _json(capsys, *CONV, "--array", "64x64")
+    assert made["calls"] == [{"rows": 27, "columns": 8, "batch": 900, "cycles": 960}]
+    assert made["rules"] == [
+        "flatten-operands", "cartProd-of-reshapes", "dotProd-of-reshape", "systolic-array",
+    ]  # fmt: skip
+    assert made["cycles"] == 960
+    assert made["utilisation"] == pytest.approx(27 * 8 * 900 / (960 * 64 * 64))
+    assert made["max_rel_error"] < 1e-12
+    assert "cartProd" in made["before"]
+    assert "systolicArray 27 8" in made["after"]
+    read_term(made["after"])
+    assert made["nodes"] <= 40
+    assert made["iterations"] <= 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "calls"),
+    [
+        (("matmul", "--extents", "m=32,k=32,n=32", "--array", "16x16"), 4),
+        (("dense", "--extents", "batch=2,inputs=16,outputs=8", "--array", "16x16"), 1),
+        (("batched-matmul", "--extents", "batch=3,m=4,k=4,n=4"), 3),
+        (("conv2d", "--extents", "n=1,c=4,h=6,w=6,o=4,r=3,s=3,stride=2,padding=1,groups=4"), 4),
+        (("max-pool", "--extents", "n=1,c=4,h=6,w=6,r=2,s=2,stride=2"), 0),
+        (("mean-pool", "--extents", "n=1,c=4,h=6,w=6,r=2,s=2"), 0),
+    ],
+)
+def test_every_kernel(
+    arguments: tuple[str, ...], calls: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert len(_json(capsys, *arguments)["calls"]) == calls
+
+
+def test_people_read_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("matmul", "--extents", "m=32,k=32,n=32", "--array", "8x8")
+    assert main(["access", *arguments, "--explain", "--optimal"]) == 0
+    said = capsys.readouterr().out
+    for words in ("proved to be optimal", "split-vectors", "step 1: ", "16 calls", "4 more calls"):
+        assert words in said
+
+
+def test_a_term_of_a_file_and_rules_of_another(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    term = tmp_path / "own.sexp"
+    term.write_text("(tensor A 8 8) (compute dotProd (cartProd (access A 1) (access A 1)))")
+    made = _json(capsys, "--term", str(term), "--array", "8x8", "--rules", "paper", "--iterations",
+                 "3")  # fmt: skip
+    assert made["layers"][0]["name"] == "own.sexp"
+    assert len(made["calls"]) == 1
+    rules = tmp_path / "own.rules"
+    rules.write_text('(rule wrong "x" (cartProd ?a ?b) => (cartProd ?b ?a))')
+    assert main(["access", "--term", str(term), "--rules", str(rules), "--check-rules"]) == 2
+    assert "wrong is unsound" in capsys.readouterr().err
+    assert main(["access", "--term", str(term), "--rules", "laws", "--check-rules", "20"]) == 0
+    said = capsys.readouterr().out
+    assert "transposes-compose held in 20 random instances" in said
+    assert "not mapped" in said
+
+
+def test_a_wrong_rule_makes_a_wrong_result(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules = tmp_path / "own.rules"
+    rules.write_text(
+        '(rule wrong "x" (compute dotProd (cartProd ?a ?b))\n'
+        " => (systolicArray 8 8 ?b (access ?a 0)))"
+    )
+    arguments = ["access", "matmul", "--extents", "m=8,k=8,n=8", "--rules", str(rules)]
+    assert main(arguments) == 1
+    assert "largest error" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "a kernel, a term or a network"),
+        (("matmul", "--torch", "lenet"), "kernel and torch"),
+        (("matmul",), "no m and no k"),
+        (("matmul", "--extents", "m=8,k=8,q=8"), "no extent q"),
+        (("matmul", "--extents", "m=8,m=9"), "two extents"),
+        (("matmul", "--extents", "m:8"), "no extent"),
+        (("matmul", "--extents", "m=0,k=1,n=1"), "m is 0"),
+        (("matmull",), "no kernel"),
+        ((*CONV, "--array", "64"), "no array"),
+        ((*CONV, "--array", "0x64"), "1 to 4096 rows"),
+        ((*CONV, "--rules", "boxen"), "neither a set of rules nor a file"),
+        ((*CONV, "--without", "boxen"), "there is no rule boxen"),
+        (("--term", "nowhere.sexp"), "nowhere.sexp"),
+        (("--torch", "resnet19"), "resnet19"),
+        (("--torch", "lenet", "--extents", "m=1"), "those of a kernel"),
+        ((*CONV, "--seconds", "0"), "more than 0"),
+    ],
+)
+def test_what_is_refused(
+    arguments: tuple[str, ...], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["access", *arguments]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_of_several_arrays_the_best_within_an_area_is_taken(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    arguments = ("matmul", "--extents", "m=64,k=64,n=64", "--array", "8x8,16x16,32x32")
+    made = _json(capsys, *arguments, "--area", "300", "--single-buffered", "--bandwidth", "8")
+    assert made["array"] == {"rows": 16, "columns": 16}
+    assert [design["area"] for design in made["designs"]] == [64.0, 256.0, 1024.0]
+    assert made["designs"][1]["traffic"] == made["traffic"]
+    assert made["traffic"]["cycles"] > made["cycles"]
+    assert main(["access", *arguments]) == 0
+    assert "32 × 32" in capsys.readouterr().out
+    assert main(["access", *arguments, "--area", "1"]) == 2
+    assert "the smallest design has 64" in capsys.readouterr().err
