@@ -37,6 +37,7 @@ ELSEWHERE = (
         "levels, in whole graphs",
     ),
     Elsewhere("fuseloom/access/shapes.py", "tests/access/test_meaning.py", "by shape rules"),
+    Elsewhere("fuseloom/access/layers.py", "tests/access/test_mapped_layers.py", "records"),
     Elsewhere("fuseloom/access/terms.py", "tests/access/test_meaning.py", "what is shared"),
     Elsewhere(
         "fuseloom/access/constructs/construct.py",

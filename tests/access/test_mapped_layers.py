@@ -6,10 +6,9 @@ import numpy as np
 
 from fuseloom.access.hardware import SystolicArray
 from fuseloom.access.kernels import dense, matmul
+from fuseloom.access.layers import Layer, OtherCall
 from fuseloom.access.mapped_layers import map_layers
-from fuseloom.access.mapping import random_data
-from fuseloom.access.meaning import evaluate
-from fuseloom.access.torch_layers import Layer, OtherCall
+from fuseloom.access.meaning import evaluate, random_data
 
 
 def _layer(name: str, term: object, seed: int) -> Layer:

@@ -10,7 +10,7 @@ import pytest
 from fuseloom.access.constructs import CONSTRUCTS, ShapeError
 from fuseloom.access.kernels import Convolution as Layer
 from fuseloom.access.kernels import apply, conv2d, dot_products, matmul
-from fuseloom.access.meaning import evaluate, path_to, read_data, shape_of, shapes_of
+from fuseloom.access.meaning import evaluate, path_to, random_data, read_data, shape_of, shapes_of
 from fuseloom.access.rules.soundness import random_term
 from fuseloom.access.shapes import AccessShape
 from fuseloom.access.terms import Path, Term, part_at, replaced, subterms, tensor, tensors
@@ -111,6 +111,10 @@ def test_what_is_too_large_is_refused_before_it_is_held() -> None:
     rows = apply("access", tensor("A", (60_000, 2)), 1)
     with pytest.raises(DataError, match="bytes"):
         evaluate(apply("cartProd", rows, rows), {"A": np.ones((60_000, 2))})
+    with pytest.raises(DataError, match="bytes"):
+        evaluate(dot_products(rows, rows), {"A": np.ones((60_000, 2))})
+    with pytest.raises(DataError, match="tensor A would hold"):
+        random_data(tensor("A", (10**9, 10**9)))
     assert shape_of(dot_products(rows, rows)) == AccessShape((60_000, 60_000), ())
 
 

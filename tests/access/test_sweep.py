@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from fuseloom.access.hardware import SystolicArray
 from fuseloom.access.kernels import dense
-from fuseloom.access.mapping import random_data
-from fuseloom.access.meaning import evaluate
+from fuseloom.access.layers import Layer
+from fuseloom.access.meaning import evaluate, random_data
 from fuseloom.access.memory import BufferedMemory
 from fuseloom.access.sweep import best_design, compare_arrays
-from fuseloom.access.torch_layers import Layer
 
 TERM = dense(20, 40, 30)
 DATA = random_data(TERM)

@@ -96,7 +96,7 @@ def test_a_wrong_rule_makes_a_wrong_result(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((), "a kernel, a term or a network"),
+        ((), "a kernel, a term, a network or a program"),
         (("matmul", "--torch", "lenet"), "kernel and torch"),
         (("matmul",), "no m and no k"),
         (("matmul", "--extents", "m=8,k=8,q=8"), "no extent q"),
@@ -109,6 +109,9 @@ def test_a_wrong_rule_makes_a_wrong_result(
         ((*CONV, "--rules", "boxen"), "neither a set of rules nor a file"),
         ((*CONV, "--without", "boxen"), "there is no rule boxen"),
         (("--term", "nowhere.sexp"), "nowhere.sexp"),
+        (("--program", "nowhere.loom"), "nowhere.loom"),
+        (("ij,jk->ik", "--extents", "i=2,j=2"), "no extent of k"),
+        (("ij->i",), "no einsum string of two operands"),
         (("--torch", "resnet19"), "resnet19"),
         (("--torch", "lenet", "--extents", "m=1"), "those of a kernel"),
         ((*CONV, "--seconds", "0"), "more than 0"),
@@ -119,6 +122,18 @@ def test_what_is_refused(
 ) -> None:
     assert main(["access", *arguments]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_products_of_a_program_and_of_an_einsum_string(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "own.loom"
+    file.write_text("A: 8x4 dense\nB: 4x5 dense\nC[i,j] = A[i,k] * B[k,j]\nD[i,j] = relu(C[i,j])\n")
+    made = _json(capsys, "--program", str(file))
+    assert [layer["name"] for layer in made["layers"]] == ["C"]
+    assert made["others"][0]["name"] == "D"
+    made = _json(capsys, "bij,bjk->bik", "--extents", "b=3,i=4,j=5,k=6")
+    assert len(made["calls"]) == 3
 
 
 def test_of_several_arrays_the_best_within_an_area_is_taken(

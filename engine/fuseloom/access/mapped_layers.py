@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fuseloom.access.hardware import SystolicArray
+from fuseloom.access.layers import Layer, OtherCall
 from fuseloom.access.mapping import Mapped, map_term
 from fuseloom.access.meaning import evaluate
 from fuseloom.access.memory import BufferedMemory, Traffic
 from fuseloom.access.rules.rule import Rule
 from fuseloom.access.saturation.saturate import SaturationLimits
 from fuseloom.access.terms import Term
-from fuseloom.access.torch_layers import Layer, OtherCall
 from fuseloom.results import relative_error
 
 

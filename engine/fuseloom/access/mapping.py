@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
-import numpy as np
-
 from fuseloom.access.constructs.construct import Array
 from fuseloom.access.constructs.hardware_calls import SYSTOLIC_ARRAY
 from fuseloom.access.constructs.operators import DOT_PRODUCT
 from fuseloom.access.hardware import Call, SystolicArray
-from fuseloom.access.meaning import evaluate
+from fuseloom.access.meaning import evaluate, random_data
 from fuseloom.access.memory import BufferedMemory, Traffic, placed_calls, traffic_of
 from fuseloom.access.rules.rule import Rule
 from fuseloom.access.rules.sets import rules_of
@@ -139,19 +137,6 @@ class Mapped:
         """
         given = random_data(self.before, seed) if data is None else data
         return relative_error(evaluate(self.after, given), evaluate(self.before, given))
-
-
-def random_data(term: Term, seed: int = 0) -> dict[str, Array]:
-    """Normally distributed arrays for the tensors of a term.
-
-    Examples
-    --------
-    >>> from fuseloom.access.kernels import matmul
-    >>> {name: array.shape for name, array in random_data(matmul(4, 3, 2)).items()}
-    {'activations': (4, 3), 'weights': (3, 2)}
-    """
-    random = np.random.default_rng(seed)
-    return {name: random.standard_normal(dims) for name, dims in tensors(term).items()}
 
 
 def map_term(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -137,26 +138,51 @@ def evaluate(term: Term, data: Mapping[str, npt.ArrayLike]) -> Array:
                 del values[operand]
         return found
 
-    for part in _executed(term):
+    for part in subterms(term, _evaluated):
         if part.construct == TENSOR:
             values[part] = given[str(part.attributes[0])]
             continue
+        _require_room(part.construct, shapes[part].elements)
         inner = _product_within(part)
         if inner is not None:
             left, right = (shapes[x] for x in inner.operands)
             first, second = operand_values(inner)
             values[part] = _dot_product(first, second, left, right, inner.construct)
             continue
-        if shapes[part].elements * 8 > MOST_BYTES:
-            raise DataError(
-                f"{part.construct} would hold {counted(shapes[part].elements * 8, 'byte')}, more "
-                f"than the {MOST_BYTES:,} that are used",
-                hint="use smaller extents",
-            )
         construct = CONSTRUCTS[part.construct]
         operand_shapes = [shapes[x] for x in part.operands]
         values[part] = construct.meaning(operand_values(part), operand_shapes, part.attributes)
     return np.ascontiguousarray(values[term]).reshape(shapes[term].dims)
+
+
+def _require_room(what: str, elements: int) -> None:
+    if elements * 8 > MOST_BYTES:
+        raise DataError(
+            f"{what} would hold {counted(elements * 8, 'byte')}, more than the {MOST_BYTES:,} that "
+            "are used",
+            hint="use smaller extents",
+        )
+
+
+def random_data(term: Term, seed: int = 0) -> dict[str, Array]:
+    """Normally distributed arrays for the tensors of a term.
+
+    Raises
+    ------
+    DataError
+        If one would take too much memory.
+
+    Examples
+    --------
+    >>> from fuseloom.access.kernels import matmul
+    >>> {name: array.shape for name, array in random_data(matmul(4, 3, 2)).items()}
+    {'activations': (4, 3), 'weights': (3, 2)}
+    """
+    random = np.random.default_rng(seed)
+    extents = tensors(term)
+    for name, dims in extents.items():
+        _require_room(f"tensor {name}", prod(dims))
+    return {name: random.standard_normal(dims) for name, dims in extents.items()}
 
 
 def _product_within(part: Term) -> Term | None:
@@ -168,30 +194,15 @@ def _product_within(part: Term) -> Term | None:
     return None
 
 
-def _executed(term: Term) -> list[Term]:
-    """The parts that are evaluated, operands first: pairings within dot products are not."""
-    order: list[Term] = []
-    seen: set[Term] = set()
-    stack = [(term, False)]
-    while stack:
-        part, entered = stack.pop()
-        if part in seen:
-            continue
-        if entered:
-            seen.add(part)
-            order.append(part)
-            continue
-        stack.append((part, True))
-        inner = _product_within(part)
-        stack.extend((x, False) for x in reversed((inner or part).operands))
-    return order
+def _evaluated(part: Term) -> tuple[Term, ...]:
+    """The operands whose values a part is computed of: those of a pairing within a dot product."""
+    return (_product_within(part) or part).operands
 
 
 def _uses(term: Term) -> dict[Term, int]:
     uses: dict[Term, int] = {term: 1}
-    for part in _executed(term):
-        inner = _product_within(part)
-        for operand in (inner or part).operands:
+    for part in subterms(term, _evaluated):
+        for operand in _evaluated(part):
             uses[operand] = uses.get(operand, 0) + 1
     return uses
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fuseloom.access.hardware import SystolicArray
+from fuseloom.access.layers import Layer, OtherCall
 from fuseloom.access.mapped_layers import MappedLayers, map_layers
 from fuseloom.access.memory import BufferedMemory, Traffic
 from fuseloom.access.rules.rule import Rule
 from fuseloom.access.saturation.saturate import SaturationLimits
-from fuseloom.access.torch_layers import Layer, OtherCall
 
 
 @dataclass(frozen=True)

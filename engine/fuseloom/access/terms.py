@@ -80,8 +80,19 @@ def tensor(name: str, extents: Dims) -> Term:
     return Term(TENSOR, (name, extents))
 
 
-def subterms(term: Term) -> Iterator[Term]:
+def _operands(term: Term) -> tuple[Term, ...]:
+    return term.operands
+
+
+def subterms(
+    term: Term, operands: Callable[[Term], tuple[Term, ...]] = _operands
+) -> Iterator[Term]:
     """Every distinct part of a term, operands before what is made of them.
+
+    Parameters
+    ----------
+    operands : callable
+        The parts that a part is made of; by default its operands.
 
     Examples
     --------
@@ -100,7 +111,7 @@ def subterms(term: Term) -> Iterator[Term]:
             yield part
         else:
             stack.append((part, True))
-            stack.extend((operand, False) for operand in reversed(part.operands))
+            stack.extend((operand, False) for operand in reversed(operands(part)))
 
 
 def tensors(term: Term) -> Mapping[str, Dims]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -21,43 +20,9 @@ from fuseloom.access.kernels import (
     matmul,
     pool2d,
 )
+from fuseloom.access.layers import Layer, OtherCall
 from fuseloom.access.terms import Term
 from fuseloom.errors import ProgramError
-
-
-@dataclass(frozen=True)
-class Layer:
-    """A call of a module as a term.
-
-    Attributes
-    ----------
-    name : str
-        The function that was called, with its number among all calls.
-    term : Term
-    data : mapping
-        The arrays of its tensors.
-    result : array
-        What PyTorch computed, without a bias, in the shape of the term.
-    """
-
-    name: str
-    term: Term
-    data: Mapping[str, Array]
-    result: Array
-
-
-@dataclass(frozen=True)
-class OtherCall:
-    """A call that is no term for an array.
-
-    Attributes
-    ----------
-    name : str
-    reason : str
-    """
-
-    name: str
-    reason: str
 
 
 def layers_of(

@@ -9,21 +9,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fuseloom.cli.command import Command, complete_with, natural, positive, print_json, seconds
-from fuseloom.cli.inputs import MAX_FILE
+from fuseloom.cli.inputs import MAX_FILE, model_of, program_options
 from fuseloom.errors import ProgramError, UsageError
-from fuseloom.program import regular_files
+from fuseloom.program import Program, parse, regular_files
 from fuseloom.results.document import DocumentKind
 from fuseloom.results.text_table import Align, TextColumn, text_table
 from fuseloom.wording import counted, grouped
 
 if TYPE_CHECKING:
     from fuseloom.access.hardware import SystolicArray
+    from fuseloom.access.layers import Layer, OtherCall
     from fuseloom.access.mapped_layers import MappedLayer
     from fuseloom.access.mapping import Mapped
     from fuseloom.access.memory import Traffic
     from fuseloom.access.rules.rule import Rule
     from fuseloom.access.sweep import ArrayDesign
-    from fuseloom.access.torch_layers import Layer, OtherCall
     from fuseloom.cli.documents import AccessDocument, ArraySize, MappedLayerData, TrafficData
 
 TOLERANCE = 1e-4
@@ -44,7 +44,11 @@ KERNELS: Mapping[str, tuple[str, str]] = {
 
 def _declare(parser: argparse.ArgumentParser) -> None:
     given = parser.add_argument
-    complete_with(given("kernel", nargs="?", help=f"a kernel: {', '.join(KERNELS)}"), KERNELS)
+    kernel = given(
+        "kernel", nargs="?",
+        help=f"a kernel, {', '.join(KERNELS)}, or an einsum string of two operands, e.g. ij,jk->ik",
+    )  # fmt: skip
+    complete_with(kernel, KERNELS)
     given(
         "--extents", default="", metavar="X=N,...",
         help="its extents, e.g. m=32,k=32,n=32 of matmul, n=1,c=3,h=32,w=32,o=8,r=3,s=3 of conv2d "
@@ -54,6 +58,11 @@ def _declare(parser: argparse.ArgumentParser) -> None:
     given(
         "--torch", metavar="NAME",
         help="a network, in place of a kernel: lenet, resnet18, mobilenet-v2, vit or bert",
+    )  # fmt: skip
+    given(
+        "--program", metavar="FILE",
+        help="the dense products of a program, in a file of the language or of MLIR, in place of a "
+        "kernel",
     )  # fmt: skip
     given(
         "--array", default="64x64", metavar="RxC,...",
@@ -175,25 +184,30 @@ def _layers(options: Any) -> tuple[Sequence[Layer], Sequence[OtherCall]]:
     UsageError
         If none of them is named, or several.
     """
-    from fuseloom.access.mapping import random_data
-    from fuseloom.access.meaning import evaluate
+    from fuseloom.access.layers import Layer
+    from fuseloom.access.meaning import evaluate, random_data
+    from fuseloom.access.program_layers import layers_of_program
     from fuseloom.access.text import read_term
-    from fuseloom.access.torch_layers import Layer, layers_of
+    from fuseloom.access.torch_layers import layers_of
     from fuseloom.access.torch_networks import network
 
-    named = [x for x in ("kernel", "term", "torch") if getattr(options, x)]
+    named = [x for x in ("kernel", "term", "torch", "program") if getattr(options, x)]
     if len(named) != 1:
         raise UsageError(
-            "a kernel, a term or a network is mapped"
+            "a kernel, a term, a network or a program is mapped"
             if not named
             else f"{' and '.join(named)} each say what is mapped",
-            hint="give one of KERNEL, --term FILE and --torch NAME",
+            hint="give one of KERNEL, --term FILE, --torch NAME and --program FILE",
         )
     if options.kernel is None and options.extents:
         raise UsageError("--extents are those of a kernel", hint="leave them out, or name a kernel")
     if options.torch:
         module, inputs = network(options.torch).make(options.seed)
         return layers_of(module, inputs)
+    if options.program:
+        return layers_of_program(_program(options.program), options.seed)
+    if options.kernel and "->" in options.kernel:
+        return layers_of_program(_einsum(options.kernel, options.extents), options.seed)
     if options.term:
         path = Path(options.term)
         text = regular_files.text(path, MAX_FILE, what="term", error=ProgramError)
@@ -202,6 +216,36 @@ def _layers(options: Any) -> tuple[Sequence[Layer], Sequence[OtherCall]]:
         term, name = _kernel(options.kernel, options.extents), options.kernel
     data = random_data(term, options.seed)
     return [Layer(name, term, data, evaluate(term, data))], ()
+
+
+def _program(file: str) -> Program:
+    """The program of a file, read as the other commands read it."""
+    parser = argparse.ArgumentParser()
+    program_options(parser)
+    return model_of(parser.parse_args(["--", file])).program
+
+
+def _einsum(text: str, extents: str) -> Program:
+    """A program of one product of dense tensors A and B."""
+    match = re.fullmatch(r"([a-zA-Z]{1,12}),([a-zA-Z]{1,12})->([a-zA-Z]{0,12})", text.strip())
+    if match is None:
+        raise UsageError(
+            f"{text[:40]!r} is no einsum string of two operands", hint="write e.g. ij,jk->ik"
+        )
+    letters = "".join(dict.fromkeys(match[1] + match[2]))
+    found = _extents(extents, text, letters)
+    missing = [x for x in letters if x not in found]
+    if missing:
+        raise UsageError(
+            f"{text} has no extent of {', '.join(missing)}",
+            hint=f"give --extents {','.join(f'{x}=N' for x in letters)}",
+        )
+    lines = [
+        f"{name}: {'x'.join(str(found[x]) for x in word)} dense"
+        for name, word in (("A", match[1]), ("B", match[2]))
+    ]
+    left, right, out = (",".join(word) for word in match.groups())
+    return parse("\n".join([*lines, f"R[{out}] = A[{left}] * B[{right}]"]))
 
 
 def _kernel(name: str, text: str) -> Any:

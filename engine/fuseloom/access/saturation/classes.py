@@ -55,8 +55,13 @@ class EquivalenceClasses:
         """The number of nodes."""
         return sum(map(len, self.nodes.values()))
 
-    def locate(self, term: Term) -> Mapping[Term, int]:
+    def locate(self, term: Term, known: dict[Term, int] | None = None) -> Mapping[Term, int]:
         """The class of each part of a term; parts that the e-graph does not hold are left out.
+
+        Parameters
+        ----------
+        known : dict, optional
+            Classes that were found before, to which those of this term are added.
 
         Examples
         --------
@@ -66,9 +71,9 @@ class EquivalenceClasses:
         >>> classes.locate(leaf)[leaf]
         0
         """
-        found: dict[Term, int] = {}
-        for part in subterms(term):
-            if all(operand in found for operand in part.operands):
+        found = {} if known is None else known
+        for part in subterms(term, lambda x: () if x in found else x.operands):
+            if part not in found and all(operand in found for operand in part.operands):
                 operands = tuple(found[operand] for operand in part.operands)
                 number = self.class_of.get(ENode(part.construct, part.attributes, operands))
                 if number is not None:

@@ -254,7 +254,7 @@ class _Explainer:
 
     def _number(self, term: Term) -> int:
         if term not in self.numbers:
-            self.numbers.update(self.classes.locate(term))
+            self.classes.locate(term, self.numbers)
         return self.numbers[term]
 
     def _applications(self, term: Term) -> list[Application]:
