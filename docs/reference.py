@@ -92,6 +92,7 @@ PACKAGES = (
     "fuseloom.access.layers",
     "fuseloom.access.mapped_layers",
     "fuseloom.access.sweep",
+    "fuseloom.access.record",
     "fuseloom.access.program_layers",
     "fuseloom.access.torch_layers",
     "fuseloom.access.torch_networks",

@@ -149,3 +149,13 @@ def test_of_several_arrays_the_best_within_an_area_is_taken(
     assert "32 × 32" in capsys.readouterr().out
     assert main(["access", *arguments, "--area", "1"]) == 2
     assert "the smallest design has 64" in capsys.readouterr().err
+
+
+def test_designs_are_kept_as_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("matmul", "--extents", "m=16,k=16,n=16", "--array", "8x8,16x16", "--keep")
+    made = _json(capsys, *arguments)
+    assert main(["runs", "list", "--json"]) == 0
+    runs = json.loads(capsys.readouterr().out)["runs"]
+    machines = {run["machine"] for run in runs}
+    assert machines >= {"systolic array 8 × 8", "systolic array 16 × 16"}
+    assert made["array"] == {"rows": 16, "columns": 16}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from fuseloom.access.constructs.construct import Array
 from fuseloom.access.hardware import SystolicArray
 from fuseloom.access.layers import Layer, OtherCall
 from fuseloom.access.mapping import Mapped, map_term
@@ -24,12 +25,15 @@ class MappedLayer:
     ----------
     name : str
     mapped : Mapped
+    data : mapping
+        The arrays of its tensors.
     max_rel_error : float
         Of the extracted term on the layer's data, against its result.
     """
 
     name: str
     mapped: Mapped
+    data: Mapping[str, Array]
     max_rel_error: float
 
 
@@ -124,5 +128,5 @@ def map_layers(
             known[layer.term] = map_term(layer.term, array, rules, limits=limits, optimal=optimal)
         mapped = known[layer.term]
         error = relative_error(evaluate(mapped.after, layer.data), layer.result)
-        made.append(MappedLayer(layer.name, mapped, error))
+        made.append(MappedLayer(layer.name, mapped, layer.data, error))
     return MappedLayers(array, tuple(made), tuple(others))

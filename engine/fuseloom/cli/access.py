@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from fuseloom.access.sweep import ArrayDesign
     from fuseloom.cli.documents import AccessDocument, ArraySize, MappedLayerData, TrafficData
 
-TOLERANCE = 1e-4
-"""The largest error, relative to the largest value, of a mapping that is right."""
 SHOWN = 12
 """The most calls, and the most steps, that are printed."""
 
@@ -121,6 +119,7 @@ def _declare(parser: argparse.ArgumentParser) -> None:
         "better",
     )  # fmt: skip
     given("--explain", action="store_true", help="print the rules that lead to the result")
+    given("--keep", action="store_true", help="keep every design as a run (see the command 'runs')")
     given("--seed", type=natural, default=0, help="of random data (default: 0)")
     given("--json", action="store_true", help="one JSON document")
 
@@ -128,6 +127,7 @@ def _declare(parser: argparse.ArgumentParser) -> None:
 def _run(options: Any) -> int:
     from fuseloom.access.hardware import SystolicArray
     from fuseloom.access.memory import BufferedMemory
+    from fuseloom.access.record import TOLERANCE
     from fuseloom.access.rules.sets import rules_of
     from fuseloom.access.saturation.saturate import SaturationLimits
     from fuseloom.access.sweep import best_design, compare_arrays
@@ -153,11 +153,28 @@ def _run(options: Any) -> int:
             f"no array is within an area of {options.area:g}",
             hint=f"the smallest design has {least:g}",
         )
+    if options.keep:
+        _keep(designs, options)
     if options.json:
         print_json(DocumentKind.ACCESS, _content(designs, best))
     else:
         _print(designs, best, options)
     return 0 if best.made.max_rel_error <= TOLERANCE else 1
+
+
+def _keep(designs: Sequence[ArrayDesign], options: Any) -> None:
+    from fuseloom.exploration.array_runs import keep_design
+    from fuseloom.exploration.store import RunStore
+
+    name = options.kernel or options.torch or Path(options.term or options.program).name
+    schedule = " ".join(
+        [f"rules {', '.join(options.rules or ['boxes'])}"]
+        + [f"without {x}" for x in options.without]
+        + ["optimal"] * options.optimal
+    )
+    with RunStore() as store:
+        for design in designs:
+            keep_design(store, design, name, f"random, seed {options.seed}", schedule=schedule)
 
 
 def _number(text: str) -> float:
