@@ -38,6 +38,7 @@ HOLDS = {
     "fuseloom.frontends": "PyTorch, MLIR, files",
     "fuseloom.models": "programs with data",
     "fuseloom.contraction": "sparse tensor networks,\nloops and kernels for a CPU",
+    "fuseloom.codegen": "routines as C,\nmachine code",
     "fuseloom.access": "access patterns, equality saturation,\nsystolic arrays",
     "fuseloom.dataflow.fusion": "regions, partial order graph",
     "fuseloom.dataflow.table": "fusion tables",

@@ -16,7 +16,7 @@ from fuseloom import interpreter
 ROOT = Path(__file__).parent.parent
 STARTS = {"Popen", "run", "call", "check_call", "check_output", "execv", "execve", "execvp"}
 OTHER_PROGRAMS = {
-    "fuseloom/contraction/kernels/compile.py": "a C compiler",
+    "fuseloom/codegen/compile.py": "a C compiler",
     "fuseloom/cli/doctor.py": "compilers and other programs, for their versions",
     "fuseloom/experiments/report.py": "git",
     "fuseloom/exploration/store/lease.py": "ps",

@@ -1,34 +1,7 @@
-"""Machine code of these tests lies in a folder of their own."""
+"""Machine code of these tests lies in a folder of their own, as that of :mod:`tests.codegen`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
+from tests.codegen.conftest import _apart, anew, code_folder, folder
 
-import pytest
-
-from fuseloom.contraction.kernels import compile as compiling
-from fuseloom.contraction.kernels.code_folder import ENVIRONMENT
-
-
-@pytest.fixture(scope="session")
-def code_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(tmp_path_factory.mktemp("code"))
-
-
-@pytest.fixture(autouse=True)
-def _apart(code_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(ENVIRONMENT, code_folder)
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache, as a new process finds it."""
-    monkeypatch.setenv(ENVIRONMENT, str(tmp_path))
-    monkeypatch.setattr(compiling, "LOADED", {})
-    return tmp_path / "networks"
-
-
-@pytest.fixture
-def anew(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    return lambda: monkeypatch.setattr(compiling, "LOADED", {})
+__all__ = ["_apart", "anew", "code_folder", "folder"]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fuseloom.contraction.kernels.compile import Backend
+from fuseloom.codegen.compile import Backend
 from fuseloom.contraction.kernels.run import Data, NestKernel, kernels
 from fuseloom.contraction.loopnest.generate import nary, nest_of, unfused
 from fuseloom.contraction.loopnest.ir import Nest

@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 
+from fuseloom.codegen.compile import Backend
 from fuseloom.contraction.kernels import arrays
-from fuseloom.contraction.kernels.compile import Backend
 from fuseloom.contraction.kernels.run import Data, kernels, measure
 from fuseloom.contraction.loopnest.parser import parse_nest
 from fuseloom.contraction.networks import from_einsum

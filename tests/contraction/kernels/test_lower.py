@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from fuseloom.codegen.imperative import Block, Clear, For, If, Seek, While
 from fuseloom.contraction.kernels import loops as structure
 from fuseloom.contraction.kernels import lower as lowering
-from fuseloom.contraction.kernels.imperative import Block, Clear, For, If, Seek, While
 from fuseloom.contraction.kernels.lower import lower
 from fuseloom.contraction.kernels.references import bind
 from fuseloom.contraction.loopnest.parser import parse_nest

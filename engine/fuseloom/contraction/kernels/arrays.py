@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fuseloom.contraction.kernels.compile import Call
+from fuseloom.codegen.compile import Call
 from fuseloom.contraction.kernels.data import MOST_BYTES, WORD, Data
 from fuseloom.contraction.kernels.operands import Floats, Ints, Operand
 from fuseloom.contraction.kernels.parts import LISTS, PRODUCTS, Lowered

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fuseloom.contraction.kernels.imperative import (
+from fuseloom.codegen.imperative import (
     Add,
     ArrayParameter,
     BinaryOperation,
@@ -72,7 +72,7 @@ def lower(bound: Bound, listed: bool = False, counted: bool = False) -> Lowered:
 
     Examples
     --------
-    >>> from fuseloom.contraction.kernels.emit_c import emit_c
+    >>> from fuseloom.codegen.emit_c import emit_c
     >>> from fuseloom.contraction.kernels.references import bind
     >>> from fuseloom.contraction.loopnest.parser import parse_nest
     >>> from fuseloom.contraction.networks import from_einsum

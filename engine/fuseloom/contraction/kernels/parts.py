@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fuseloom.contraction.kernels.imperative import Routine
+from fuseloom.codegen.imperative import Routine
 from fuseloom.contraction.kernels.references import Bound, OperandLayout, assignments
 from fuseloom.contraction.loopnest.ir import Assign, Forall, Nest, Where, walk, workspaces
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from fuseloom.contraction.kernels.compile import processor
+from fuseloom.codegen.compile import processor
 from fuseloom.contraction.kernels.data import Data
 from fuseloom.contraction.kernels.run import EXACT, KernelMeasurement, NestKernel
 from fuseloom.contraction.loopnest.ir import Forall, walk

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from fuseloom.codegen.compile import FLAGS, Backend, Call, CompiledRoutines, build
 from fuseloom.contraction.kernels.arrays import Prepared, held_elements
-from fuseloom.contraction.kernels.compile import FLAGS, Backend, Call, CompiledRoutines, build
 from fuseloom.contraction.kernels.data import MOST_BYTES, WORD, Data, check_dense
 from fuseloom.contraction.kernels.interruptible import interruptible
 from fuseloom.contraction.kernels.lower import lower

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fuseloom.contraction.kernels.compile import CompiledRoutines
-from fuseloom.contraction.kernels.imperative import (
+from fuseloom.codegen.compile import CompiledRoutines
+from fuseloom.codegen.imperative import (
     Add,
     ArrayParameter,
     For,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fuseloom.contraction.kernels.imperative import Routine, commands
+from fuseloom.codegen.imperative import Routine, commands
 
 HEAD = """\
 #include <stdint.h>
@@ -62,7 +62,7 @@ def emit_c(routines: Sequence[Routine]) -> str:
 
     Examples
     --------
-    >>> from fuseloom.contraction.kernels.imperative import Add, For, Int, ArrayParameter, Real, Var
+    >>> from fuseloom.codegen.imperative import Add, For, Int, ArrayParameter, Real, Var
     >>> body = (For("v0", Int(0), Var("n0"), (Add("r0", Var("v0"), Real(1.0)),)),)
     >>> text = emit_c([Routine(("n0",), (ArrayParameter("r0", True, True),), (), body)])
     >>> print(text[text.index("static void"):].strip())

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from fuseloom.contraction.kernels import code_folder
-from fuseloom.contraction.kernels.code_folder import ENVIRONMENT, cache_folder
-from fuseloom.contraction.kernels.compile import Backend, build
-from tests.contraction.kernels.adding import adds, result
+from fuseloom.codegen import code_folder
+from fuseloom.codegen.code_folder import ENVIRONMENT, cache_folder
+from fuseloom.codegen.compile import Backend, build
+from tests.codegen.adding import adds, result
 
 
 def test_a_damaged_file_is_made_anew(folder: Path, anew: Callable[[], None]) -> None:

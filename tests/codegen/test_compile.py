@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from fuseloom.contraction.kernels import compile as compiling
-from fuseloom.contraction.kernels.compile import (
+from fuseloom.codegen import compile as compiling
+from fuseloom.codegen.compile import (
     CHOSEN,
     Backend,
     build,
     find_compiler,
 )
 from fuseloom.errors import LoweringError, ProgramError
-from tests.contraction.kernels.adding import adds, result
+from tests.codegen.adding import adds, result
 
 
 @pytest.mark.parametrize("backend", list(Backend))
@@ -45,8 +45,8 @@ def test_other_flags_are_other_code(folder: Path) -> None:
 
 def test_processes_share_a_cache(folder: Path) -> None:
     text = (
-        "from tests.contraction.kernels.adding import adds, result\n"
-        "from fuseloom.contraction.kernels.compile import Backend, build\n"
+        "from tests.codegen.adding import adds, result\n"
+        "from fuseloom.codegen.compile import Backend, build\n"
         "print(result(build([adds(7.0)], Backend.C)))"
     )
     root = Path(__file__).parents[3]

@@ -26,16 +26,16 @@ import numpy as np
 import numpy.typing as npt
 
 from fuseloom.atomic_files import replacing
-from fuseloom.contraction.kernels.code_folder import (
+from fuseloom.codegen.code_folder import (
     ENVIRONMENT,
     cache_folder,
     is_whole,
     keep_used,
     mark,
 )
-from fuseloom.contraction.kernels.emit_c import emit_c
-from fuseloom.contraction.kernels.emit_numba import emit_numba
-from fuseloom.contraction.kernels.imperative import Routine
+from fuseloom.codegen.emit_c import emit_c
+from fuseloom.codegen.emit_numba import emit_numba
+from fuseloom.codegen.imperative import Routine
 from fuseloom.errors import LoweringError, ProgramError
 
 CHOSEN = "FUSELOOM_CC"
@@ -181,7 +181,7 @@ def build(
 
     Examples
     --------
-    >>> from fuseloom.contraction.kernels.imperative import Add, For, Int, ArrayParameter, Real, Var
+    >>> from fuseloom.codegen.imperative import Add, For, Int, ArrayParameter, Real, Var
     >>> body = (For("v0", Int(0), Var("n0"), (Add("r0", Var("v0"), Real(1.0)),)),)
     >>> built = build([Routine(("n0",), (ArrayParameter("r0", True, True),), (), body)])
     >>> result = np.zeros(3)

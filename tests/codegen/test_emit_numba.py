@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from fuseloom.contraction.kernels import compile as compiling
-from fuseloom.contraction.kernels.compile import Backend
+from fuseloom.codegen import compile as compiling
+from fuseloom.codegen.compile import Backend
 from fuseloom.contraction.shipped import SHIPPED
 from tests.contraction.kernels.nests import C, D, check_all, compiled, smallest, solved
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fuseloom.contraction.kernels.compile import Backend, build
-from fuseloom.contraction.kernels.imperative import (
+from fuseloom.codegen.compile import Backend, build
+from fuseloom.codegen.imperative import (
     Add,
     ArrayParameter,
     BinaryOperation,

@@ -1,0 +1,1 @@
+"""Routines of loops and assignments, as C and as machine code."""

@@ -1,0 +1,34 @@
+"""Machine code of these tests lies in a folder of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fuseloom.codegen import compile as compiling
+from fuseloom.codegen.code_folder import ENVIRONMENT
+
+
+@pytest.fixture(scope="session")
+def code_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tmp_path_factory.mktemp("code"))
+
+
+@pytest.fixture(autouse=True)
+def _apart(code_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ENVIRONMENT, code_folder)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache, as a new process finds it."""
+    monkeypatch.setenv(ENVIRONMENT, str(tmp_path))
+    monkeypatch.setattr(compiling, "LOADED", {})
+    return tmp_path / "networks"
+
+
+@pytest.fixture
+def anew(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    return lambda: monkeypatch.setattr(compiling, "LOADED", {})
