@@ -89,6 +89,7 @@ PACKAGES = (
     "fuseloom.access.hardware",
     "fuseloom.access.memory",
     "fuseloom.access.mapping",
+    "fuseloom.access.lower",
     "fuseloom.access.layers",
     "fuseloom.access.mapped_layers",
     "fuseloom.access.sweep",

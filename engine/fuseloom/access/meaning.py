@@ -142,7 +142,7 @@ def evaluate(term: Term, data: Mapping[str, npt.ArrayLike]) -> Array:
         if part.construct == TENSOR:
             values[part] = given[str(part.attributes[0])]
             continue
-        _require_room(part.construct, shapes[part].elements)
+        require_room(part.construct, shapes[part].elements)
         inner = _product_within(part)
         if inner is not None:
             left, right = (shapes[x] for x in inner.operands)
@@ -155,7 +155,18 @@ def evaluate(term: Term, data: Mapping[str, npt.ArrayLike]) -> Array:
     return np.ascontiguousarray(values[term]).reshape(shapes[term].dims)
 
 
-def _require_room(what: str, elements: int) -> None:
+def require_room(what: str, elements: int) -> None:
+    """Refuse arrays that would take too much memory.
+
+    Raises
+    ------
+    DataError
+        If so many elements are more than 4 GiB.
+
+    Examples
+    --------
+    >>> require_room("a buffer", 1_000)
+    """
     if elements * 8 > MOST_BYTES:
         raise DataError(
             f"{what} would hold {counted(elements * 8, 'byte')}, more than the {MOST_BYTES:,} that "
@@ -181,7 +192,7 @@ def random_data(term: Term, seed: int = 0) -> dict[str, Array]:
     random = np.random.default_rng(seed)
     extents = tensors(term)
     for name, dims in extents.items():
-        _require_room(f"tensor {name}", prod(dims))
+        require_room(f"tensor {name}", prod(dims))
     return {name: random.standard_normal(dims) for name, dims in extents.items()}
 
 
