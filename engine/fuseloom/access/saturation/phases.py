@@ -9,7 +9,7 @@ from fuseloom.access.rules.rule import Rule
 from fuseloom.access.shapes import AccessShape
 from fuseloom.access.terms import Term, subterms
 
-MOST_PARTS = 20_000
+MOST_PARTS = 5_000
 """Parts of a term beyond which no further rule is applied."""
 
 

@@ -14,5 +14,6 @@ MODULES = (
     "exploring",
     "pytorch",
     "networks",
+    "access",
 )
 """Of notebook 1, 2, and so on."""
