@@ -60,6 +60,13 @@ RECORDED: dict[str, tuple[tuple[str, str], ...]] = {
         ("simulator.md", "Costs 10 to 65 %."),
     ),
     "reports": (("simulator.md", "within 0.13 s, tiles of 512 × 512 included"),),
+    "saturation": (
+        (
+            "access.md",
+            "An order that maps a layer mostly takes as many cycles, and at worst 2.69 times as "
+            "many",
+        ),
+    ),
     "sweep": (
         (
             "sweeps.md",

@@ -17,7 +17,7 @@ def code_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(autouse=True)
-def _apart(code_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def apart(code_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ENVIRONMENT, code_folder)
 
 

@@ -39,7 +39,7 @@ def layers_of_program(
     Examples
     --------
     >>> import fuseloom as fl
-    >>> program = fl.parse("A: 8x4 dense; B: 4x5 dense; C[i,j] = A[i,k] * B[k,j]")
+    >>> program = fl.parse("A: 8x4 dense\\nB: 4x5 dense\\nC[i,j] = A[i,k] * B[k,j]")
     >>> layers, others = layers_of_program(program)
     >>> layers[0].name, layers[0].result.shape
     ('C', (8, 5))
@@ -95,7 +95,7 @@ def product_term(
     Examples
     --------
     >>> import fuseloom as fl
-    >>> program = fl.parse("A: 8x4 dense; B: 4x5 dense; C[i,j] = A[i,k] * B[k,j]")
+    >>> program = fl.parse("A: 8x4 dense\\nB: 4x5 dense\\nC[i,j] = A[i,k] * B[k,j]")
     >>> sizes = {"i": 8, "j": 5, "k": 4}
     >>> product_term(program.statements[0], sizes, {"A", "B"}, program).construct
     'transpose'

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.codegen.conftest import _apart, anew, code_folder, folder
+from tests.codegen.conftest import anew, apart, code_folder, folder
 
-__all__ = ["_apart", "anew", "code_folder", "folder"]
+__all__ = ["anew", "apart", "code_folder", "folder"]
