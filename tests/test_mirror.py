@@ -90,6 +90,7 @@ ELSEWHERE = (
     Elsewhere("fuseloom/results/schemas.py", "tests/results/test_document.py", "the schemas"),
     Elsewhere("fuseloom/results/run_parts.py", "tests/results/test_record.py", "parts of records"),
     Elsewhere("fuseloom/cli/registry.py", "tests/cli/test_main.py", "the list of the commands"),
+    Elsewhere("fuseloom/cli/kernels.py", "tests/cli/test_access.py", "one half of a command"),
     Elsewhere("fuseloom/cli/networks.py", "tests/cli/test_contract.py", "one half of a command"),
     Elsewhere("fuseloom/cli/programs.py", "tests/cli/test_simulate.py", "one half of a command"),
     Elsewhere(

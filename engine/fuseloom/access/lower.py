@@ -41,7 +41,7 @@ TOGETHER = 8
 """Nests of loops in a routine."""
 SUMS_IN_ANY_ORDER = ("-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math")
 """Flags that let a compiler use several sums at once; infinities stay what they are."""
-SUM = "s0"
+SUM = "total"
 LEAST = BinaryOperation("*", Real(-1e308), Real(10.0))
 """Minus infinity."""
 

@@ -162,20 +162,3 @@ def replaced(term: Term, path: Path, part: Term) -> Term:
         operands = (*parent.operands[:number], part, *parent.operands[number + 1 :])
         part = Term(parent.construct, parent.attributes, operands)
     return part
-
-
-def mapped(term: Term, change: Callable[[Term], Term]) -> Term:
-    """A term with every part replaced, operands first.
-
-    Examples
-    --------
-    >>> def doubled(part):
-    ...     return tensor("A", (4,)) if part == tensor("A", (2,)) else part
-    >>> mapped(Term("pair", (), (tensor("A", (2,)),) * 2), doubled).operands[1].attributes[1]
-    (4,)
-    """
-    made: dict[Term, Term] = {}
-    for part in subterms(term):
-        operands = tuple(made[operand] for operand in part.operands)
-        made[part] = change(Term(part.construct, part.attributes, operands))
-    return made[term]

@@ -58,6 +58,8 @@ def network(name: str) -> Network:
     >>> network("resnet18").text
     'ResNet-18 on an image of 224×224'
     """
+    if name not in NETWORKS:
+        raise ProgramError(f"{name[:40]} is no network", hint=f"there are {', '.join(NETWORKS)}")
     try:
         import torch  # noqa: F401 (only whether it is there)
     except ImportError:
@@ -65,8 +67,6 @@ def network(name: str) -> Network:
             "networks are modules of PyTorch, which is not installed",
             hint="pip install 'fuseloom[torch]'",
         ) from None
-    if name not in NETWORKS:
-        raise ProgramError(f"{name[:40]} is no network", hint=f"there are {', '.join(NETWORKS)}")
     return NETWORKS[name]
 
 
