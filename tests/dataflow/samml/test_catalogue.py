@@ -66,6 +66,7 @@ OWN = (
     "fuseloom/dataflow/samml/exchange/",  # foreign dialects, translated name by name
 )
 OTHER_WORDS = {
+    "fuseloom/cli/access.py": "keys of a document; one is called array, a systolic one",
     "fuseloom/dataflow/sim/conformance/vectors.py": "the dialect of the reference's vectors",
     "fuseloom/dataflow/sim/conformance/conform.py": "likewise",
     "fuseloom/dataflow/table/table_draft.py": "phases of building a table; one is called reduce",
