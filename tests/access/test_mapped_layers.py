@@ -9,11 +9,12 @@ from fuseloom.access.kernels import dense, matmul
 from fuseloom.access.layers import Layer, OtherCall
 from fuseloom.access.mapped_layers import map_layers
 from fuseloom.access.meaning import evaluate, random_data
+from fuseloom.access.terms import Term
 
 
-def _layer(name: str, term: object, seed: int) -> Layer:
-    data = random_data(term, seed)  # type: ignore[arg-type]
-    return Layer(name, term, data, evaluate(term, data))  # type: ignore[arg-type]
+def _layer(name: str, term: Term, seed: int) -> Layer:
+    data = random_data(term, seed)
+    return Layer(name, term, data, evaluate(term, data))
 
 
 def test_equal_terms_are_mapped_once_and_checked_each() -> None:

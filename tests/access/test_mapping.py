@@ -9,7 +9,7 @@ import pytest
 
 from fuseloom.access.hardware import Call, SystolicArray
 from fuseloom.access.kernels import Convolution, batched_matmul, conv2d, dense, matmul, pool2d
-from fuseloom.access.mapping import map_term
+from fuseloom.access.mapping import Mapped, map_term
 from fuseloom.access.rules.sets import rules_of
 from fuseloom.access.saturation.explain import replay
 from fuseloom.access.saturation.saturate import SaturationLimits
@@ -42,12 +42,10 @@ def test_the_targets(
     _replays(mapped)
 
 
-def _replays(mapped: object) -> None:
-    saturation = mapped.saturation  # type: ignore[attr-defined]
-    after = replay(
-        mapped.explanation, saturation.term, saturation.rules, saturation.parameters  # type: ignore[attr-defined]
-    )  # fmt: skip
-    assert after == mapped.after  # type: ignore[attr-defined]
+def _replays(mapped: Mapped) -> None:
+    saturation = mapped.saturation
+    steps, start = mapped.explanation, mapped.before
+    assert replay(steps, start, saturation.rules, saturation.parameters) == mapped.after
 
 
 @pytest.mark.parametrize("layer", LAYERS)

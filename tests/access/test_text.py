@@ -9,6 +9,7 @@ from fuseloom.access.constructs import ShapeError
 from fuseloom.access.kernels import Convolution, conv2d, matmul, pool2d
 from fuseloom.access.meaning import shape_of
 from fuseloom.access.rules.soundness import random_term
+from fuseloom.access.terms import Term
 from fuseloom.access.text import MOST_CHARACTERS, read_term, to_text
 from fuseloom.errors import FuseloomError
 
@@ -52,8 +53,8 @@ def test_random_terms_round_trip() -> None:
 @pytest.mark.parametrize(
     "term", [matmul(3, 4, 5), pool2d(Convolution(1, 2, 6, 6, 2, (2, 2), (2, 2)), "mean")]
 )
-def test_kernels_round_trip(term: object) -> None:
-    assert read_term(to_text(term)).term == term  # type: ignore[arg-type]
+def test_kernels_round_trip(term: Term) -> None:
+    assert read_term(to_text(term)).term == term
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ class SystolicArray:
 
     @property
     def parameters(self) -> dict[str, int]:
-        """What rules know of it."""
+        """Its size, as the conditions of rules read it."""
         return {"rows": self.rows, "columns": self.columns}
 
 

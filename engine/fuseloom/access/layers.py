@@ -1,4 +1,4 @@
-"""What is mapped onto an array, and what is not."""
+"""Layers that are mapped onto an array, and calls that are not."""
 
 from __future__ import annotations
 

@@ -333,7 +333,8 @@ class _Lowering:
             return self._reduced([self._plain(operand)], access, operator == "reduceMax")
         if operator == "relu":
             view = self._plain(operand)
-            return self._mapped(shape.dims, lambda x: _max(view.read(x), Real(0.0)))
+            kept = ElementView(shape.dims, lambda x: _max(view.read(x), Real(0.0)))
+            return self._filled([kept], shape.dims, 0)
         if operator == "softmax":
             raise LoweringError(
                 "softmax takes powers of e, which compiled terms do not have",
@@ -341,17 +342,16 @@ class _Lowering:
             )
         parts = self._elements(operand, len(access), compute)
         op = "+" if operator == "elementwiseAdd" else "*"
-        if operator == DOT_PRODUCT:
-            dims = (*access, *compute[1:])
-            whole = ElementView(dims, lambda x: every(op, [v.read(x) for v in parts]))
-            return self._reduced([whole], access, False)
         rest = (*access, *compute[1:])
-        return self._mapped(rest, lambda x: every(op, [v.read(x) for v in parts]))
+        whole = ElementView(rest, lambda x: every(op, [v.read(x) for v in parts]))
+        if operator == DOT_PRODUCT:
+            return self._reduced([whole], access, False)
+        return self._filled([whole], whole.dims, 0)
 
     def _elements(
         self, operand: ElementView | TupleView, axis: int, compute: Dims
     ) -> list[ElementView]:
-        """What each element of the tuples of the first compute dimension is read from."""
+        """Views of the elements of the tuples that the first compute dimension numbers."""
         if isinstance(operand, TupleView) and operand.axis == axis:
             return list(operand.parts)
         view = self._plain(operand)
@@ -386,9 +386,6 @@ class _Lowering:
 
         self.body += self._loops(access, position)
         return _of_buffer(name, access)
-
-    def _mapped(self, dims: Dims, value: Read) -> ElementView:
-        return self._filled([ElementView(dims, value)], dims, 0)
 
     def _multiplied(self, operands: Sequence[ElementView], dims: Dims, rows: int) -> ElementView:
         vectors, weights = operands

@@ -29,9 +29,9 @@ from fuseloom.access.terms import Term, tensors
 from fuseloom.results import relative_error
 
 CYCLE = 1_000
-"""What a cycle costs, in nodes of a term: of terms with equal cycles the smallest is taken."""
+"""Cost of a cycle, in nodes of a term: of terms with equal cycles the smallest is taken."""
 UNMAPPED = 10
-"""What an element of pairs costs, in cycles, whose dot product no array computes: more than the
+"""Cost, in cycles, of an element of pairs whose dot product no array computes: more than the
 calls that would compute it, which take at most 4 cycles per multiplication."""
 
 

@@ -1,4 +1,4 @@
-"""What is known of a construct."""
+"""Constructs of the language: their arguments, shape rule and meaning."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ Shapes = Sequence[AccessShape]
 Values = Sequence[Array]
 
 FILLINGS = {"zero": 0.0, "minimum": -np.inf}
-"""What ``pad`` may put around a pattern: 0, or what never is the largest."""
+"""Values that ``pad`` may put around a pattern: 0, or minus infinity."""
 
 
 def _access(shapes: Shapes, attributes: tuple[Any, ...]) -> AccessShape:
