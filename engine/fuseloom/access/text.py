@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any, TypeAlias
 
@@ -343,7 +343,11 @@ def to_text(term: Term, *, declared: bool = True, shapes: bool = False) -> str:
         for name, extents in tensors(term).items():
             lines.append(f"({' '.join(['tensor', name, *map(str, extents)])})")
     found = shapes_of(term) if shapes else None
-    return "\n".join([*lines, *_lines(term, found)])
+    for line in lines_of(term):
+        described = line.begins and line.part.construct != TENSOR
+        comment = f"  ; {found[line.part]}" if found is not None and described else ""
+        lines.append(f"{'  ' * line.depth}{line.text}{comment}")
+    return "\n".join(lines)
 
 
 def attribute_text(part: TermPart, attribute: Any) -> str:
@@ -363,30 +367,62 @@ def attribute_text(part: TermPart, attribute: Any) -> str:
     return repr(attribute) if part is TermPart.NUMBER else str(attribute)
 
 
-def _lines(term: Term, shapes: Mapping[Term, AccessShape] | None) -> list[str]:
-    """The lines of a term: parts that hold no parts stand on one line."""
+@dataclass(frozen=True)
+class TermLine:
+    """A line of a term's text.
+
+    Attributes
+    ----------
+    depth : int
+        Of its indentation.
+    text : str
+    path : tuple of int
+        The way to the part that begins on it; for a line of attributes, to the part that has them.
+    part : Term
+        That part.
+    begins : bool
+        Whether the part begins on it.
+    """
+
+    depth: int
+    text: str
+    path: Path
+    part: Term
+    begins: bool = True
+
+
+def lines_of(term: Term) -> list[TermLine]:
+    """The lines of a term without its declarations; parts that hold no parts stand on one line.
+
+    Examples
+    --------
+    >>> from fuseloom.access.kernels import matmul
+    >>> [(line.depth, line.text, line.path) for line in lines_of(matmul(4, 3, 2))][:3]
+    [(0, '(compute dotProd', ()), (1, '(cartProd', (0,)), (2, '(access activations 1)', (0, 0))]
+    """
+    return _lines(term, 0, ())
+
+
+def _lines(term: Term, depth: int, path: Path) -> list[TermLine]:
     if term.construct == TENSOR:
-        return [str(term.attributes[0])]
+        return [TermLine(depth, str(term.attributes[0]), path, term)]
     construct = CONSTRUCTS[term.construct]
-    operands, attributes = iter(term.operands), iter(term.attributes)
-    parts = [
-        _lines(next(operands), shapes)
-        if part is TermPart.TERM
-        else [attribute_text(part, next(attributes))]
-        for part in construct.parts
-    ]
-    comment = "" if shapes is None else f"  ; {shapes[term]}"
-    if all(x.construct == TENSOR for x in term.operands):
-        return [f"({' '.join([construct.name, *(part[0] for part in parts)])}){comment}"]
-    head = [construct.name]
-    while parts and len(parts[0]) == 1 and construct.parts[len(head) - 1] is not TermPart.TERM:
-        head.append(parts.pop(0)[0])
-    lines = [f"({' '.join(head)}{comment}"]
-    lines += [f"  {line}" for part in parts for line in part]
-    return [*lines[:-1], _closed(lines[-1])]
-
-
-def _closed(line: str) -> str:
-    """A line with one more parenthesis, before its comment."""
-    text, mark, comment = line.partition("  ; ")
-    return f"{text}){mark}{comment}"
+    flat = all(x.construct == TENSOR for x in term.operands)
+    head, lines = construct.name, []
+    attributes, number = iter(term.attributes), 0
+    for part in construct.parts:
+        if part is TermPart.TERM:
+            operand = term.operands[number]
+            if flat:
+                head += f" {operand.attributes[0]}"
+            else:
+                lines += _lines(operand, depth + 1, (*path, number))
+            number += 1
+            continue
+        text = attribute_text(part, next(attributes))
+        if flat or not lines:
+            head += f" {text}"
+        else:
+            lines.append(TermLine(depth + 1, text, path, term, begins=False))
+    lines = [TermLine(depth, f"({head}", path, term), *lines]
+    return [*lines[:-1], replace(lines[-1], text=f"{lines[-1].text})")]
