@@ -11,13 +11,8 @@ import pytest
 from fuseloom.access.constructs import ShapeError
 from fuseloom.access.hardware import SystolicArray
 from fuseloom.access.kernels import Convolution, apply, batched_matmul, conv2d, dense, pool2d
-from fuseloom.access.lower import (
-    MOST_UNROLLED,
-    TOGETHER,
-    CompiledTerm,
-    compile_term,
-    lower_term,
-)
+from fuseloom.access.loops import TOGETHER
+from fuseloom.access.lower import MOST_UNROLLED, CompiledTerm, compile_term, lower_term
 from fuseloom.access.mapping import map_term
 from fuseloom.access.meaning import evaluate, random_data, shapes_of
 from fuseloom.access.rules.soundness import random_term

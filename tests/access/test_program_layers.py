@@ -79,3 +79,28 @@ def test_linalg_of_mlir() -> None:
     layers, _ = layers_of_program(from_mlir(text).program)
     assert len(layers) == 1
     assert map_layers(layers, (), SystolicArray(8, 8)).layers[0].mapped.cycles == 6 + 4 + 6 + 5 - 2
+
+
+def test_windows_that_something_else_needs_are_listed() -> None:
+    shared = "x: 9 dense\nw: 3x2 dense\nz: 7x3 csf\nz[i,k] = x[i+k]\ny[i,f] = z[i,k] * w[k,f]\n"
+    layers, others = layers_of_program(fl.parse(shared + "v[i] = max[k] z[i,k]"))
+    assert [layer.name for layer in layers] == ["y", "v"]
+    assert not others
+    layers, others = layers_of_program(fl.parse(shared + "u[i,k] = relu(z[i,k])"))
+    assert [layer.name for layer in layers] == ["y"]
+    assert [other.name for other in others if "reads elements of x" in other.reason] == ["z"]
+    program = fl.parse(shared)
+    kept = fl.Program(program.name, program.tensors, program.statements, ("y", "z"))
+    assert [other.name for other in layers_of_program(kept)[1]] == ["z"]
+
+
+def test_results_that_leave_zeros_out_are_not_dense() -> None:
+    text = "x: 9 dense\nw: 3 dense\nv: 3 dense\n{}\ny[i] = z[i+j] * v[j]"
+    for product, names in {
+        "z[i] = x[i+k] * w[k]": ["z", "y"],
+        "z[i] = nonzero(x[i+k]) * w[k]": [],
+        "z[i] = nonzero(x[i+k] * w[k])": ["z"],
+    }.items():
+        layers, others = layers_of_program(fl.parse(text.format(product)))
+        assert [layer.name for layer in layers] == names
+        assert ("y" in names) or "z is sparse" in others[-1].reason

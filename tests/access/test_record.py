@@ -21,7 +21,7 @@ def design_of(*terms: Term, memory: BufferedMemory | None = None) -> ArrayDesign
     for number, term in enumerate(terms):
         data = random_data(term)
         layers.append(Layer(f"layer {number}", term, data, evaluate(term, data)))
-    (design,) = compare_arrays(layers, [], [SystolicArray(8, 8)], memory or BufferedMemory())
+    (design,) = compare_arrays(layers, [], [SystolicArray(8, 8)], [memory or BufferedMemory()])
     return design
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 
 from fuseloom.access.text import read_term
 from fuseloom.cli.main import main
+from fuseloom.exploration.store.location import VARIABLE
 
 CONV = ("conv2d", "--extents", "n=1,c=3,h=32,w=32,o=8,r=3,s=3")
 
@@ -115,13 +118,24 @@ def test_a_wrong_rule_makes_a_wrong_result(
         (("--torch", "resnet19"), "resnet19"),
         (("--torch", "lenet", "--extents", "m=1"), "those of a kernel"),
         ((*CONV, "--seconds", "0"), "more than 0"),
+        ((*CONV, "--array", "64x64,"), "'' is no array"),
+        ((*CONV, "--buffer", "64KiB,many"), "--buffer: 'many' is no size"),
+        ((*CONV, "--buffer", "64KiB,"), "--buffer: '' is no size"),
+        ((*CONV, "--buffer", "0"), "--buffer: '0' is no size"),
+        ((*CONV, "--bandwidth", "32,fast"), "--bandwidth: 'fast' is no bandwidth"),
+        ((*CONV, "--bandwidth", "0"), "--bandwidth: '0' is no bandwidth"),
+        ((*CONV, "--bandwidth", "1e-300"), "--bandwidth: '1e-300' is no bandwidth"),
+        ((*CONV, "--bandwidth", "8,,16"), "--bandwidth: '' is no bandwidth"),
+        ((*CONV, "--bandwidth", "inf"), "--bandwidth: 'inf' is no bandwidth"),
     ],
 )
 def test_what_is_refused(
     arguments: tuple[str, ...], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["access", *arguments]) == 2
-    assert words in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert words in said
+    assert said.count("\n") == 1
 
 
 def test_products_of_a_program_and_of_an_einsum_string(
@@ -149,6 +163,72 @@ def test_of_several_arrays_the_best_within_an_area_is_taken(
     assert "32 × 32" in capsys.readouterr().out
     assert main(["access", *arguments, "--area", "1"]) == 2
     assert "the smallest design has 64" in capsys.readouterr().err
+
+
+SWEEP = (
+    "matmul", "--extents", "m=64,k=64,n=64", "--array", "16x16,32x32",
+    "--buffer", "4KiB,16384", "--bandwidth", "8,32.5",
+)  # fmt: skip
+
+
+def test_every_array_with_every_memory_is_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    """In one command as in a command for each; of the same size twice there is one."""
+    made = _json(capsys, *SWEEP, "--byte-area", "0.01", "--area", "1100")
+    combinations = list(product((16, 32), (4096, 16384), (8, 32.5)))
+    assert [
+        (design["array"]["rows"], design["buffer"], design["bandwidth"])
+        for design in made["designs"]
+    ] == combinations
+    for (rows, buffer, bandwidth), design in zip(combinations, made["designs"], strict=True):
+        alone = _json(
+            capsys, *SWEEP[:3], "--array", f"{rows}x{rows}", "--buffer", str(buffer),
+            "--bandwidth", str(bandwidth), "--byte-area", "0.01",
+        )  # fmt: skip
+        assert alone["designs"] == [design]
+        assert (alone["buffer"], alone["bandwidth"]) == (buffer, bandwidth)
+    within = [design for design in made["designs"] if design["area"] <= 1100]
+    best = min(within, key=lambda design: (design["traffic"]["cycles"], design["area"]))
+    for key in ("array", "buffer", "bandwidth", "traffic"):
+        assert made[key] == best[key]
+    again = _json(capsys, *SWEEP[:3], "--array", "8x8,8x8", "--buffer", "64KiB,65536")
+    assert len(again["designs"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "titles"),
+    [
+        (SWEEP, ["array", "buffer", "bandwidth", "area"]),
+        ((*SWEEP, "--bandwidth", "8"), ["array", "buffer", "area"]),
+        ((*SWEEP, "--buffer", "1MiB"), ["array", "bandwidth", "area"]),
+        ((*SWEEP, "--buffer", "1MiB", "--bandwidth", "8"), ["array", "area"]),
+        ((*SWEEP, "--array", "8x8"), ["array", "buffer", "bandwidth", "area"]),
+    ],
+)
+def test_the_table_has_columns_of_what_is_compared(
+    arguments: tuple[str, ...], titles: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["access", *arguments]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (head,) = (line for line in lines if line.startswith("array "))
+    assert head.split()[: len(titles)] == titles
+    rows = [line for line in lines if re.match(r"\d+ × \d+ ", line)]
+    assert sum(line.endswith("  best") for line in rows) == 1
+    if "buffer" in titles:
+        assert any(" 16,384 " in line for line in rows)
+    if "bandwidth" in titles:
+        assert any(" 32.5 " in line for line in rows)
+
+
+def test_designs_of_several_memories_are_kept_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "runs.sqlite"))
+    for _ in range(2):
+        assert main(["access", *SWEEP, "--keep"]) == 0
+    capsys.readouterr()
+    assert main(["runs", "list", "--json"]) == 0
+    runs = json.loads(capsys.readouterr().out)["runs"]
+    assert len(runs) == 8
 
 
 def test_designs_are_kept_as_runs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -144,6 +144,45 @@ def _reached(term: Term) -> Iterator[tuple[Term, tuple[object, ...]]]:
             stack.append((operand, within, False))
 
 
+@dataclass(frozen=True)
+class TimedCall:
+    """A call in its place among others, with the transfers that it waits for.
+
+    Attributes
+    ----------
+    call : Call
+    transfer_begins : int
+        The cycle in which its transfers begin: what it reads, and what makes room for that.
+    transfer_ends : int
+    begins : int
+        The cycle in which it begins.
+    """
+
+    call: Call
+    transfer_begins: int
+    transfer_ends: int
+    begins: int
+
+    @property
+    def ends(self) -> int:
+        """The cycle after its last one."""
+        return self.begins + self.call.cycles
+
+
+@dataclass(frozen=True)
+class CallSchedule:
+    """Calls in time.
+
+    Attributes
+    ----------
+    calls : tuple of TimedCall
+    traffic : Traffic
+    """
+
+    calls: tuple[TimedCall, ...]
+    traffic: Traffic
+
+
 def traffic_of(calls: Sequence[PlacedCall], memory: BufferedMemory) -> Traffic:
     """Move the tiles of calls through the buffer, in order.
 
@@ -161,29 +200,42 @@ def traffic_of(calls: Sequence[PlacedCall], memory: BufferedMemory) -> Traffic:
     >>> traffic.read, traffic.written, traffic.compute, traffic.cycles
     (4096, 2048, 312, 368)
     """
+    return schedule_of(calls, memory).traffic
+
+
+def schedule_of(calls: Sequence[PlacedCall], memory: BufferedMemory) -> CallSchedule:
+    """Calls one after another, each as soon as its transfers are done.
+
+    With double buffering, the transfers of a call run while the call before it runs.
+
+    Examples
+    --------
+    >>> from fuseloom.access.hardware import SystolicArray
+    >>> from fuseloom.access.mapping import map_term
+    >>> from fuseloom.access.kernels import matmul
+    >>> mapped = map_term(matmul(32, 32, 32), SystolicArray(16, 16))
+    >>> made = schedule_of(placed_calls(mapped.after), BufferedMemory())
+    >>> [(timed.begins, timed.ends) for timed in made.calls]
+    [(24, 102), (102, 180), (180, 258), (258, 336)]
+    """
     buffer = _Buffer(memory.buffer)
-    needed: list[int] = []  # cycles of transfers before each call
+    timed: list[TimedCall] = []
+    free = ends = 0  # cycles from which the transfers of a call, and the array, are free
     for placed in calls:
         call, word = placed.call, memory.word_bytes
         before = buffer.moved
         buffer.use(("vectors", placed.vectors), call.batch * call.rows * word)
         buffer.use(("weights", placed.weights), call.rows * call.columns * word)
         buffer.add(("results", placed.result), call.batch * call.columns * word)
-        needed.append(memory.transfer(buffer.moved - before))
+        moved = free + memory.transfer(buffer.moved - before)
+        timed.append(TimedCall(call, free, moved, max(moved, ends)))
+        ends = timed[-1].ends
+        free = timed[-1].begins if memory.double_buffered else ends
     before = buffer.moved
     buffer.flush()
-    last = memory.transfer(buffer.moved - before)
-    compute = sum(placed.call.cycles for placed in calls)
-    if memory.double_buffered:
-        following = [*needed[1:], last]
-        cycles = sum(needed[:1]) + sum(
-            max(placed.call.cycles, wait)
-            for placed, wait in zip(calls[:-1], following[:-1], strict=True)
-        )
-        cycles += calls[-1].call.cycles + last if calls else 0
-    else:
-        cycles = compute + sum(needed) + last
-    return Traffic(buffer.read, buffer.written, compute, cycles)
+    cycles = ends + memory.transfer(buffer.moved - before)
+    compute = sum(one.call.cycles for one in timed)
+    return CallSchedule(tuple(timed), Traffic(buffer.read, buffer.written, compute, cycles))
 
 
 class _Buffer:

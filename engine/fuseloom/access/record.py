@@ -21,7 +21,7 @@ def machine_of(design: ArrayDesign) -> MachineId:
     >>> from fuseloom.access.hardware import SystolicArray
     >>> from fuseloom.access.memory import BufferedMemory
     >>> from fuseloom.access.sweep import compare_arrays
-    >>> (design,) = compare_arrays([], [], [SystolicArray(8, 8)], BufferedMemory())
+    >>> (design,) = compare_arrays([], [], [SystolicArray(8, 8)], [BufferedMemory()])
     >>> machine_of(design).name
     'systolic array 8 × 8'
     """
@@ -60,7 +60,7 @@ def mapped_record(
     >>> from fuseloom.access.sweep import compare_arrays
     >>> data = random_data(matmul(8, 8, 8))
     >>> layer = Layer("matmul", matmul(8, 8, 8), data, evaluate(matmul(8, 8, 8), data))
-    >>> (design,) = compare_arrays([layer], [], [SystolicArray(8, 8)], BufferedMemory())
+    >>> (design,) = compare_arrays([layer], [], [SystolicArray(8, 8)], [BufferedMemory()])
     >>> made = mapped_record(design, "matmul")
     >>> made.ok, made.regions[0].flops, made.cycles
     (True, 1024.0, 36)

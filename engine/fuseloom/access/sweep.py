@@ -1,4 +1,4 @@
-"""Which array is best for a network: several arrays and their memory, compared."""
+"""Arrays and memories for a network, compared: every combination, and the best of them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def compare_arrays(
     layers: Sequence[Layer],
     others: Sequence[OtherCall],
     arrays: Sequence[SystolicArray],
-    memory: BufferedMemory,
+    memories: Sequence[BufferedMemory],
     rules: Sequence[Rule] | None = None,
     *,
     byte_area: float = 0.0,
@@ -49,12 +49,14 @@ def compare_arrays(
     optimal: bool = False,
     progress: Callable[[SystolicArray], None] = lambda _: None,
 ) -> tuple[ArrayDesign, ...]:
-    """Map layers onto several arrays.
+    """Map layers onto several arrays, each with every memory.
+
+    Layers are mapped once per array, since a mapping does not depend on the memory.
 
     Parameters
     ----------
-    memory : BufferedMemory
-        That of each array.
+    memories : sequence of BufferedMemory
+        Of these every array has one in each design.
     byte_area : float
         The area of a byte of the buffer, in areas of a multiplier.
     rules, limits, optimal
@@ -62,21 +64,29 @@ def compare_arrays(
     progress : callable
         Given each array before layers are mapped onto it; what it raises ends the work.
 
+    Returns
+    -------
+    tuple of ArrayDesign
+        Array by array, in the order of the memories.
+
     Examples
     --------
     >>> import torch
     >>> from fuseloom.access.torch_layers import layers_of
     >>> layers, others = layers_of(torch.nn.Linear(64, 64), [torch.ones(2, 64)])
     >>> arrays = [SystolicArray(n, n) for n in (8, 64)]
-    >>> [x.area for x in compare_arrays(layers, others, arrays, BufferedMemory())]
-    [64.0, 4096.0]
+    >>> memories = [BufferedMemory(buffer=size) for size in (4096, 65536)]
+    >>> designs = compare_arrays(layers, others, arrays, memories, byte_area=0.125)
+    >>> [(x.array.rows, x.memory.buffer, x.area) for x in designs]
+    [(8, 4096, 576.0), (8, 65536, 8256.0), (64, 4096, 4608.0), (64, 65536, 12288.0)]
     """
     designs = []
     for array in arrays:
         progress(array)
         made = map_layers(layers, others, array, rules, limits=limits, optimal=optimal)
-        area = array.rows * array.columns + byte_area * memory.buffer
-        designs.append(ArrayDesign(made, memory, made.traffic(memory), area))
+        for memory in memories:
+            area = array.rows * array.columns + byte_area * memory.buffer
+            designs.append(ArrayDesign(made, memory, made.traffic(memory), area))
     return tuple(designs)
 
 

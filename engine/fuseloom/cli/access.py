@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fuseloom.cli.command import Command, complete_with, natural, positive, print_json, seconds
 from fuseloom.cli.kernels import KERNELS, layers_given
+from fuseloom.cli.limits import size
 from fuseloom.errors import ProgramError, UsageError
 from fuseloom.results.document import DocumentKind
 from fuseloom.results.text_table import Align, TextColumn, text_table
@@ -24,8 +26,12 @@ if TYPE_CHECKING:
     from fuseloom.access.sweep import ArrayDesign
     from fuseloom.cli.documents import AccessDocument, ArraySize, MappedLayerData, TrafficData
 
+Given = TypeVar("Given")
+
 SHOWN = 12
 """The most calls, and the most steps, that are printed."""
+LEAST_BANDWIDTH = 1e-6
+"""Bytes per cycle."""
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
@@ -52,8 +58,8 @@ def _declare(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     given(
         "--array", default="64x64", metavar="RxC,...",
-        help="rows and columns of the systolic array; of several the best is taken (default: "
-        "%(default)s)",
+        help="rows and columns of the systolic array; of several, with every buffer and bandwidth, "
+        "the best is taken (default: %(default)s)",
     )  # fmt: skip
     given(
         "--area", type=_number, metavar="A",
@@ -64,12 +70,14 @@ def _declare(parser: argparse.ArgumentParser) -> None:
         help="area of a byte of the buffer, in multipliers (default: 0)",
     )  # fmt: skip
     given(
-        "--bandwidth", type=_number, default=64.0, metavar="B",
-        help="bytes per cycle between memory and buffer (default: 64)",
+        "--bandwidth", type=_bandwidths, default="64", metavar="B,...",
+        help="bytes per cycle between memory and buffer, or several to be compared (default: "
+        "%(default)s)",
     )  # fmt: skip
     given(
-        "--buffer", type=positive, default=2**20, metavar="BYTES",
-        help="bytes of the buffer on chip (default: %(default)s)",
+        "--buffer", type=_buffers, default="1MiB", metavar="SIZE,...",
+        help="size of the buffer on chip, such as 65536 or 64KiB, or several to be compared "
+        "(default: %(default)s)",
     )  # fmt: skip
     given(
         "--word", type=positive, default=2, metavar="BYTES",
@@ -120,16 +128,17 @@ def _run(options: Any) -> int:
     from fuseloom.access.saturation.saturate import SaturationLimits
     from fuseloom.access.sweep import best_design, compare_arrays
 
-    arrays = [SystolicArray(*_array(text)) for text in options.array.split(",")]
-    memory = BufferedMemory(
-        options.bandwidth, options.buffer, options.word, not options.single_buffered
-    )
+    arrays = [SystolicArray(*extents) for extents in _several(options.array, _array)]
+    memories = [
+        BufferedMemory(bandwidth, buffer, options.word, not options.single_buffered)
+        for buffer, bandwidth in product(options.buffer, options.bandwidth)
+    ]
     layers, others = layers_given(options)
     rules = rules_of(options.rules or ["boxes"], options.without)
     if options.check_rules:
         _check_rules(rules, options)
     designs = compare_arrays(
-        layers, others, arrays, memory, rules,
+        layers, others, arrays, memories, rules,
         byte_area=options.byte_area,
         limits=SaturationLimits(options.iterations, options.nodes, options.seconds),
         optimal=options.optimal,
@@ -138,7 +147,7 @@ def _run(options: Any) -> int:
     if best is None:
         least = min(design.area for design in designs)
         raise UsageError(
-            f"no array is within an area of {options.area:g}",
+            f"no design is within an area of {options.area:g}",
             hint=f"the smallest design has {least:g}",
         )
     if options.keep:
@@ -169,6 +178,31 @@ def _number(text: str) -> float:
     value = float(text)
     if not 0 <= value < float("inf"):
         raise argparse.ArgumentTypeError("must be a number, and not negative")
+    return value
+
+
+def _several(text: str, read: Callable[[str], Given]) -> tuple[Given, ...]:
+    """The values between commas, each once."""
+    return tuple(dict.fromkeys(map(read, text.split(","))))
+
+
+def _buffers(text: str) -> tuple[int, ...]:
+    return _several(text, size)
+
+
+def _bandwidths(text: str) -> tuple[float, ...]:
+    return _several(text, _bandwidth)
+
+
+def _bandwidth(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not LEAST_BANDWIDTH <= value < float("inf"):
+        raise argparse.ArgumentTypeError(
+            f"{text[:30]!r} is no bandwidth; write bytes per cycle, at least {LEAST_BANDWIDTH:f}"
+        )
     return value
 
 
@@ -206,6 +240,8 @@ def _content(designs: Sequence[ArrayDesign], best: ArrayDesign) -> AccessDocumen
     only = made.layers[0] if len(made.layers) == 1 else None
     return {
         "array": _size(made.array),
+        "buffer": best.memory.buffer,
+        "bandwidth": best.memory.bandwidth,
         "before": None if only is None else _text(only.mapped.before),
         "after": None if only is None else _text(only.mapped.after),
         "rules": list(dict.fromkeys(r for layer in made.layers for r in layer.mapped.rules)),
@@ -224,6 +260,8 @@ def _content(designs: Sequence[ArrayDesign], best: ArrayDesign) -> AccessDocumen
         "designs": [
             {
                 "array": _size(design.array),
+                "buffer": design.memory.buffer,
+                "bandwidth": design.memory.bandwidth,
                 "area": design.area,
                 "cycles": design.made.cycles,
                 "utilisation": design.made.utilisation,
@@ -306,12 +344,18 @@ def _print(designs: Sequence[ArrayDesign], best: ArrayDesign, options: Any) -> N
 
 
 def _print_designs(designs: Sequence[ArrayDesign], best: ArrayDesign) -> None:
-    titles = ("area", "cycles", "with transfers", "utilisation", "bytes")
+    """A row per design; a column of buffers, or of bandwidths, only if they differ."""
+    buffers = len({design.memory.buffer for design in designs}) > 1
+    bandwidths = len({design.memory.bandwidth for design in designs}) > 1
+    compared = ["buffer"] * buffers + ["bandwidth"] * bandwidths
+    titles = (*compared, "area", "cycles", "with transfers", "utilisation", "bytes")
     columns = [TextColumn("array", align=Align.LEFT), *map(TextColumn, titles), TextColumn("")]
     rows = [
         (
-            f"{design.array.rows} × {design.array.columns}", f"{design.area:,g}",
-            grouped(design.made.cycles), grouped(design.traffic.cycles),
+            f"{design.array.rows} × {design.array.columns}",
+            *[grouped(design.memory.buffer)] * buffers,
+            *[f"{design.memory.bandwidth:,g}"] * bandwidths,
+            f"{design.area:,g}", grouped(design.made.cycles), grouped(design.traffic.cycles),
             f"{design.made.utilisation:.1%}",
             grouped(design.traffic.read + design.traffic.written),
             "best" if design is best else "",

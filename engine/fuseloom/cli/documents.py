@@ -264,9 +264,11 @@ class ArraySize(TypedDict):
 
 
 class ArrayDesignData(TypedDict):
-    """All layers on one of the arrays that were asked for."""
+    """All layers on one of the arrays that were asked for, with one of the memories."""
 
     array: Annotated[ArraySize, "The array."]
+    buffer: Annotated[Positive, "Bytes of its buffer."]
+    bandwidth: Annotated[Amount, "Bytes per cycle between memory and buffer."]
     area: Annotated[Amount, "Of array and buffer, in areas of a multiplier."]
     cycles: Annotated[Count, "Clock cycles of all calls, one after another."]
     utilisation: Annotated[Amount, "Share of the multipliers that multiply, over all cycles."]
@@ -312,7 +314,9 @@ class OtherCallData(TypedDict):
 class AccessDocument(TypedDict):
     """The document of ``fuseloom access --json``."""
 
-    array: Annotated[ArraySize, "The array that is best."]
+    array: Annotated[ArraySize, "The array of the best design."]
+    buffer: Annotated[Positive, "Bytes of the buffer of the best design."]
+    bandwidth: Annotated[Amount, "Bytes per cycle between memory and buffer in the best design."]
     before: Annotated[str | None, "The term that was given; null of several layers."]
     after: Annotated[str | None, "The term that was extracted; null of several layers."]
     rules: Annotated[
@@ -326,7 +330,9 @@ class AccessDocument(TypedDict):
     utilisation: Annotated[Amount, "Share of the multipliers that multiply, over all cycles."]
     traffic: Annotated[TrafficData, "What the calls move between memory and array."]
     max_rel_error: Annotated[Amount | None, "The largest of the layers' errors."]
-    designs: Annotated[Sequence[ArrayDesignData], "Every array that was asked for."]
+    designs: Annotated[
+        Sequence[ArrayDesignData], "Every array with every memory that was asked for."
+    ]
     layers: Annotated[Sequence[MappedLayerData], "The layers, in order of execution."]
     others: Annotated[Sequence[OtherCallData], "What is computed beside the array."]
 

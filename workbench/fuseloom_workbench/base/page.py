@@ -46,6 +46,9 @@ PAGE_LINKS: Mapping[str, PageLink] = MappingProxyType(
             PageLink("explorer", "Fusion explorer", "fuse, order, block and run a program"),
             PageLink("figures", "Figures of the paper", "reproduce each, and change its points"),
             PageLink("networks", "Tensor networks", "loop nests that a solver finds for a CPU"),
+            PageLink(
+                "patterns", "Access patterns", "dense layers rewritten until an array runs them"
+            ),
         )
     }
 )
@@ -114,6 +117,34 @@ def headed_page(name: str, main: Sequence[Any], pages: Sequence[str] = ()) -> pm
         margin=0,
     )
     return bare_page(name, [header, *main])
+
+
+def card(part: Any, flex: str = "none") -> pn.Column:
+    """A component in a frame of its own.
+
+    Parameters
+    ----------
+    flex : str
+        How it takes room beside others, as CSS has it.
+    """
+    return pn.Column(
+        part,
+        sizing_mode="stretch_width",
+        stylesheets=[style("base/frame")],
+        css_classes=["card"],
+        margin=0,
+        styles={"flex": flex, "min-width": "0", "padding": "10px 14px"},
+    )
+
+
+def beside(*parts: Any) -> pn.Row:
+    """Components beside each other, or below each other where a page is narrow."""
+    return pn.Row(
+        *parts,
+        sizing_mode="stretch_width",
+        margin=0,
+        styles={"flex-wrap": "wrap", "gap": "12px", "align-items": "flex-start"},
+    )
 
 
 def _forget_busy(page: pmui.Page) -> None:

@@ -6,7 +6,7 @@ export function render({ model: sent, el }) {
   const KEY = `fuseloom:live ${name}`
   const numbers = h('div', { class: 'numbers', 'aria-hidden': 'true' })
   const area = h('textarea', { spellcheck: 'false', wrap: 'off', 'aria-label': `${name} text`, 'aria-describedby': 'answer' })
-  const mark = h('div', { class: 'mark', 'aria-hidden': 'true' })
+  const { mark, place, underline } = markedText(area)
   const apply = h('button', { class: 'button primary', on: { click: send } }, 'Apply')
   const reset = h('button', { class: 'button', on: { click: () => { area.value = model.view.text; edited() } } }, 'Discard edits')
   const live = h('input', { type: 'checkbox', on: { change: () => { try { localStorage.setItem(KEY, live.checked) } catch { /* forbidden, or full */ } if (live.checked) later() } } })
@@ -37,15 +37,6 @@ export function render({ model: sent, el }) {
   const written = () => live.checked && area.getRootNode().activeElement === area && taken !== null
   const settled = () => area.value === model.view.text || area.value === taken
 
-  /** Underline the word at a place; what is before it is there, unseen, to take its room. */
-  function underline(line, column) {
-    mark.replaceChildren()
-    if (!line) return
-    const at = place(line, column)
-    const word = (area.value.slice(at).match(/^([\w'.]+|[^\n])/) || [' '])[0]
-    mark.append(area.value.slice(0, at), h('u', { title: `line ${line}, column ${column}` }, word))
-  }
-
   function count() {
     const names = area.value.split('\n').map(line => line.match(WRITES)?.[1] ?? '')
     numbers.replaceChildren(...names.map((name, k) => {
@@ -63,13 +54,9 @@ export function render({ model: sent, el }) {
     timer = setTimeout(() => { if (!settled()) model.send_msg({ kind: 'check', text: area.value, number }) }, 300)
   }
 
-  function place(line, column) {
-    return area.value.split('\n').slice(0, line - 1).reduce((n, text) => n + text.length + 1, 0) + column - 1
-  }
-
   function edited() {
     wrong = 0
-    mark.replaceChildren()
+    underline(0)
     area.removeAttribute('aria-invalid')
     const same = settled()
     apply.disabled = reset.disabled = same
@@ -77,7 +64,7 @@ export function render({ model: sent, el }) {
   }
 
   area.addEventListener('input', () => { edited(); status.show(null); later() })
-  area.addEventListener('scroll', () => { numbers.scrollTop = area.scrollTop; mark.style.transform = `translate(${-area.scrollLeft}px, ${-area.scrollTop}px)` })
+  area.addEventListener('scroll', () => { numbers.scrollTop = area.scrollTop })
   model.on('checked', () => {
     const { ok, message, line, column, number: of } = model.checked
     if (of !== number || settled()) return

@@ -28,7 +28,7 @@ class TextEditor(SessionComponent):
     what : {"program", "schedule"}
     """
 
-    _esm = script("base/light", "input/text_editor")
+    _esm = script("base/light", "base/marked_text", "input/text_editor")
     _stylesheets = [style("input/text_editor")]
 
     what = param.Selector(default="program", objects=["program", "schedule"])

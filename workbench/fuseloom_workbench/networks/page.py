@@ -9,8 +9,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from fuseloom.errors import FuseloomError
-from fuseloom_workbench.base.assets import style
-from fuseloom_workbench.base.page import headed_page, words_of
+from fuseloom_workbench.base.page import beside, card, headed_page, words_of
 from fuseloom_workbench.networks.asked import NetworkQuestion
 from fuseloom_workbench.networks.backend import NetworkBackend, from_address
 from fuseloom_workbench.networks.panels import (
@@ -32,40 +31,20 @@ def network_bench(shown: NetworkBackend | NetworkQuestion | None = None) -> pn.C
     """
     backend = shown if isinstance(shown, NetworkBackend) else NetworkBackend(shown)
     return pn.Column(
-        _card(QuestionForm(backend)),
-        _beside(
+        card(QuestionForm(backend)),
+        beside(
             pn.Column(
-                _card(NetworkView(backend)),
-                _card(Beside(backend)),
+                card(NetworkView(backend)),
+                card(Beside(backend)),
                 sizing_mode="stretch_width",
                 margin=0,
                 styles={"gap": "12px", "flex": "1.15 1 520px", "min-width": "0"},
             ),
-            _card(NestView(backend), flex="1 1 440px"),
+            card(NestView(backend), flex="1 1 440px"),
         ),
-        _card(SolutionsTable(backend)),
+        card(SolutionsTable(backend)),
         sizing_mode="stretch_width",
         styles={"gap": "12px", "padding": "12px 16px"},
-    )
-
-
-def _card(part: Any, flex: str = "none") -> pn.Column:
-    return pn.Column(
-        part,
-        sizing_mode="stretch_width",
-        stylesheets=[style("base/frame")],
-        css_classes=["card"],
-        margin=0,
-        styles={"flex": flex, "min-width": "0", "padding": "10px 14px"},
-    )
-
-
-def _beside(*parts: Any) -> pn.Row:
-    return pn.Row(
-        *parts,
-        sizing_mode="stretch_width",
-        margin=0,
-        styles={"flex-wrap": "wrap", "gap": "12px", "align-items": "flex-start"},
     )
 
 

@@ -82,7 +82,7 @@ class SolutionsTable(SessionComponent):
     >>> backend.close()
     """
 
-    _esm = script("networks/units", "networks/solutions_table")
+    _esm = script("base/units", "networks/solutions_table")
     _stylesheets = [style("networks/solutions_table")]
     part = "solutions"
 
@@ -106,7 +106,7 @@ class NestView(SessionComponent):
     >>> backend.close()
     """
 
-    _esm = script("networks/units", "networks/nest_view")
+    _esm = script("base/units", "networks/nest_view")
     _stylesheets = [style("networks/nest_view")]
     part = "nest"
 
@@ -132,7 +132,7 @@ class Beside(SessionComponent):
     >>> backend.close()
     """
 
-    _esm = script("networks/units", "networks/beside")
+    _esm = script("base/units", "networks/beside")
     _stylesheets = [style("networks/beside")]
     part = "dataflow"
 

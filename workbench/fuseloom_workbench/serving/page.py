@@ -56,8 +56,20 @@ def networks(pages: Sequence[str] = ()) -> Any:
     return networks_page(pages=pages)
 
 
+def patterns(pages: Sequence[str] = ()) -> Any:
+    """A page of access patterns for the visitor whose document is being made."""
+    from fuseloom_workbench.patterns.page import patterns_page
+
+    return patterns_page(pages=pages)
+
+
 PAGES: Mapping[str, Callable[..., Any]] = MappingProxyType(
-    {"explorer": served_page, "figures": figures, "networks": networks}
+    {
+        "explorer": served_page,
+        "figures": figures,
+        "networks": networks,
+        "patterns": patterns,
+    }
 )
 """The pages of a server by name; those besides the explorer are imported when they are visited."""
 

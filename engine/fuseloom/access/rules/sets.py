@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
+from itertools import chain
 from pathlib import Path
 
 from fuseloom.access.rules.reader import read_rules
@@ -42,7 +43,9 @@ def rule_set(name: str) -> tuple[Rule, ...]:
     return read_rules(text, f"{name}.rules")
 
 
-def rules_of(names: Sequence[str], without: Sequence[str] = ()) -> tuple[Rule, ...]:
+def rules_of(
+    names: Sequence[str], without: Sequence[str] = (), own: Sequence[Rule] = ()
+) -> tuple[Rule, ...]:
     """The rules of several sets, each once.
 
     Parameters
@@ -51,6 +54,8 @@ def rules_of(names: Sequence[str], without: Sequence[str] = ()) -> tuple[Rule, .
         Names of sets, and paths of files with rules.
     without : sequence of str
         Names of rules to leave out.
+    own : sequence of Rule
+        Further rules, behind those of the sets.
 
     Raises
     ------
@@ -63,11 +68,11 @@ def rules_of(names: Sequence[str], without: Sequence[str] = ()) -> tuple[Rule, .
     1
     """
     found: dict[str, Rule] = {}
-    for name in names:
-        for rule in rule_set(name) if name in SETS else _of_file(name):
-            known = found.setdefault(rule.name, rule)
-            if (known.left, known.right) != (rule.left, rule.right):
-                raise ProgramError(f"two different rules have the name {rule.name}")
+    given = [rule_set(name) if name in SETS else _of_file(name) for name in names]
+    for rule in chain(*given, own):
+        known = found.setdefault(rule.name, rule)
+        if (known.left, known.right) != (rule.left, rule.right):
+            raise ProgramError(f"two different rules have the name {rule.name}")
     for name in without:
         if name not in found:
             raise ProgramError(f"there is no rule {name}", hint=f"rules are {', '.join(found)}")

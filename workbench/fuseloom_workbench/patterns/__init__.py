@@ -1,0 +1,1 @@
+"""The page of access patterns: dense kernels, rewritten until a systolic array computes them."""
