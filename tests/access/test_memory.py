@@ -7,7 +7,7 @@ import pytest
 from fuseloom.access.hardware import SystolicArray
 from fuseloom.access.kernels import Convolution, conv2d, dense, matmul
 from fuseloom.access.mapping import map_term
-from fuseloom.access.memory import BufferedMemory, placed_calls, traffic_of
+from fuseloom.access.memory import BufferedMemory, placed_calls, schedule_of, traffic_of
 from fuseloom.access.terms import Term
 from fuseloom.errors import ProgramError
 
@@ -51,6 +51,22 @@ def test_a_larger_buffer_and_bandwidth_never_cost_more(term: Term, array: tuple[
             least = two if least is None else least
             assert two.cycles <= least.cycles
             assert two.read + two.written <= least.read + least.written
+
+
+@pytest.mark.parametrize("double", [True, False])
+@pytest.mark.parametrize(("term", "array"), CASES)
+def test_calls_wait_for_their_transfers(term: Term, array: tuple[int, int], double: bool) -> None:
+    memory = BufferedMemory(8, 4096, double_buffered=double)
+    made = schedule_of(placed_calls(map_term(term, SystolicArray(*array)).after), memory)
+    for timed in made.calls:
+        assert timed.transfer_begins <= timed.transfer_ends <= timed.begins
+        assert timed.ends - timed.begins == timed.call.cycles
+    for before, after in zip(made.calls, made.calls[1:], strict=False):
+        assert after.begins == max(before.ends, after.transfer_ends)
+        assert after.transfer_begins == (before.begins if double else before.ends)
+    moved = sum(timed.transfer_ends - timed.transfer_begins for timed in made.calls)
+    last = made.traffic.cycles - made.calls[-1].ends
+    assert (moved + last) * memory.bandwidth >= made.traffic.read + made.traffic.written
 
 
 def test_no_calls_move_nothing() -> None:

@@ -423,6 +423,10 @@ def _lines(term: Term, depth: int, path: Path) -> list[TermLine]:
         if flat or not lines:
             head += f" {text}"
         else:
-            lines.append(TermLine(depth + 1, text, path, term, begins=False))
+            last = lines[-1]
+            if last.path == path:  # attributes behind one another share a line
+                lines[-1] = replace(last, text=f"{last.text} {text}")
+            else:
+                lines.append(TermLine(depth + 1, text, path, term, begins=False))
     lines = [TermLine(depth, f"({head}", path, term), *lines]
     return [*lines[:-1], replace(lines[-1], text=f"{lines[-1].text})")]

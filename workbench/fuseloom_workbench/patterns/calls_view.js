@@ -43,11 +43,11 @@ export function render({ model: sent, el }) {
   }
 
   function picture(v) {
-    const W = 1200, H = 92, left = 70, right = 10
+    const W = Math.max(300, chart.clientWidth), H = 92, left = 70, right = 10
     const last = v.calls.at(-1)
     const end = v.total > v.calls.length ? last.begins + last.cycles : v.cycles
     const x = cycle => left + cycle * (W - left - right) / end
-    const svg = shape('svg', { viewBox: `0 0 ${W} ${H}`, preserveAspectRatio: 'none', role: 'img', 'aria-label': `Timeline of ${v.total} calls over ${v.cycles} cycles` })
+    const svg = shape('svg', { viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': `Timeline of ${v.total} calls over ${v.cycles} cycles` })
     const bar = (from, length, y, height, kind) => shape('rect', { x: x(from), y, width: Math.max(.4, x(from + length) - x(from)), height, class: kind })
     v.calls.forEach((call, n) => {
       const group = shape('g', { class: 'call' })
@@ -63,4 +63,10 @@ export function render({ model: sent, el }) {
 
   draw()
   model.on('view', draw)
+  let width = 0  // drawn for
+  new ResizeObserver(() => {
+    if (!model.view.total || chart.clientWidth === width) return
+    width = chart.clientWidth
+    picture(model.view)
+  }).observe(chart)
 }
