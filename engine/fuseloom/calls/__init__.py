@@ -1,0 +1,1 @@
+"""Library calls that say which part of their inputs they need, fused tile by tile (Fern)."""
