@@ -40,6 +40,7 @@ HOLDS = {
     "fuseloom.contraction": "sparse tensor networks,\nloops and kernels for a CPU",
     "fuseloom.codegen": "routines as C,\nmachine code",
     "fuseloom.access": "access patterns, equality saturation,\nsystolic arrays",
+    "fuseloom.calls": "annotated calls of libraries,\nfused tile by tile",
     "fuseloom.dataflow.fusion": "regions, partial order graph",
     "fuseloom.dataflow.table": "fusion tables",
     "fuseloom.dataflow.samml": "catalogue, lowering, passes,\nother tools' graphs",

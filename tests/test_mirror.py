@@ -36,6 +36,8 @@ ELSEWHERE = (
         "tests/dataflow/samml/test_lowering.py",
         "levels, in whole graphs",
     ),
+    Elsewhere("fuseloom/calls/parts.py", "tests/calls/test_resolution.py", "records"),
+    Elsewhere("fuseloom/calls/pipeline_nodes.py", "tests/calls/test_pipeline.py", "records"),
     Elsewhere("fuseloom/access/shapes.py", "tests/access/test_meaning.py", "by shape rules"),
     Elsewhere("fuseloom/access/layers.py", "tests/access/test_mapped_layers.py", "records"),
     Elsewhere("fuseloom/access/terms.py", "tests/access/test_meaning.py", "what is shared"),

@@ -32,15 +32,16 @@ FOLDERS = ("apps", "benchmarks", "docs", "engine", "notebooks", "tests", "workbe
 PUBLICATIONS = {
     "FuseFlow": "1 2 3 4 4.1 4.2 5 6 6.1 6.2 7 8 8.1 8.2 8.3 8.4 8.5 8.6 8.7 8.8 9 9.1 9.2 10",
     "Glenside": "1 2 2.1 2.2 2.3 3 3.1 3.2 4 4.1 4.2 4.3 5 5.1 5.2 5.3 5.4 6",
+    "Fern": "1 2 3 4 5 6 6.1 6.2 6.3 6.4 6.5 6.6 6.7 7 8 9 10 11",
     "CoNST": "1 2 2.1 2.2 3 3.1 3.2 4 4.1 4.2 5 5.1 5.2 5.3 6 7",
 }
 """Short names of papers that are cited, and their sections."""
 OUTSIDE = re.compile(
-    r"(?<![\w/.-])(?:samml|paper-results|estimator|sam-dot|contraction|siblings|calls|stitch|"
+    r"(?<![\w/.-])(?:samml|paper-results|estimator|sam-dot|contraction|siblings|stitch|"
     r"workbench-research)\.md\b|\bdesign of the estimate\b|\bshared/design\b"
 )
 """Documents that are no part of this repository."""
-UNPLACED = re.compile(r"(?<![\w/.-])(?:fusion|simulator|access)\.md\b")
+UNPLACED = re.compile(r"(?<![\w/.-])(?:fusion|simulator|access|calls)\.md\b")
 """Names that pages have as well: with their folder, or in a link of a page."""
 
 _GAP = r"[ \t]*(?:\n[ \t]*(?:#|//|\*|>)?[ \t]*)?"

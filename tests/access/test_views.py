@@ -14,13 +14,19 @@ from fuseloom.access.shapes import AccessShape
 from fuseloom.access.terms import Term, tensor
 from fuseloom.access.views import (
     ElementView,
+    added,
+    aligned,
     elements,
     moved,
     of_buffer,
     offset,
     pairs,
+    part_of,
     plus,
     reshaped,
+    steps,
+    strides,
+    times,
 )
 from fuseloom.codegen.imperative import BinaryOperation, ElementAccess, Expr, Int, Var
 from fuseloom.errors import LoweringError
@@ -48,10 +54,10 @@ def _value(expr: Expr, indices: Mapping[str, int]) -> float:
 
 def _read(view: ElementView) -> npt.NDArray[np.float64]:
     """All elements of a view, by variables as indices, and by numbers."""
-    names = [f"v{k}" for k in range(len(view.dims))]
-    by_name, by_number = view.read([Var(name) for name in names]), np.empty(view.dims)
-    made = np.empty(view.dims)
-    for place in np.ndindex(*view.dims):
+    names = [f"v{k}" for k in range(len(view.extents))]
+    by_name, by_number = view.read([Var(name) for name in names]), np.empty(view.extents)
+    made = np.empty(view.extents)
+    for place in np.ndindex(*view.extents):
         made[place] = _value(by_name, dict(zip(names, place, strict=True)))
         by_number[place] = _value(view.read([Int(k) for k in place]), {})
     assert np.array_equal(made, by_number)
@@ -134,5 +140,61 @@ def test_what_is_reshaped_without_a_copy() -> None:
     back = reshaped(longer, (4, 2))
     assert back is not None
     assert np.array_equal(_read(back), DATA[:, 1].T)
-    assert reshaped(turned, (8,)) is None
-    assert reshaped(turned, (2, 4)) is None
+    assert reshaped(turned, (4, 2)) is not None
+    assert reshaped(turned, (2, 4)) is not None
+    assert reshaped(ElementView((3, 4), lambda x: CUBE.read([Int(0), *x])), (4, 3)) is None
+
+
+def test_what_is_flattened_runs_through_more_extents() -> None:
+    turned = ElementView((4, 3, 2), lambda x: CUBE.read([x[2], x[1], x[0]]))
+    flat = reshaped(turned, (4, 6))
+    assert flat is not None
+    assert (flat.dims, flat.groups, flat.extents) == ((4, 6), ((4,), (3, 2)), (4, 3, 2))
+    wanted = DATA.transpose(2, 1, 0)
+    assert np.array_equal(_read(flat).reshape(4, 6), wanted.reshape(4, 6))
+    again = reshaped(flat, (12, 2))
+    assert again is not None
+    assert np.array_equal(_read(again).reshape(12, 2), wanted.reshape(12, 2))
+    assert again.groups == ((4, 3), (2,))
+    whole = reshaped(again, (4, 3, 2))
+    assert whole is not None
+    assert whole.groups == ()
+    assert np.array_equal(_read(whole), wanted)
+
+
+def test_views_by_the_same_indices() -> None:
+    turned = reshaped(ElementView((4, 3, 2), lambda x: CUBE.read([x[2], x[1], x[0]])), (24,))
+    other = reshaped(ElementView((12, 2), lambda x: CUBE.read([x[1], Int(0), Int(0)])), (24,))
+    assert turned is not None
+    assert other is not None
+    made = aligned([turned, other])
+    assert made is not None
+    assert [view.extents for view in made] == [(4, 3, 2)] * 2
+    assert np.array_equal(_read(made[0]), DATA.transpose(2, 1, 0))
+    assert np.array_equal(_read(made[1]).ravel(), np.tile(DATA[:, 0, 0], 12))
+    across = reshaped(ElementView((3, 8), lambda x: Int(0)), (24,))
+    assert across is not None
+    assert aligned([turned, across]) is None
+
+
+def test_a_part_of_what_was_flattened() -> None:
+    turned = ElementView((4, 3, 2), lambda x: CUBE.read([x[2], x[1], x[0]]))
+    flat = reshaped(turned, (4, 6))
+    assert flat is not None
+    last = part_of(flat, (2, 6), 0, 2)
+    assert last is not None
+    assert last.extents == (2, 3, 2)
+    assert np.array_equal(_read(last), DATA.transpose(2, 1, 0)[2:])
+    assert part_of(flat, (4, 2), 1, 2) is None
+
+
+def test_how_far_indices_move() -> None:
+    turned = ElementView((4, 2), lambda x: CUBE.read([x[1], Int(1), x[0]]))
+    product = ElementView((4, 2), lambda x: BinaryOperation("*", turned.read(x), CUBE.read(
+        [Int(0), Int(0), x[0]])))  # fmt: skip
+    assert steps(product) == [(1, 12), (1, 0)]
+    assert [product.keeps_order(k) for k in range(2)] == [True, False]
+    assert ElementView((5, 4), lambda x: turned.read([x[1], Int(0)])).uses() == [1]
+    with pytest.raises(LoweringError, match="no sum of multiples"):
+        strides(BinaryOperation("*", Var("i"), Var("j")))
+    assert strides(plus(times(added(Var("i"), Var("j")), 3), 1)) == {"i": 3, "j": 3}

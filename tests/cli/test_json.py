@@ -153,6 +153,10 @@ CASES: dict[str, tuple[DocumentKind, int, tuple[str, ...]]] = {
         DocumentKind.ACCESS, 0,
         ("access", "matmul", "--extents", "m=8,k=8,n=8", "--array", "4x4"),
     ),
+    "calls": (
+        DocumentKind.CALLS, 0,
+        ("calls", "blur", "--extents", "h=40,w=30", "--tile", "8", "--rounds", "1"),
+    ),
     "contract, not run": (DocumentKind.CONTRACTION, 0, ("contract", "MTTKRP", "--measure", "0")),
     "notebooks": (DocumentKind.NOTEBOOKS, 0, ("notebooks", "{folder}/course", "--force")),
     "doctor": (DocumentKind.DOCTOR, 0, ("doctor",)),
@@ -316,6 +320,7 @@ RICHEST = {
     DocumentKind.CONFORMANCE: "conform, failing",
     DocumentKind.CONTRACTION: "contract, not run",
     DocumentKind.ACCESS: "access",
+    DocumentKind.CALLS: "calls",
     DocumentKind.ERROR: "error, place",
 }
 
@@ -332,7 +337,7 @@ def objects(part: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 FREE = {
     "counts", "params", "shares", "statistics", "outputs", "not_implemented", "options", "defaults",
-    "stored", "settings", "bounds", "extents", "intermediates", "loops", "modes",
+    "stored", "settings", "bounds", "extents", "intermediates", "loops", "modes", "recompute",
 }  # fmt: skip
 """Objects whose names are data."""
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fuseloom.codegen import compile as compiling
@@ -15,6 +17,16 @@ from fuseloom.codegen.compile import (
     Backend,
     build,
     find_compiler,
+)
+from fuseloom.codegen.imperative import (
+    Add,
+    ArrayParameter,
+    ElementAccess,
+    For,
+    Int,
+    Put,
+    Routine,
+    Var,
 )
 from fuseloom.errors import LoweringError, ProgramError
 from tests.codegen.adding import adds, result
@@ -104,3 +116,21 @@ def test_the_compiler_that_is_chosen(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         monkeypatch.setenv(CHOSEN, wrong)
         with pytest.raises(ProgramError, match="which is no compiler"):
             find_compiler()
+
+
+@pytest.mark.parametrize("backend", list(Backend))
+def test_routines_on_shared_arrays_run_together(backend: Backend, folder: Path) -> None:
+    """Arrays that stay live as long as what runs; given arrays are of any shape."""
+    copied = (For("v0", Int(0), Int(4), (Put("r2", Var("v0"), ElementAccess("r0", Var("v0"))),)),)
+    more = (For("v0", Int(0), Var("n0"), (Add("r1", Var("v0"), ElementAccess("r2", Var("v0"))),)),)
+    r0, r1, r2 = (ArrayParameter(f"r{k}", True, k > 0) for k in range(3))
+    routines = [Routine((), (r0, r2), (), copied), Routine(("n0",), (r1, r2), (), more)]
+    built = build(routines, backend, together=("r0", "r1", "r2"))
+    assert built.bind is not None
+    run = built.bind(np.array([3]), 2, [np.empty(4)])
+    gc.collect()
+    result = np.ones((2, 2))
+    for _ in range(2):
+        run(np.arange(4.0), result)
+    assert result.tolist() == [[1.0, 3.0], [5.0, 1.0]]
+    assert build(routines, backend).bind is None

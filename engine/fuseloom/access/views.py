@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from itertools import pairwise
+from math import prod
 from typing import Any, TypeAlias
 
 from fuseloom.access.shapes import AccessShape, Dims
 from fuseloom.access.terms import Term
-from fuseloom.codegen.imperative import BinaryOperation, ElementAccess, Expr, Int
+from fuseloom.codegen.imperative import BinaryOperation, ElementAccess, Expr, Int, Var
 from fuseloom.errors import LoweringError
 
 Read: TypeAlias = Callable[[Sequence[Expr]], Expr]
@@ -25,11 +27,32 @@ class ElementView:
         Indices to the element.
     buffer : str
         The array whose elements these are, in order; empty of others.
+    groups : tuple of tuples of int
+        Of elements that were flattened without a copy: per dimension the extents that it runs
+        through, all larger than 1. Then ``read`` takes an index of each of these.
     """
 
     dims: Dims
     read: Read
     buffer: str = ""
+    groups: tuple[Dims, ...] = ()
+
+    @property
+    def extents(self) -> Dims:
+        """Those of the indices that ``read`` takes."""
+        return sum(self.groups, ()) if self.groups else self.dims
+
+    def group(self, number: int) -> Dims:
+        """The extents that a dimension runs through."""
+        return self.groups[number] if self.groups else (self.dims[number],)
+
+    def keeps_order(self, number: int) -> bool:
+        """Whether an index runs through neighbours, or stays where it is."""
+        return all(apart[number] in (0, 1) for apart in steps(self))
+
+    def uses(self) -> list[int]:
+        """The numbers of the indices that matter."""
+        return [k for k in range(len(self.extents)) if any(apart[k] for apart in steps(self))]
 
 
 @dataclass(frozen=True)
@@ -57,6 +80,29 @@ def of_buffer(name: str, dims: Dims) -> ElementView:
     ElementAccess(array='r0', index=Int(value=5))
     """
     return ElementView(dims, lambda x: ElementAccess(name, offset(x, dims)), name)
+
+
+def part_of(view: ElementView, dims: Dims, number: int, low: int) -> ElementView | None:
+    """As many elements of a view as dimensions say, from an index of one dimension on.
+
+    None if that dimension was flattened.
+
+    Examples
+    --------
+    >>> part_of(of_buffer("r0", (5,)), (2,), 0, 3).read([Int(1)])
+    ElementAccess(array='r0', index=Int(value=4))
+    """
+    if len(view.group(number) if dims else ()) > 1:
+        return None
+    place = sum(map(len, view.groups[:number])) if view.groups else number
+    groups = tuple(
+        (dims[k],) if k == number and group else group for k, group in enumerate(view.groups)
+    )
+
+    def read(x: Sequence[Expr]) -> Expr:
+        return view.read([plus(i, low * (k == place)) for k, i in enumerate(x)])
+
+    return ElementView(dims, read, groups=groups)
 
 
 def moved(part: Term, view: ElementView, dims: Dims, shape: AccessShape) -> ElementView:
@@ -96,7 +142,7 @@ def moved(part: Term, view: ElementView, dims: Dims, shape: AccessShape) -> Elem
                 first, count = len(shape.access), len(given[0])
                 places, within = x[first : first + count], x[first + count :]
                 begins = [
-                    _sum(_times(place, stride), inner)
+                    added(times(place, stride), inner)
                     for place, inner, stride in zip(places, within, given[1], strict=True)
                 ]
                 return [*x[:first], *begins]
@@ -167,20 +213,160 @@ def reshaped(view: ElementView, dims: Dims) -> ElementView | None:
     --------
     >>> reshaped(of_buffer("r0", (2, 3)), (6,)).dims
     (6,)
-    >>> print(reshaped(ElementView((2, 3), lambda x: x[0]), (6,)))
-    None
+    >>> turned = ElementView((2, 3), lambda x: of_buffer("r0", (3, 2)).read([x[1], x[0]]))
+    >>> reshaped(turned, (6,)).groups, reshaped(turned, (3, 2))
+    (((2, 3),), None)
     """
     if view.buffer:
         return of_buffer(view.buffer, dims)
-    if [x for x in view.dims if x > 1] != [x for x in dims if x > 1]:
+    common = shared_extents([view.extents, dims])
+    if common is None:
         return None
-    large = [k for k, extent in enumerate(dims) if extent > 1]
+    groups = _split(common, dims)
+    finer = _finer(view, common)
+    if any(len(group) > 1 for group in groups):
+        return ElementView(dims, finer, groups=groups)
+    return ElementView(
+        dims, lambda x: finer([index for index, group in zip(x, groups, strict=True) if group])
+    )
 
-    def read(indices: Sequence[Expr]) -> Expr:
-        given = iter([indices[k] for k in large])
-        return view.read([next(given) if x > 1 else Int(0) for x in view.dims])
 
-    return ElementView(dims, read)
+def regrouped(view: ElementView, groups: tuple[Dims, ...]) -> ElementView:
+    """A view whose dimensions run through more extents than before.
+
+    Parameters
+    ----------
+    view : ElementView
+    groups : tuple of tuples of int
+        Per dimension, extents that divide those of the view.
+
+    Examples
+    --------
+    >>> view = regrouped(of_buffer("r0", (6,)), ((2, 3),))
+    >>> view.read([Int(1), Int(2)])
+    ElementAccess(array='r0', index=Int(value=5))
+    """
+    return ElementView(view.dims, _finer(view, sum(groups, ())), groups=groups)
+
+
+def aligned(views: Sequence[ElementView]) -> list[ElementView] | None:
+    """Views by the same indices, of extents that divide theirs; None if there are none.
+
+    Parameters
+    ----------
+    views : sequence of ElementView
+        The first one has all dimensions, another one may have only the first of these.
+
+    Examples
+    --------
+    >>> turned = ElementView((2, 3), lambda x: of_buffer("r0", (3, 2)).read([x[1], x[0]]))
+    >>> made = aligned([reshaped(turned, (6,)), of_buffer("r1", (6,))])
+    >>> [view.extents for view in made]
+    [(2, 3), (2, 3)]
+    """
+    groups: list[Dims] = []
+    for k in range(len(views[0].dims)):
+        extents = shared_extents([view.group(k) for view in views if k < len(view.dims)])
+        if extents is None:
+            return None
+        groups.append(extents)
+    return [regrouped(view, tuple(groups[: len(view.dims)])) for view in views]
+
+
+def shared_extents(several: Sequence[Dims]) -> Dims | None:
+    """Extents that divide all of several lists, which run through as many elements.
+
+    Examples
+    --------
+    >>> shared_extents([(6, 5), (2, 15)]), shared_extents([(2, 3), (3, 2)])
+    ((2, 3, 5), None)
+    """
+    counts = sorted({prod(dims[k:]) for dims in several for k in range(len(dims) + 1)})
+    if counts[0] == 0 or any(large % small for small, large in pairwise(counts)):
+        return None
+    return tuple(large // small for small, large in pairwise(counts))[::-1]
+
+
+def _split(extents: Dims, dims: Dims) -> tuple[Dims, ...]:
+    """Extents, those of each dimension together."""
+    left = list(extents)
+    groups: list[Dims] = []
+    for extent in dims:
+        group: list[int] = []
+        while prod(group) != extent:
+            group.append(left.pop(0))
+        groups.append(tuple(group))
+    return tuple(groups)
+
+
+def steps(view: ElementView) -> list[tuple[int, ...]]:
+    """How far each place that is read moves with each index.
+
+    Examples
+    --------
+    >>> steps(of_buffer("r0", (2, 3)))
+    [(3, 1)]
+    """
+    names = [f"i{k}" for k in range(len(view.extents))]
+    read = view.read([Var(name) for name in names])
+    found = [strides(access.index) for access in accesses(read)]
+    return [tuple(moves.get(name, 0) for name in names) for moves in found]
+
+
+def _finer(view: ElementView, extents: Dims) -> Read:
+    """How a view is read by indices of extents that divide its own."""
+    groups = _split(extents, view.extents)
+
+    def read(x: Sequence[Expr]) -> Expr:
+        left = iter(x)
+        return view.read([offset([next(left) for _ in group], group) for group in groups])
+
+    return read
+
+
+def accesses(expr: Any) -> Iterator[ElementAccess]:
+    """The elements of arrays that an expression reads.
+
+    Examples
+    --------
+    >>> [x.array for x in accesses(BinaryOperation("*", ElementAccess("r0", Int(1)), Int(2)))]
+    ['r0']
+    """
+    if isinstance(expr, ElementAccess):
+        yield expr
+    elif is_dataclass(expr):
+        for field in fields(expr):
+            yield from accesses(getattr(expr, field.name))
+
+
+def strides(index: Expr) -> Mapping[str, int]:
+    """How far a place in a buffer moves with each variable.
+
+    Raises
+    ------
+    LoweringError
+        If it is no sum of multiples of variables.
+
+    Examples
+    --------
+    >>> strides(offset([Var("i"), plus(Var("j"), 1)], (4, 5)))
+    {'i': 5, 'j': 1}
+    """
+    found: dict[str, int] = {}
+    todo = [(index, 1)]
+    while todo:
+        match todo.pop():
+            case Int(), _:
+                pass
+            case Var(name), count:
+                found[name] = found.get(name, 0) + count
+            case BinaryOperation("+", left, right), count:
+                todo += [(right, count), (left, count)]
+            case BinaryOperation("*", left, Int(value)), count:
+                todo.append((left, count * value))
+            case other, _:
+                raise LoweringError(f"{other} is no sum of multiples of indices")
+    return found
 
 
 def offset(indices: Sequence[Expr], dims: Dims) -> Expr:
@@ -193,7 +379,7 @@ def offset(indices: Sequence[Expr], dims: Dims) -> Expr:
     """
     place: Expr = Int(0)
     for index, extent in zip(indices, dims, strict=True):
-        place = _sum(_times(place, extent), index)
+        place = added(times(place, extent), index)
     return place
 
 
@@ -205,16 +391,30 @@ def plus(expr: Expr, count: int) -> Expr:
     >>> plus(Int(1), 2)
     Int(value=3)
     """
-    return _sum(expr, Int(count))
+    return added(expr, Int(count))
 
 
-def _times(expr: Expr, count: int) -> Expr:
+def times(expr: Expr, count: int) -> Expr:
+    """An index, multiplied.
+
+    Examples
+    --------
+    >>> times(Int(2), 3), times(Var("i"), 1)
+    (Int(value=6), Var(name='i'))
+    """
     if isinstance(expr, Int):
         return Int(expr.value * count)
     return expr if count == 1 else BinaryOperation("*", expr, Int(count))
 
 
-def _sum(left: Expr, right: Expr) -> Expr:
+def added(left: Expr, right: Expr) -> Expr:
+    """The sum of two indices.
+
+    Examples
+    --------
+    >>> added(Int(0), Var("i"))
+    Var(name='i')
+    """
     match left, right:
         case Int(a), Int(b):
             return Int(a + b)

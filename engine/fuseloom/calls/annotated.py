@@ -57,7 +57,7 @@ class AnnotatedFunction:
     Raises
     ------
     ProgramError
-        If the annotation speaks of what is no argument.
+        If the annotation speaks of what is no argument, or two things have one name.
 
     Notes
     -----
@@ -93,6 +93,14 @@ class AnnotatedFunction:
         return self.annotation.produces.data
 
     def _verify(self) -> None:
+        for name in self.parameters:
+            if self.parameters.count(name) > 1:
+                raise ProgramError(f"{self.name} has two arguments with the name {name}")
+            if name in self._declared():
+                raise ProgramError(
+                    f"the annotation of {self.name} declares {name}, which is an argument",
+                    hint="give the variable another name",
+                )
         for name in self.data:
             if name not in self.parameters:
                 raise ProgramError(
@@ -111,9 +119,11 @@ class AnnotatedFunction:
                     hint=f"declare it: {atom}: Symbolic; or make it an argument",
                 )
 
+    def _declared(self) -> set[str]:
+        return {*self.annotation.symbolic, *(x.variable for x in self.annotation.intervals)}
+
     def _variables(self) -> set[str]:
-        declared = {*self.annotation.symbolic, *(x.variable for x in self.annotation.intervals)}
-        return declared | {x for x in self.parameters if x not in self.data}
+        return self._declared() | {x for x in self.parameters if x not in self.data}
 
     def __call__(self, *arguments: Any) -> Any:
         if not any(isinstance(x, DataHandle) for x in arguments):
@@ -159,6 +169,9 @@ class FunctionCall:
                     hint="give a handle, such as matrix('A')",
                 )
             _check_fields(name, subset, handle)
+        for atom in _atoms(annotation):
+            if isinstance(atom, DataField):
+                _check_field(name, atom.name, self.arguments[atom.data])
         used = {x.name for x in _atoms(annotation) if isinstance(x, Symbol)}
         for parameter, value in self.arguments.items():
             if parameter in self.function.data:
@@ -187,16 +200,20 @@ class FunctionCall:
 def _check_fields(name: str, subset: Subset, handle: DataHandle) -> None:
     given, wanted = [field for field, _ in subset.fields], handle.kind.fields
     for field in given:
-        if field not in wanted:
-            raise ProgramError(
-                f"{name}: a {handle.kind.name} has no field {field}",
-                hint=suggestion(field, list(wanted)),
-            )
+        _check_field(name, field, handle)
     missing = [field for field in wanted if field not in given]
     if missing:
         raise ProgramError(
             f"{name}: its annotation does not say {' and '.join(missing)} of {subset.data}, "
             f"a {handle.kind.name}"
+        )
+
+
+def _check_field(name: str, field: str, handle: DataHandle) -> None:
+    if field not in handle.kind.fields:
+        raise ProgramError(
+            f"{name}: a {handle.kind.name} has no field {field}",
+            hint=suggestion(field, list(handle.kind.fields)),
         )
 
 
@@ -262,13 +279,22 @@ def annotate(
     ...          "len: 1 } }", parameters=["a", "out"])
     <annotated exp(a, out)>
     """
-    called: str = name or getattr(function, "__name__", "call")
+    called = str(name or getattr(function, "__name__", "call"))
     if parameters is None:
-        try:
-            parameters = list(inspect.signature(function).parameters)
-        except (TypeError, ValueError):
-            raise ProgramError(
-                f"the arguments of {called} have no names that Python knows",
-                hint="give parameters=['a', 'out']",
-            ) from None
+        parameters = _positional(function, called)
     return AnnotatedFunction(function, read_annotation(text, called), parameters, called)
+
+
+def _positional(function: Callable[..., Any], called: str) -> list[str]:
+    """Names of the arguments that a function takes by position."""
+    wanted = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    try:
+        found = inspect.signature(function).parameters.values()
+        if any(x.kind is inspect.Parameter.VAR_POSITIONAL for x in found):
+            raise ValueError
+    except (TypeError, ValueError):
+        raise ProgramError(
+            f"the arguments of {called} have no names that Python knows",
+            hint="give parameters=['a', 'out']",
+        ) from None
+    return [x.name for x in found if x.kind in wanted]

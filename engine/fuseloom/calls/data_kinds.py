@@ -5,6 +5,7 @@ A kind belongs to the user of a library: four functions are all that fused code 
 
 from __future__ import annotations
 
+import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -217,19 +218,25 @@ class Items(DataKind):
     dimensions = (FieldPair("start", "len"),)
 
     def query(self, value: list[Any], fields: Fields) -> list[Any]:
-        return value[fields["start"] : fields["start"] + fields["len"]]
+        return value[_range(fields, len(value))]
 
     def insert(self, value: list[Any], fields: Fields, part: list[Any]) -> None:
-        value[fields["start"] : fields["start"] + fields["len"]] = part
+        if len(part) != fields["len"]:
+            raise DataError(f"{len(part)} values are put into a part of {fields['len']}")
+        value[_range(fields, len(value))] = part
 
     def allocate(self, fields: Fields) -> list[Any]:
+        if fields["len"] < 0:
+            raise DataError(f"an allocation of {fields['len']} has a negative extent")
         return [None] * fields["len"]
 
     def whole(self, value: list[Any]) -> Fields:
+        if not isinstance(value, list):
+            raise DataError(f"a list is wanted, not a {type(value).__name__}")
         return {"start": 0, "len": len(value)}
 
 
-class TableRows(DataKind):
+class DatabaseRows(DataKind):
     """Rows of a query of a database of Python's ``sqlite3``: ``start``, ``len``.
 
     Parameters
@@ -255,16 +262,40 @@ class TableRows(DataKind):
         chosen = ", ".join(map(_quoted, self.columns))
         key = _quoted(self.order)
         statement = f"SELECT {chosen} FROM {_quoted(self.table)} WHERE {key} >= ? AND {key} < ? "
-        bounds = fields["start"], fields["start"] + fields["len"]
-        rows = value.execute(f"{statement}ORDER BY {key}", bounds).fetchall()
-        return np.array(rows, dtype=np.float64).reshape(len(rows), len(self.columns))
+        start, length = fields["start"], fields["len"]
+        rows = self._rows(value, f"{statement}ORDER BY {key}", (start, start + length))
+        if start < 0 or len(rows) != length:
+            raise DataError(
+                f"{self.table} has {len(rows)} rows where {length} are read from {start} on",
+                hint=f"{self.order} numbers the rows from 0 on, without gaps",
+            )
+        try:
+            found = np.array(rows, dtype=np.float64)
+        except (TypeError, ValueError) as problem:
+            raise DataError(f"{self.table} has a value that is no number: {problem}") from None
+        return found.reshape(length, len(self.columns))
 
     def allocate(self, fields: Fields) -> Any:
         raise ProgramError("a table is an input: nothing is written into it by rows")
 
     def whole(self, value: Any) -> Fields:
-        (count,) = value.execute(f"SELECT COUNT(*) FROM {_quoted(self.table)}").fetchone()
+        ((count,),) = self._rows(value, f"SELECT COUNT(*) FROM {_quoted(self.table)}")
         return {"start": 0, "len": int(count)}
+
+    def _rows(self, value: Any, statement: str, bounds: tuple[int, ...] = ()) -> list[Any]:
+        if not isinstance(value, sqlite3.Connection):
+            raise DataError(f"a table is in a connection of sqlite3, not a {type(value).__name__}")
+        try:
+            return value.execute(statement, bounds).fetchall()
+        except sqlite3.Error as problem:
+            raise DataError(f"{self.table} is not read: {problem}") from None
+
+
+def _range(fields: Fields, extent: int) -> slice:
+    start, length = fields["start"], fields["len"]
+    if not 0 <= start <= start + length <= extent:
+        raise DataError(f"start {start} and len {length} are outside an extent of {extent}")
+    return slice(start, start + length)
 
 
 def _quoted(name: str) -> str:

@@ -90,12 +90,17 @@ def _key(monomial: Monomial) -> tuple[int, tuple[str, ...]]:
 
 
 class Polynomial:
-    """A sum of products of atoms, each times an integer; equal ones have equal terms.
+    """A sum of products of atoms, each times an integer; those with equal terms are equal.
 
     Parameters
     ----------
     terms : mapping
         Products of atoms to their factors; those with a factor of 0 are left out.
+
+    Notes
+    -----
+    Sums of products that have the same value have the same terms. Quotients, remainders and
+    extremes are atoms: ``5*x / 4`` and ``x + x / 4`` have the same value and different terms.
 
     Examples
     --------
@@ -281,7 +286,7 @@ class Polynomial:
         for monomial, factor in self.terms.items():
             sign, size = ("-", -factor) if factor < 0 else ("+", factor)
             factors = [str(size)] if size != 1 or not monomial else []
-            alone = len(monomial) == 1 and not factors
+            alone = len(monomial) == 1 and not factors and (text or sign == "+")
             for atom in monomial:
                 inner = str(atom)
                 divided = isinstance(atom, Division) and not alone
@@ -331,6 +336,11 @@ def smallest(values: Iterable[Polynomial], facts: Iterable[Polynomial] = ()) -> 
     facts : iterable of Polynomial
         Values that are known not to be negative, beside all variables and fields.
 
+    Raises
+    ------
+    ProgramError
+        If there are no values.
+
     Examples
     --------
     >>> y = Polynomial.of("y")
@@ -359,6 +369,8 @@ def _extreme(
     for value in values:
         inner = _same_extreme(value, greatest)
         flat += [value] if inner is None else inner
+    if not flat:
+        raise ProgramError("there is no smallest and no largest of no values")
     kept: list[Polynomial] = []
     for value in dict.fromkeys(flat):
         if any(_reaches(other, value, greatest, facts) for other in kept):

@@ -65,6 +65,7 @@ COMMANDS: tuple[CommandEntry, ...] = tuple(
             "contract",
         ),
         ("access", "Map a dense kernel or network onto a systolic array.", "access"),
+        ("calls", "Fuse calls of libraries tile by tile, or say why not to.", "calls"),
         ("conform", "Replay reference vectors token by token.", "conform"),
         ("serve", "Serve the workbench.", "serve"),
         ("notebooks", "Write the notebooks and example programs into a folder.", "notebooks"),

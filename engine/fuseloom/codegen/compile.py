@@ -49,6 +49,7 @@ SECONDS = 120
 
 Ints = npt.NDArray[np.int64]
 Call = Callable[[Ints, Sequence[npt.NDArray[Any]]], None]
+Bind = Callable[[Ints, int, Sequence[npt.NDArray[Any]]], Callable[..., None]]
 
 
 class Backend(Enum):
@@ -96,6 +97,10 @@ class CompiledRoutines:
         Whether it was compiled before.
     said : str
         What a user should know, such as that no C compiler was found; else empty.
+    bind : callable or None
+        For routines on shared arrays: takes sizes, how many of the arrays each call is given, and
+        the others, which stay. What it returns takes the given arrays, all contiguous, and runs all
+        routines.
     """
 
     calls: tuple[Call, ...]
@@ -105,6 +110,7 @@ class CompiledRoutines:
     seconds: float
     reused: bool
     said: str = ""
+    bind: Bind | None = None
 
 
 def find_compiler() -> Compiler | None:
@@ -162,6 +168,7 @@ def build(
     routines: Sequence[Routine],
     backend: Backend | None = None,
     flags: Sequence[str] = FLAGS,
+    together: Sequence[str] = (),
 ) -> CompiledRoutines:
     """Machine code of routines, in one file.
 
@@ -171,6 +178,8 @@ def build(
         By default C, and numba where no compiler is found or it fails; then ``said`` says so.
     flags : sequence of str
         Of the C compiler.
+    together : sequence of str
+        Names of the arrays that the routines share: then ``bind`` runs all of them at once.
 
     Raises
     ------
@@ -189,20 +198,21 @@ def build(
     >>> result
     array([1., 1., 0.])
     """
+    names = tuple(together)
     if backend is Backend.NUMBA:
-        return _by_numba(routines, "")
+        return _by_numba(routines, names, "")
     compiler = find_compiler()
     if compiler is None:
         missing = f"no C compiler is found ({', '.join(COMPILERS)})"
         if backend is Backend.C:
             raise ProgramError(missing, hint="install one, or use numba")
-        return _by_numba(routines, f"{missing}: numba makes the code")
+        return _by_numba(routines, names, f"{missing}: numba makes the code")
     try:
-        return _by_c(routines, compiler, tuple(flags))
+        return _by_c(routines, names, compiler, tuple(flags))
     except LoweringError as error:
         if backend is Backend.C:
             raise
-        return _by_numba(routines, f"{error.message}: numba makes the code")
+        return _by_numba(routines, names, f"{error.message}: numba makes the code")
 
 
 LOADED: dict[tuple[str, str], Any] = {}
@@ -214,10 +224,10 @@ def _key(*parts: object) -> str:
 
 
 def _by_c(
-    routines: Sequence[Routine], compiler: Compiler, flags: tuple[str, ...]
+    routines: Sequence[Routine], names: tuple[str, ...], compiler: Compiler, flags: tuple[str, ...]
 ) -> CompiledRoutines:
     began = time.perf_counter()
-    source = emit_c(routines)
+    source = emit_c(routines, names)
     key = _key(source, flags, ALWAYS, compiler.path, compiler.version, processor())
     folder, said = cache_folder()
     path = folder / f"{key}.so"
@@ -237,8 +247,9 @@ def _by_c(
             ) from None
         LOADED[str(folder), key] = library
     calls = tuple(_c_call(getattr(library, f"k{n}")) for n in range(len(routines)))
+    bind = _c_bind(library.together) if names else None
     seconds = time.perf_counter() - began
-    return CompiledRoutines(calls, source, Backend.C, compiler.version, seconds, reused, said)
+    return CompiledRoutines(calls, source, Backend.C, compiler.version, seconds, reused, said, bind)
 
 
 def _compile(source: str, path: Path, compiler: Compiler, flags: tuple[str, ...]) -> None:
@@ -273,18 +284,49 @@ def _compile(source: str, path: Path, compiler: Compiler, flags: tuple[str, ...]
         ) from None
 
 
+def _address(array: npt.NDArray[Any]) -> int:
+    """Where the elements of an array begin; a view of its memory tells that much faster."""
+    try:
+        return ctypes.addressof(ctypes.c_char.from_buffer(array.data))
+    except (TypeError, ValueError, BufferError):  # what is read-only, or empty
+        return array.ctypes.data
+
+
 def _c_call(function: Any) -> Call:
     function.restype = None
     function.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
 
     def call(sizes: Ints, arrays: Sequence[npt.NDArray[Any]]) -> None:
-        pointers = (ctypes.c_void_p * max(len(arrays), 1))(*(a.ctypes.data for a in arrays))
+        pointers = (ctypes.c_void_p * max(len(arrays), 1))(*map(_address, arrays))
         function(sizes.ctypes.data, pointers)
 
     return call
 
 
-def _by_numba(routines: Sequence[Routine], said: str) -> CompiledRoutines:
+def _c_bind(function: Any) -> Bind:
+    function.restype = None
+    addressof = ctypes.addressof
+    from_buffer: Callable[[Any], ctypes.c_char] = ctypes.c_char.from_buffer
+
+    def bind(sizes: Ints, given: int, kept: Sequence[npt.NDArray[Any]]) -> Callable[..., None]:
+        pointers = (ctypes.c_void_p * (given + len(kept)))(*[None] * given, *map(_address, kept))
+        first = ctypes.c_void_p(sizes.ctypes.data)
+        alive = (sizes, *kept)
+
+        def run(*arrays: npt.NDArray[Any], _: object = alive) -> None:
+            for number, array in enumerate(arrays):
+                try:  # as _address, without the time of a call
+                    pointers[number] = addressof(from_buffer(array))
+                except (TypeError, ValueError, BufferError):
+                    pointers[number] = array.ctypes.data
+            function(first, pointers)
+
+        return run
+
+    return bind
+
+
+def _by_numba(routines: Sequence[Routine], names: tuple[str, ...], said: str) -> CompiledRoutines:
     import numba
 
     began = time.perf_counter()
@@ -318,8 +360,9 @@ def _by_numba(routines: Sequence[Routine], said: str) -> CompiledRoutines:
     calls = tuple(_numba_call(getattr(module, f"k{n}")) for n in range(len(routines)))
     by = f"numba {numba.__version__}"
     notes = "; ".join(filter(None, (said, unkept)))
+    bind = _numba_bind(routines, calls, names) if names else None
     return CompiledRoutines(
-        calls, source, Backend.NUMBA, by, time.perf_counter() - began, reused, notes
+        calls, source, Backend.NUMBA, by, time.perf_counter() - began, reused, notes, bind
     )
 
 
@@ -328,3 +371,16 @@ def _numba_call(function: Any) -> Call:
         function(sizes, *arrays)
 
     return call
+
+
+def _numba_bind(routines: Sequence[Routine], calls: Sequence[Call], names: tuple[str, ...]) -> Bind:
+    def bind(sizes: Ints, given: int, kept: Sequence[npt.NDArray[Any]]) -> Callable[..., None]:
+        def run(*arrays: npt.NDArray[Any]) -> None:
+            flat = [array.reshape(-1) for array in (*arrays, *kept)]
+            named = dict(zip(names, flat, strict=True))
+            for routine, call in zip(routines, calls, strict=True):
+                call(sizes, [named[array.name] for array in routine.arrays])
+
+        return run
+
+    return bind

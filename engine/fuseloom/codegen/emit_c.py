@@ -55,10 +55,17 @@ class _C:
         return "}"
 
 
-def emit_c(routines: Sequence[Routine]) -> str:
+def emit_c(routines: Sequence[Routine], together: Sequence[str] = ()) -> str:
     """A file of C with a function ``k0``, ``k1``, ... per routine.
 
     Each takes its sizes and its arrays as ``(const int64_t *sizes, void *const *arrays)``.
+
+    Parameters
+    ----------
+    routines : sequence of Routine
+    together : sequence of str
+        Names of arrays that routines share. A function ``together`` takes the same sizes and these
+        arrays, and calls all routines one after the other.
 
     Examples
     --------
@@ -92,4 +99,12 @@ def emit_c(routines: Sequence[Routine]) -> str:
             f"    t{number}({', '.join(passed)});",
             "}",
         ]
+    if together:
+        places = {name: k for k, name in enumerate(together)}
+        lines.append("void together(const int64_t *sizes, void *const *arrays) {")
+        for number, routine in enumerate(routines):
+            passed = [f"sizes[{k}]" for k in range(len(routine.sizes))]
+            passed += [f"arrays[{places[array.name]}]" for array in routine.arrays]
+            lines.append(f"    t{number}({', '.join(passed)});")
+        lines.append("}")
     return "\n".join([*lines, ""])

@@ -39,6 +39,7 @@ class DocumentKind(Enum):
     CONFORMANCE = "conformance"
     CONTRACTION = "contraction"
     ACCESS = "access"
+    CALLS = "calls"
     DOCTOR = "doctor"
     NOTEBOOKS = "notebooks"
     ERROR = "error"
@@ -66,6 +67,7 @@ DECLARED: Mapping[DocumentKind, str] = MappingProxyType(
             for kind in DocumentKind
         },
         DocumentKind.RUN: "fuseloom.results.record:RunRecord",
+        DocumentKind.CALLS: "fuseloom.cli.calls_documents:CallsDocument",
     }
 )
 """Where the content of each kind is declared."""

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib import resources
-from typing import Any
+from typing import Any, TypeAlias
 
-from lark import Lark, Token, Transformer, v_args
+from lark import Lark, Token, v_args
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken, VisitError
+from lark.tree import Meta
+from lark.visitors import Transformer_NonRecursive
 
 from fuseloom.calls.language.annotation import Annotation, Interval, Subset
-from fuseloom.calls.polynomials import DataField, Polynomial, Symbol
+from fuseloom.calls.polynomials import DataField, Division, Polynomial, Symbol
 from fuseloom.errors import FuseloomError, ParseError, shortened
 
 MOST_CHARACTERS = 20_000
 MOST_DIGITS = 18
+MOST_TERMS = 200
+MOST_FACTORS = 16
+MOST_DIVISIONS = 16
+
+_Placed: TypeAlias = tuple[Token, Subset]
+"""A subset, and its place in the text."""
 
 
 def read_annotation(text: str, source: str | None = None) -> Annotation:
@@ -31,8 +40,8 @@ def read_annotation(text: str, source: str | None = None) -> Annotation:
     Raises
     ------
     ParseError
-        Of text that is no annotation, a name with two meanings, or a variable that nothing
-        declares twice.
+        Of text that is no annotation, a name with two meanings, a loop whose bounds read a
+        variable of a loop, or an expression that is too long.
 
     Examples
     --------
@@ -43,8 +52,7 @@ def read_annotation(text: str, source: str | None = None) -> Annotation:
     if len(text) > MOST_CHARACTERS:
         raise ParseError(f"an annotation has at most {MOST_CHARACTERS:,} characters", source=source)
     try:
-        annotation: Annotation = _Builder().transform(_grammar().parse(text))
-        _verify(annotation, text)
+        annotation: Annotation = _AnnotationBuilder().transform(_grammar().parse(text))
     except UnexpectedInput as problem:
         raise _syntax_error(problem, text, source) from None
     except VisitError as wrapped:
@@ -52,9 +60,6 @@ def read_annotation(text: str, source: str | None = None) -> Annotation:
             raise
         wrapped.orig_exc.source = source
         raise wrapped.orig_exc from None
-    except ParseError as error:
-        error.source = error.source or source
-        raise
     return annotation
 
 
@@ -95,29 +100,40 @@ def _expected(problem: UnexpectedInput) -> str:
     return " or ".join(words[:6])
 
 
-@v_args(inline=True)
-class _Builder(Transformer[Token, Any]):
+class _AnnotationBuilder(Transformer_NonRecursive[Token, Any]):  # nested texts end recursion
     """From the syntax tree to an annotation."""
 
+    @v_args(inline=True)
     def annotation(self, *parts: Any) -> Annotation:
         *declared, body = parts
-        intervals: list[Interval] = []
-        while isinstance(body, tuple) and isinstance(body[0], Interval):
-            intervals.append(body[0])
-            body = body[1]
+        loops: list[tuple[Token, Interval]] = []
+        while len(body) == 3:
+            name, interval, body = body
+            loops.append((name, interval))
         produces, consumes = body
-        return Annotation(tuple(map(str, declared)), tuple(intervals), produces, consumes)
+        _verify_names([*declared, *(name for name, _ in loops)], produces, consumes)
+        _verify_bounds(loops)
+        return Annotation(
+            tuple(map(str, declared)),
+            tuple(interval for _, interval in loops),
+            produces[1],
+            tuple(subset for _, subset in consumes),
+        )
 
+    @v_args(inline=True)
     def declaration(self, name: Token) -> Token:
         return name
 
+    @v_args(inline=True)
     def loop(self, name: Token, start: Any, end: Any, step: Any, body: Any) -> Any:
-        return Interval(str(name), start, end, step), body
+        return name, Interval(str(name), start, end, step), body
 
-    def fire(self, produces: Subset, *consumes: Subset | None) -> Any:
+    @v_args(inline=True)
+    def fire(self, produces: _Placed, *consumes: _Placed | None) -> Any:
         return produces, tuple(x for x in consumes if x is not None)
 
-    def subset(self, name: Token, *fields: Any) -> Subset:
+    @v_args(inline=True)
+    def subset(self, name: Token, *fields: Any) -> _Placed:
         named: dict[str, Polynomial] = {}
         for field in fields:
             if field is None:
@@ -126,41 +142,72 @@ class _Builder(Transformer[Token, Any]):
             if word in named:
                 raise _fault(word, f"{name} has the field {word} twice")
             named[str(word)] = value
-        return Subset(str(name), tuple(named.items()))
+        return name, Subset(str(name), tuple(named.items()))
 
+    @v_args(inline=True)
     def field(self, name: Token, value: Polynomial) -> Any:
         return name, value
 
-    def add(self, left: Polynomial, right: Polynomial) -> Polynomial:
-        return left + right
-
-    def subtract(self, left: Polynomial, right: Polynomial) -> Polynomial:
-        return left - right
-
-    def multiply(self, left: Polynomial, right: Polynomial) -> Polynomial:
-        return left * right
-
-    def divide(self, value: Polynomial, divisor: Token) -> Polynomial:
-        return value // _divisor(divisor)
-
-    def remainder(self, value: Polynomial, divisor: Token) -> Polynomial:
-        return value % _divisor(divisor)
-
-    def negate(self, value: Polynomial) -> Polynomial:
-        return -value
-
+    @v_args(inline=True)
     def number(self, digits: Token) -> Polynomial:
         return Polynomial.of(_integer(digits))
 
+    @v_args(inline=True)
     def variable(self, name: Token) -> Polynomial:
         return Polynomial.of(Symbol(str(name)))
 
+    @v_args(inline=True)
     def data_field(self, data: Token, name: Token) -> Polynomial:
         return Polynomial.of(DataField(str(data), str(name)))
 
+    @v_args(meta=True, inline=True)
+    def add(self, meta: Meta, left: Polynomial, right: Polynomial) -> Polynomial:
+        return _limited(left + right, meta)
 
-def _fault(at: Token, message: str, hint: str | None = None) -> ParseError:
+    @v_args(meta=True, inline=True)
+    def subtract(self, meta: Meta, left: Polynomial, right: Polynomial) -> Polynomial:
+        return _limited(left - right, meta)
+
+    @v_args(meta=True, inline=True)
+    def multiply(self, meta: Meta, left: Polynomial, right: Polynomial) -> Polynomial:
+        if len(left.terms) * len(right.terms) > MOST_TERMS:
+            raise _fault(meta, "an expression is too long when it is multiplied out")
+        return _limited(left * right, meta)
+
+    @v_args(meta=True, inline=True)
+    def divide(self, meta: Meta, value: Polynomial, divisor: Token) -> Polynomial:
+        return _limited(value // _divisor(divisor), meta)
+
+    @v_args(meta=True, inline=True)
+    def remainder(self, meta: Meta, value: Polynomial, divisor: Token) -> Polynomial:
+        return _limited(value % _divisor(divisor), meta)
+
+    @v_args(inline=True)
+    def negate(self, value: Polynomial) -> Polynomial:
+        return -value
+
+
+def _fault(at: Token | Meta, message: str, hint: str | None = None) -> ParseError:
     return ParseError(message, hint=hint, line=at.line, column=at.column)
+
+
+def _limited(value: Polynomial, meta: Meta) -> Polynomial:
+    """An expression that is not too long to be computed with."""
+    if len(value.terms) > MOST_TERMS:
+        raise _fault(meta, f"an expression has at most {MOST_TERMS} terms")
+    if any(abs(factor) >= 10**MOST_DIGITS for factor in value.terms.values()):
+        raise _fault(meta, f"an expression has a number of more than {MOST_DIGITS} digits")
+    if any(len(monomial) > MOST_FACTORS for monomial in value.terms):
+        raise _fault(meta, f"a product has at most {MOST_FACTORS} variables")
+    if _nesting(value) > MOST_DIVISIONS:
+        raise _fault(meta, f"at most {MOST_DIVISIONS} divisions are in each other")
+    return value
+
+
+def _nesting(value: Polynomial) -> int:
+    """How many divisions are in each other."""
+    inside = [x.dividend for monomial in value.terms for x in monomial if isinstance(x, Division)]
+    return max((1 + _nesting(x) for x in inside), default=0)
 
 
 def _integer(digits: Token) -> int:
@@ -175,33 +222,32 @@ def _divisor(digits: Token) -> int:
     return _integer(digits)
 
 
-def _verify(annotation: Annotation, text: str) -> None:
-    """Refuse names with two meanings, and loops that read what is not there yet."""
+def _verify_names(variables: list[Token], produces: _Placed, consumes: Sequence[_Placed]) -> None:
+    """Refuse names with two meanings."""
     declared: set[str] = set()
-    for name in (*annotation.symbolic, *(loop.variable for loop in annotation.intervals)):
-        if name in declared:
-            raise _at(text, name, f"{name} is declared twice")
-        declared.add(name)
-    data = [annotation.produces.data, *(subset.data for subset in annotation.consumes)]
-    for name in data:
-        if name in declared:
-            raise _at(text, name, f"{name} is a variable and a data structure")
-    if data.count(data[0]) > 1:
-        raise _at(text, data[0], f"{data[0]} is produced and consumed",
-                  "a call writes into an output of its own")  # fmt: skip
-    inner = {loop.variable for loop in annotation.intervals}
-    for loop in annotation.intervals:
+    for name in variables:
+        if str(name) in declared:
+            raise _fault(name, f"{name} is declared twice")
+        declared.add(str(name))
+    for name, _ in (produces, *consumes):
+        if str(name) in declared:
+            raise _fault(name, f"{name} is a variable and a data structure")
+    for name, subset in consumes:
+        if subset.data == produces[1].data:
+            raise _fault(
+                name, f"{name} is produced and consumed", "a call writes into an output of its own"
+            )
+
+
+def _verify_bounds(loops: Sequence[tuple[Token, Interval]]) -> None:
+    """Refuse bounds that are not the same for all parts."""
+    variables = {loop.variable for _, loop in loops}
+    for name, loop in loops:
         for value in (loop.start, loop.end, loop.step):
             for atom in value.atoms():
-                if isinstance(atom, Symbol) and atom.name in inner:
-                    raise _at(
-                        text, loop.variable, f"the loop over {loop.variable} reads {atom.name}",
+                if isinstance(atom, Symbol) and atom.name in variables:
+                    raise _fault(
+                        name,
+                        f"the loop over {name} reads {atom}",
                         "bounds are fields, numbers and arguments",
-                    )  # fmt: skip
-
-
-def _at(text: str, word: str, message: str, hint: str | None = None) -> ParseError:
-    """An error at the last place of a word."""
-    place = max(text.rfind(word), 0)
-    line = text.count("\n", 0, place) + 1
-    return ParseError(message, hint=hint, line=line, column=place - text.rfind("\n", 0, place))
+                    )

@@ -1,0 +1,174 @@
+"""Compositions as functions: scheduled, compiled, checked, and run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fuseloom.calls.annotated import FunctionCall
+from fuseloom.calls.composition import Composition, compose
+from fuseloom.calls.data_kinds import ArrayKind
+from fuseloom.calls.emit_python import PythonCode, emit_python
+from fuseloom.calls.polynomials import DataField, Polynomial, Symbol
+from fuseloom.calls.recomputation import ScheduleCounts, count
+from fuseloom.calls.schedule import ScheduleCommand, ScheduledCalls, schedule
+from fuseloom.errors import DataError
+
+
+class FusedFunction:
+    """Calls as one function that computes their result tile by tile.
+
+    Parameters
+    ----------
+    composition : Composition or sequence of FunctionCall
+    commands : sequence of ScheduleCommand
+    workers : int, optional
+        Threads of parallel loops; as many as the machine has processors by default.
+
+    Raises
+    ------
+    ProgramError, ScheduleError
+        If the calls cannot be composed, resolved or scheduled so.
+
+    Examples
+    --------
+    >>> from fuseloom.calls.annotated import DataHandle, annotate
+    >>> from fuseloom.calls.data_kinds import Vector
+    >>> exp = annotate(np.exp, '''t: Symbolic for x in [0, out.len, t] {
+    ...     produces { out {start: x, len: t} } when consumes { a {start: x, len: t} } }''',
+    ...     ["a", "out"])
+    >>> a, b, c = (DataHandle(name, Vector()) for name in "abc")
+    >>> fused = FusedFunction([exp(a, b), exp(b, c)])
+    >>> out = np.empty(10)
+    >>> fused(a=np.zeros(10), c=out, t=4)
+    >>> bool((out == np.exp(1.0)).all()), fused.counts(a=np.zeros(10), c=out, t=4).room
+    (True, 32)
+    """
+
+    def __init__(
+        self,
+        composition: Composition | Sequence[FunctionCall],
+        commands: Sequence[ScheduleCommand] = (),
+        workers: int | None = None,
+    ) -> None:
+        made = composition if isinstance(composition, Composition) else compose(composition)
+        self.composition = made
+        self.scheduled: ScheduledCalls = schedule(made, commands)
+        self.workers = workers or os.cpu_count() or 1
+
+    @cached_property
+    def code(self) -> PythonCode:
+        """The generated code."""
+        return emit_python(self.scheduled, self.workers)
+
+    @property
+    def source(self) -> str:
+        """The generated code as text."""
+        return self.code.source
+
+    @cached_property
+    def _run(self) -> Any:
+        return self.code.compile()
+
+    def __call__(self, **given: Any) -> None:
+        """Compute the result.
+
+        Parameters
+        ----------
+        **given
+            Every data structure by name, the result's room among them; integer arguments; sizes
+            of tiles, of which those that are left out are whole extents.
+
+        Raises
+        ------
+        DataError
+            If one is missing, of another kind, shape or type, or the result lies in an input.
+        """
+        handles = self._handles(given)
+        values = self._values(given)
+        sizes = [values[Symbol(name)] for name in self.scheduled.parameters]
+        self._run(*(given[name] for name in handles), *sizes)
+
+    def counts(self, **given: Any) -> ScheduleCounts:
+        """What a call with the same arguments computes, counted without running it."""
+        self._handles(given)
+        return count(self.scheduled, self._values(given))
+
+    def _handles(self, given: Mapping[str, Any]) -> list[str]:
+        """Names of the data structures, each of which is there and fits."""
+        composition = self.composition
+        handles = (*composition.given, composition.result)
+        known = {*(x.name for x in handles), *self.scheduled.parameters}
+        for name in given:
+            if name not in known:
+                raise DataError(f"nothing is called {name}", hint=f"there are {', '.join(known)}")
+        for handle in handles:
+            if handle.name not in given:
+                raise DataError(f"{handle.name} is not given", hint=f"it is a {handle.kind.name}")
+            value = given[handle.name]
+            handle.kind.whole(value)
+            if isinstance(handle.kind, ArrayKind) and value.dtype != handle.kind.dtype:
+                raise DataError(
+                    f"{handle.name} holds {value.dtype.name}, and {handle.kind.dtype.name} is "
+                    "declared"
+                )
+        result = given[composition.result.name]
+        for handle in composition.given:
+            value = given[handle.name]
+            if isinstance(value, np.ndarray) and np.may_share_memory(value, result):
+                raise DataError(
+                    f"the result lies in the memory of {handle.name}",
+                    hint="give it room of its own",
+                )
+        return [handle.name for handle in handles]
+
+    def _values(self, given: Mapping[str, Any]) -> dict[Symbol | DataField, int]:
+        """Fields of what is given, and the variables of the schedule."""
+        values: dict[Symbol | DataField, int] = {}
+        for handle in (*self.composition.given, self.composition.result):
+            for name, extent in handle.kind.whole(given[handle.name]).items():
+                values[DataField(handle.name, name)] = extent
+        for name in self.composition.integers:
+            if name in self.scheduled.parameters:
+                values[Symbol(name)] = _integer(name, given.get(name), 0)
+        for name in self.scheduled.parameters:
+            if name not in self.composition.integers:
+                extent = max(1, self._extent(name, values))
+                size = _integer(name, given.get(name, extent), 1)
+                values[Symbol(name)] = min(size, extent)
+        return values
+
+    def _extent(self, name: str, values: Mapping[Symbol | DataField, int]) -> int:
+        """The whole extent of the loop that a size of tiles belongs to."""
+        for stage in self.scheduled.stages:
+            for loop in stage.resolution.loops:
+                if loop.step == Polynomial.of(name):
+                    bounds = {**values, **_enclosing(stage.resolution.loops, values)}
+                    return loop.end.evaluate(bounds) - loop.start.evaluate(bounds)
+        return 1
+
+
+def _enclosing(
+    loops: Sequence[Any], values: Mapping[Symbol | DataField, int]
+) -> dict[Symbol | DataField, int]:
+    """Where loops begin, and the length of their first tiles, for loops within them."""
+    found: dict[Symbol | DataField, int] = {}
+    for loop in loops:
+        known = {**values, **found}
+        try:
+            found[Symbol(loop.variable)] = loop.start.evaluate(known)
+            if loop.length:
+                found[Symbol(loop.length)] = loop.clipped.evaluate({**known, **found})
+        except KeyError:  # a size that is not known yet
+            found[Symbol(loop.length)] = loop.end.evaluate(known) - loop.start.evaluate(known)
+    return found
+
+
+def _integer(name: str, value: Any, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise DataError(f"{name} is an integer of {least} or more, not {value!r}")
+    return int(value)

@@ -1,0 +1,144 @@
+"""``fuseloom calls``: calls of libraries, fused tile by tile and measured beside whole calls."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from fuseloom.cli.command import Command, complete_with, natural, positive, print_json
+from fuseloom.errors import UsageError
+from fuseloom.results.document import DocumentKind
+from fuseloom.results.text_table import Align, TextColumn, text_table
+from fuseloom.wording import counted, grouped
+
+if TYPE_CHECKING:
+    from fuseloom.calls.measuring import PipelineMeasurement
+    from fuseloom.cli.calls_documents import CallsDocument
+
+PIPELINES = (
+    "softmax", "sgerb", "sgerb-sums", "blur", "unsharp", "haversine", "gemm-bias-relu", "add6",
+    "conv-pool",
+)  # fmt: skip
+"""Names of compositions, known without loading what makes them."""
+LARGEST_ERROR = 1e-3
+"""The largest error, relative to the largest value, of a result that is right in float32."""
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    given = parser.add_argument
+    name = given("pipeline", help=f"a composition: {', '.join(PIPELINES)}")
+    complete_with(name, PIPELINES)
+    given(
+        "--extents", default="", metavar="X=N,...",
+        help="its extents, e.g. h=512,w=512 of softmax; those that are left out have defaults",
+    )  # fmt: skip
+    given(
+        "--tile", metavar="N,...",
+        help="rows, or elements, of a tile; of several the fastest is taken (default: powers of "
+        "two up to the whole)",
+    )  # fmt: skip
+    given(
+        "--threads", type=positive, default=1, metavar="N",
+        help="threads among which tiles are dealt (default: %(default)s)",
+    )  # fmt: skip
+    given(
+        "--rounds", type=positive, default=7, metavar="N",
+        help="rounds of which the median counts; each runs fused and whole calls (default: "
+        "%(default)s)",
+    )  # fmt: skip
+    given("--seed", type=natural, default=0, help="of random data (default: 0)")
+    given("--code", action="store_true", help="print the pipeline and the generated Python")
+    given("--json", action="store_true", help="one JSON document")
+
+
+def _run(options: Any) -> int:
+    import numpy as np
+
+    from fuseloom.calls.measuring import measure, tune
+    from fuseloom.calls.pipelines import pipeline_named, read_extents
+
+    pipeline = pipeline_named(options.pipeline)
+    extents = {**pipeline.extents, **read_extents(options.extents)}
+    case = pipeline.make(extents, options.seed)
+    common = {"workers": options.threads, "rounds": options.rounds}
+    if options.tile:
+        made = [measure(case, pipeline.tile, tile, **common) for tile in _tiles(options.tile)]
+        made.sort(key=lambda one: one.timings.fused)
+    else:
+        made = list(tune(case, pipeline.tile, **common))
+    if options.json:
+        print_json(DocumentKind.CALLS, _content(options, extents, made))
+    else:
+        _print(options, made)
+    largest = float(np.max(np.abs(case.expected))) or 1.0
+    return 0 if made[0].max_abs_error <= LARGEST_ERROR * largest else 1
+
+
+def _tiles(text: str) -> list[int]:
+    found = []
+    for part in text.split(","):
+        if not part.strip().isdecimal() or not 1 <= int(part[:10]) <= 2**31:
+            raise UsageError(f"{part[:20]!r} is no size of tiles", hint="write e.g. --tile 16,64")
+        found.append(int(part))
+    return list(dict.fromkeys(found))
+
+
+def _content(
+    options: Any, extents: Mapping[str, int], made: Sequence[PipelineMeasurement]
+) -> CallsDocument:
+    best = made[0]
+    return {
+        "name": options.pipeline,
+        "extents": extents,
+        "tile": best.tile,
+        "threads": options.threads,
+        "pipeline": best.pipeline,
+        "source": best.source,
+        "recompute": best.counts.recomputation,
+        "room": best.counts.room,
+        "max_abs_error": best.max_abs_error,
+        "measured": {
+            "fused": best.timings.fused,
+            "unfused_fresh": best.timings.unfused_fresh,
+            "unfused_preallocated": best.timings.unfused_preallocated,
+        },
+        "tried": [
+            {
+                "tile": one.tile,
+                "fused": one.timings.fused,
+                "room": one.counts.room,
+                "calls": one.counts.calls,
+            }
+            for one in made
+        ],
+        "verdict": "fuse" if best.verdict == "fuse" else "do not fuse",
+        "reason": best.reason,
+    }
+
+
+def _print(options: Any, made: Sequence[PipelineMeasurement]) -> None:
+    best = made[0]
+    if options.code:
+        print(best.pipeline)
+        print()
+        print(best.source)
+    titles = ("fused, ms", "whole, fresh room", "whole, kept room", "calls", "room, bytes")
+    columns = [TextColumn("tile", align=Align.LEFT), *map(TextColumn, titles)]
+    columns.append(TextColumn("most recomputed"))
+    rows = [
+        (
+            grouped(one.tile), f"{one.timings.fused * 1e3:.2f}",
+            f"{one.timings.unfused_fresh * 1e3:.2f}",
+            f"{one.timings.unfused_preallocated * 1e3:.2f}", grouped(one.counts.calls),
+            grouped(one.counts.room), f"{max(one.counts.recomputation.values()):.2f} ×",
+        )
+        for one in made
+    ]  # fmt: skip
+    print("\n".join(text_table(columns, rows)))
+    print(f"largest error {best.max_abs_error:.1e}")
+    threads = counted(options.threads, "thread")
+    print(f"{best.verdict}, on {threads}: {best.reason}")
+
+
+CALLS = Command(_declare, _run)

@@ -1,0 +1,45 @@
+"""The document of ``fuseloom calls --json``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal, TypedDict
+
+from fuseloom.results.declarations import Amount, Count, Positive
+
+
+class CallTimes(TypedDict):
+    """Medians of several rounds in turns."""
+
+    fused: Annotated[Amount, "Seconds of fused calls."]
+    unfused_fresh: Annotated[Amount, "Seconds of whole calls that allocate their intermediates."]
+    unfused_preallocated: Annotated[Amount, "Seconds of whole calls into room that is there."]
+
+
+class TriedTile(TypedDict):
+    """A size of tiles that was measured."""
+
+    tile: Annotated[Positive, "Rows, or elements, of a tile."]
+    fused: Annotated[Amount, "Seconds of fused calls."]
+    room: Annotated[Count, "Bytes of the intermediates of a tile."]
+    calls: Annotated[Positive, "Calls of functions."]
+
+
+class CallsDocument(TypedDict):
+    """The document of ``fuseloom calls --json``."""
+
+    name: Annotated[str, "The composition."]
+    extents: Annotated[Mapping[str, Positive], "Its extents."]
+    tile: Annotated[Positive, "Rows, or elements, of a tile of the fastest fused calls."]
+    threads: Annotated[Positive, "Threads among which tiles are dealt."]
+    pipeline: Annotated[str, "Loops, queries, allocations and calls, as text."]
+    source: Annotated[str, "The generated Python."]
+    recompute: Annotated[
+        Mapping[str, Amount], "Per intermediate, elements computed per element that is needed."
+    ]
+    room: Annotated[Count, "Bytes of the intermediates of a tile."]
+    max_abs_error: Annotated[Amount, "Of the fused result, against one computed by other means."]
+    measured: Annotated[CallTimes, "Times."]
+    tried: Annotated[Sequence[TriedTile], "Every size of tiles, the fastest first."]
+    verdict: Annotated[Literal["fuse", "do not fuse"], "Which is faster here."]
+    reason: Annotated[str, "The verdict in words."]

@@ -1,0 +1,186 @@
+"""Compositions as functions: random programs and schedules against whole calls; bad arguments."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from fuseloom.calls.annotated import DataHandle, annotate
+from fuseloom.calls.composition import compose
+from fuseloom.calls.data_kinds import Matrix, Vector
+from fuseloom.calls.fused import FusedFunction
+from fuseloom.calls.schedule import (
+    BreakBefore,
+    Parallelize,
+    Reorder,
+    ReuseOverlap,
+    SubstituteValue,
+)
+from fuseloom.errors import DataError, ScheduleError
+
+from . import programs
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_random_programs_are_what_whole_calls_give(seed: int) -> None:
+    random_ = random.Random(seed)
+    program = programs.random_program(random_, random_.randint(1, 7))
+    composition = compose(program.calls)
+    commands = programs.random_commands(random_, len(composition.calls))
+    fused = FusedFunction(composition, commands, workers=2)
+    out = np.full_like(program.value, np.nan)
+    sizes = {
+        name: random_.randint(1, 16)
+        for name in fused.scheduled.parameters
+        if random_.random() < 0.8
+    }
+    used = {x.name for x in composition.given}
+    given = {name: array for name, array in program.given.items() if name in used}
+    before = {name: array.copy() for name, array in given.items()}
+    fused(**given, **{composition.result.name: out}, **sizes)
+    assert np.array_equal(out, program.value)
+    assert all(np.array_equal(given[name], array) for name, array in before.items())
+    counts = fused.counts(**given, **{composition.result.name: out}, **sizes)
+    assert counts.computed[composition.result.name] == out.size
+    assert all(factor >= 1 for factor in counts.recomputation.values())
+
+
+def test_without_sizes_every_call_runs_once() -> None:
+    program = programs.random_program(random.Random(3), 6)
+    composition = compose(program.calls)
+    places = [BreakBefore(place) for place in range(1, len(composition.calls))]
+    out = np.empty_like(program.value)
+    for commands in ([], places):
+        fused = FusedFunction(composition, commands)
+        counts = fused.counts(**_given(composition, program), **{composition.result.name: out})
+        assert counts.calls == len(composition.calls)
+        assert set(counts.recomputation.values()) == {1.0}
+
+
+def _given(composition, program):
+    return {x.name: program.given[x.name] for x in composition.given}
+
+
+def test_room_is_that_of_a_tile() -> None:
+    a, b, c = (DataHandle(name, Matrix(np.float32)) for name in "abc")
+    fused = FusedFunction([programs.EXP(a, b), programs.EXP(b, c)])
+    given = {"a": np.zeros((100, 60), np.float32), "c": np.zeros((100, 60), np.float32)}
+    assert fused.counts(**given, tr=10, tc=20).room == 10 * 20 * 4
+    assert fused.counts(**given, tr=10).room == 10 * 60 * 4
+    unfused = FusedFunction([programs.EXP(a, b), programs.EXP(b, c)], [BreakBefore(1)])
+    assert unfused.counts(**given, tr=10, tc=20).room == 100 * 60 * 4
+
+
+def test_room_of_what_is_no_longer_read_is_used_again() -> None:
+    handles = [DataHandle(f"m{n}", Matrix()) for n in range(6)]
+    calls = [programs.EXP(x, y) for x, y in pairwise(handles)]
+    fused = FusedFunction(calls)
+    assert fused.source.count("np.empty") == 2
+
+
+def test_rows_of_windows_are_counted() -> None:
+    a, b, c = (DataHandle(name, Matrix()) for name in "abc")
+    fused = FusedFunction([programs.ROW_SUMS(a, b), programs.ROW_SUMS(b, c)])
+    given = {"a": np.zeros((18, 5)), "c": np.zeros((16, 5))}
+    counts = fused.counts(**given, tr=4)
+    assert counts.computed["b"] == 4 * 5 * 5
+    assert counts.recomputation["b"] == pytest.approx(20 / 17)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"a": None}, "a is not given"),
+        ({"q": 3}, "nothing is called q"),
+        ({"tr": 0}, "tr is an integer of 1 or more"),
+        ({"tr": 2.5}, "tr is an integer"),
+        ({"a": np.zeros((4, 4), np.float32)}, "a holds float32, and float64 is declared"),
+        ({"a": np.zeros(4)}, "has 2 dimensions"),
+        ({"a": [[1.0]]}, "is an array, not a list"),
+        ({"b": np.zeros(4)}, "has 2 dimensions"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_refused(changes, says: str) -> None:
+    a, b = (DataHandle(name, Matrix()) for name in "ab")
+    fused = FusedFunction([programs.EXP(a, b)])
+    given = {"a": np.zeros((4, 4)), "b": np.zeros((4, 4)), **changes}
+    with pytest.raises(DataError, match=says):
+        fused(**{name: value for name, value in given.items() if value is not None})
+
+
+def test_a_result_in_an_input_is_refused() -> None:
+    a, b = (DataHandle(name, Matrix()) for name in "ab")
+    whole = np.zeros((4, 4))
+    with pytest.raises(DataError, match="lies in the memory of a"):
+        FusedFunction([programs.EXP(a, b)])(a=whole, b=whole[:2])
+
+
+def test_an_input_that_is_too_small_is_an_error() -> None:
+    a, b, v = DataHandle("a", Matrix()), DataHandle("b", Matrix()), DataHandle("v", Vector())
+    fused = FusedFunction([programs.ROW_MAX(a, 4, v), programs.SUBTRACT(a, v, b)])
+    with pytest.raises((DataError, ValueError)):
+        fused(a=np.zeros((3, 4)), b=np.zeros((5, 4)), tr=2)
+
+
+def test_an_error_in_a_thread_is_raised() -> None:
+
+    def fails(a, out):
+        raise RuntimeError("this kernel fails")
+
+    failing = annotate(fails, str(programs.EXP.annotation))
+    a, b = (DataHandle(name, Matrix()) for name in "ab")
+    fused = FusedFunction([failing(a, b)], [Parallelize(0)], workers=2)
+    with pytest.raises(RuntimeError, match="this kernel fails"):
+        fused(a=np.zeros((8, 4)), b=np.zeros((8, 4)), tr=2)
+
+
+REUSED = [
+    ([ReuseOverlap("b", 1)], {"tr": 4, "tc": 3}),
+    ([Reorder(0, 1), ReuseOverlap("b", 1)], {"tr": 3, "tc": 4}),
+    ([Parallelize(0), ReuseOverlap("b", 1)], {"tr": 5, "tc": 2}),
+    ([ReuseOverlap("b", 1), SubstituteValue("tc", 1)], {"tr": 3}),
+]
+
+
+@pytest.mark.parametrize(("commands", "sizes"), REUSED)
+def test_what_tiles_share_is_computed_once(commands, sizes) -> None:
+    a, b, c = (DataHandle(name, Matrix()) for name in "abc")
+    along = programs.ROW_SUMS if isinstance(commands[0], Reorder) else programs.COLUMN_SUMS
+    calls = [programs.EXP(a, b), along(b, c)]
+    data = np.random.default_rng(1).standard_normal((15, 17))
+    halo = (1, 0) if along is programs.ROW_SUMS else (0, 2)
+    out = np.full((15 - halo[0], 17 - halo[1]), np.nan)
+    fused = FusedFunction(calls, commands, workers=2)
+    fused(a=data, c=out, **sizes)
+    whole = np.exp(-data)
+    expected = whole[:-1] + whole[1:] if halo[0] else whole[:, :-2] + whole[:, 2:]
+    assert np.array_equal(out, expected)
+    counts = fused.counts(a=data, c=out, **sizes)
+    assert counts.computed["b"] == data.size
+    plain = FusedFunction(calls).counts(a=data, c=out, tr=3, tc=2)
+    assert plain.computed["b"] > data.size
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_programs_that_share_parts_give_the_same(seed: int) -> None:
+    random_ = random.Random(seed)
+    program = programs.random_program(random_, random_.randint(2, 7))
+    composition = compose(program.calls)
+    names = [call.output.name for call in composition.calls[:-1]]
+    if not names:
+        return
+    commands = [ReuseOverlap(random_.choice(names), random_.randint(0, 1))]
+    if random_.random() < 0.5:
+        commands.insert(0, Reorder(0, 1))
+    out = np.full_like(program.value, np.nan)
+    given = _given(composition, program) | {composition.result.name: out}
+    try:
+        fused = FusedFunction(composition, commands)
+    except ScheduleError:
+        return
+    sizes = {"tr": random_.randint(1, 6), "tc": random_.randint(1, 6)}
+    fused(**given, **sizes)
+    assert np.array_equal(out, program.value)

@@ -1,0 +1,68 @@
+"""Measurements: whole calls, counts, verdicts; times themselves are not judged."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fuseloom.calls.measuring import (
+    GAIN,
+    PipelineMeasurement,
+    PipelineTimings,
+    WholeCalls,
+    cache_sizes,
+    measure,
+    tune,
+)
+from fuseloom.calls.pipelines import PIPELINES
+from fuseloom.calls.recomputation import ScheduleCounts
+
+from .test_pipelines import SMALL
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_whole_calls_give_what_other_means_give(name: str) -> None:
+    case = PIPELINES[name].make(SMALL[name])
+    whole = WholeCalls(case.composition, case.arguments)
+    for fresh in (True, False):
+        case.result.fill(np.nan)
+        whole(fresh=fresh)
+        assert np.allclose(case.result, case.expected, rtol=1e-4, atol=1e-5)
+
+
+def test_a_measurement_counts_and_checks() -> None:
+    rounds: list[int] = []
+    case = PIPELINES["blur"].make({"h": 24, "w": 16})
+    made = measure(case, "n", 4, rounds=3, workers=2, progress=rounds.append)
+    assert rounds == [0, 1, 2]
+    assert made.counts.recomputation["t1"] == pytest.approx(6 * 6 / 26)
+    assert max(made.max_abs_error, made.unfused_error) < 1e-5
+    assert min(made.timings.fused, made.timings.unfused_fresh) > 0
+    assert "parallel for" in made.pipeline
+    assert "run_parallel" in made.source
+
+
+def test_sizes_are_tried_up_to_the_whole() -> None:
+    case = PIPELINES["conv-pool"].make({"h": 40, "w": 8, "c": 1, "o": 2})
+    made = tune(case, "n", rounds=1)
+    assert sorted(one.tile for one in made) == [8, 16, 32]
+    fused = [one.timings.fused for one in made]
+    assert fused == sorted(fused)
+
+
+def _measured(fused: float, kept: float, factor: float = 1.0) -> PipelineMeasurement:
+    counts = ScheduleCounts({"t": int(100 * factor), "r": 100}, {"t": 100, "r": 100}, 10, 4096)
+    times = PipelineTimings(fused, 2.0, kept)
+    return PipelineMeasurement(8, counts, times, 0.0, 0.0, "", "")
+
+
+def test_the_verdict_is_that_of_the_times() -> None:
+    assert _measured(1.0, 1.5).verdict == "fuse"
+    assert _measured(1.0, GAIN - 0.01).verdict == "do not fuse"
+    assert _measured(1.5, 1.0).verdict == "do not fuse"
+    assert "1.50 times as many elements" in _measured(1.0, 1.5, 1.5).reason
+    assert "times as many" not in _measured(1.0, 1.5).reason
+
+
+def test_caches_are_those_of_data() -> None:
+    assert all(size >= 1024 for size in cache_sizes())
