@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fuseloom.calls.annotated import AnnotatedFunction, DataHandle, FunctionCall, annotate
+from fuseloom.calls.composition import Composition
 from fuseloom.calls.data_kinds import Matrix, Vector
 from fuseloom.calls.schedule import (
     BreakBefore,
@@ -18,6 +19,7 @@ from fuseloom.calls.schedule import (
     Reorder,
     ScheduleCommand,
     SplitLoop,
+    Subpipeline,
     SubstituteValue,
 )
 
@@ -130,18 +132,35 @@ def random_program(random_: random.Random, length: int) -> RandomProgram:
     return RandomProgram(calls, given, known[latest])
 
 
-def random_commands(random_: random.Random, calls: int) -> list[ScheduleCommand]:
+def groups_of(composition: Composition) -> list[Subpipeline]:
+    """Calls whose intermediates no other call reads."""
+    calls = composition.calls
+    found = []
+    for begin in range(len(calls)):
+        for end in range(begin + 1, len(calls) + 1):
+            inner = {call.output for call in calls[begin : end - 1]}
+            others = (*calls[:begin], *calls[end:])
+            if not any(inner & {*call.inputs} for call in others):
+                found.append(Subpipeline(begin, end))
+    return found
+
+
+def random_commands(random_: random.Random, composition: Composition) -> list[ScheduleCommand]:
     """Commands that are possible for two loops ``tr`` and ``tc`` over rows and columns."""
+    calls = len(composition.calls)
     commands: list[ScheduleCommand] = []
     if random_.random() < 0.4 and calls > 1:
         places = random_.sample(range(1, calls), random_.randint(1, min(2, calls - 1)))
         commands += [BreakBefore(place) for place in places]
+    elif random_.random() < 0.5:
+        commands.append(random_.choice(groups_of(composition)))
     if random_.random() < 0.4:
         commands.append(SplitLoop(random_.randint(0, 1), "o", "i", "so", "si"))
         if random_.random() < 0.5:
             commands.append(SubstituteValue("si", random_.randint(1, 5)))
     if random_.random() < 0.4:
-        commands.append(Reorder(0, 1) if len(commands) == 0 else Parallelize(0))
+        split = any(isinstance(x, SplitLoop) for x in commands)
+        commands.append(Parallelize(0) if split else Reorder(0, 1))
     if random_.random() < 0.4:
         commands.append(Parallelize(random_.randint(0, 1)))
     return commands

@@ -17,6 +17,7 @@ from fuseloom.calls.schedule import (
     Parallelize,
     Reorder,
     ReuseOverlap,
+    Subpipeline,
     SubstituteValue,
 )
 from fuseloom.errors import DataError, ScheduleError
@@ -29,7 +30,7 @@ def test_random_programs_are_what_whole_calls_give(seed: int) -> None:
     random_ = random.Random(seed)
     program = programs.random_program(random_, random_.randint(1, 7))
     composition = compose(program.calls)
-    commands = programs.random_commands(random_, len(composition.calls))
+    commands = programs.random_commands(random_, composition)
     fused = FusedFunction(composition, commands, workers=2)
     out = np.full_like(program.value, np.nan)
     sizes = {
@@ -184,3 +185,21 @@ def test_random_programs_that_share_parts_give_the_same(seed: int) -> None:
     sizes = {"tr": random_.randint(1, 6), "tc": random_.randint(1, 6)}
     fused(**given, **sizes)
     assert np.array_equal(out, program.value)
+
+
+def test_a_subpipeline_needs_less_room() -> None:
+    a, b, c, d = (DataHandle(name, Matrix()) for name in "abcd")
+    calls = [programs.EXP(a, b), programs.COLUMN_SUMS(b, c), programs.ROW_SUMS(c, d)]
+    data = np.random.default_rng(2).standard_normal((14, 16))
+    out = np.empty((13, 14))
+    plain, finer = FusedFunction(calls), FusedFunction(calls, [Subpipeline(0, 2)])
+    assert finer.scheduled.parameters == ("tr", "tc", "c_tr", "c_tc")
+    sizes = {"tr": 6, "c_tr": 2, "c_tc": 5}
+    finer(a=data, d=out, **sizes)
+    sums = np.exp(-data)
+    sums = sums[:, :-2] + sums[:, 2:]
+    assert np.array_equal(out, sums[:-1] + sums[1:])
+    counts = finer.counts(a=data, d=out, **sizes)
+    assert counts.room == (7 * 14 + 2 * 7) * 8
+    assert plain.counts(a=data, d=out, tr=6).room == (7 * 16 + 7 * 14) * 8
+    assert counts.computed["c"] == plain.counts(a=data, d=out, tr=6).computed["c"]

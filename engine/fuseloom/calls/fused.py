@@ -145,10 +145,12 @@ class FusedFunction:
     def _extent(self, name: str, values: Mapping[Symbol | DataField, int]) -> int:
         """The whole extent of the loop that a size of tiles belongs to."""
         for stage in self.scheduled.stages:
-            for loop in stage.resolution.loops:
-                if loop.step == Polynomial.of(name):
-                    bounds = {**values, **_enclosing(stage.resolution.loops, values)}
-                    return loop.end.evaluate(bounds) - loop.start.evaluate(bounds)
+            around = stage.resolution.loops
+            for loops in (around, *((*around, *x.loops) for x in stage.finer)):
+                for loop in loops:
+                    if loop.step == Polynomial.of(name):
+                        bounds = {**values, **_enclosing(loops, values)}
+                        return loop.end.evaluate(bounds) - loop.start.evaluate(bounds)
         return 1
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fuseloom.calls.annotated import DataHandle
@@ -32,10 +32,13 @@ class CallPipeline:
     ----------
     resolution : Resolution
     body : tuple of nodes
+    finer : tuple of Resolution
+        Those of calls that run in smaller tiles within its tiles.
     """
 
     resolution: Resolution
     body: tuple[PipelineNode, ...]
+    finer: tuple[Resolution, ...] = ()
 
     def __str__(self) -> str:
         return "\n".join(_lines(self.body, 0))
@@ -71,6 +74,7 @@ def build_pipeline(
     resolution: Resolution,
     parallel: frozenset[int] = frozenset(),
     kept: KeptParts | None = None,
+    finer: Sequence[Resolution] = (),
 ) -> CallPipeline:
     """The pipeline of a resolution.
 
@@ -84,6 +88,8 @@ def build_pipeline(
         Levels of loops whose iterations run at once, 0 for the outermost.
     kept : mapping, optional
         Intermediates that are kept whole, and the part of each that is: where it begins.
+    finer : sequence of Resolution
+        Of some of its calls, each of the part that a tile needs of the last of them.
 
     Examples
     --------
@@ -111,16 +117,29 @@ def build_pipeline(
     }
     free b_room
     """
-    builder = _Builder(resolution, parallel, kept or {})
+    builder = _Builder(resolution, parallel, kept or {}, finer)
     body = builder.tile()
-    return CallPipeline(resolution, builder.wrapped(body))
+    return CallPipeline(resolution, builder.wrapped(body), tuple(finer))
 
 
 class _Builder:
     """The nodes of a tile, and the loops and rooms around them."""
 
-    def __init__(self, resolution: Resolution, parallel: frozenset[int], kept: KeptParts) -> None:
+    def __init__(
+        self,
+        resolution: Resolution,
+        parallel: frozenset[int],
+        kept: KeptParts,
+        finer: Sequence[Resolution] = (),
+    ) -> None:
         self.kept = kept
+        self.finer = {group.composition.result: group for group in finer}
+        self.within = {
+            handle: result
+            for result, group in self.finer.items()
+            for handle in group.composition.producers
+        }
+        self.sources: dict[DataHandle, tuple[str, PartFields]] = {}
         self.resolution = resolution
         self.composition = resolution.composition
         self.parallel = parallel
@@ -140,9 +159,11 @@ class _Builder:
         nodes: list[PipelineNode] = []
         last_reads = self._last_reads()
         for number, part in enumerate(self.resolution.parts):
-            nodes += self._call(part)
+            output = part.call.output
+            if self.within.get(output, output) == output:
+                nodes += self._call(part)
             for handle, last in last_reads.items():
-                if last == number and handle not in self.windows:
+                if last == number and handle in self.room_of and handle not in self.windows:
                     self.free.append(self.room_of[handle])
         nodes += [FreeNode(name, kind) for name, kind in self.queried]
         return tuple(nodes)
@@ -150,14 +171,16 @@ class _Builder:
     def _last_reads(self) -> dict[DataHandle, int]:
         reads: dict[DataHandle, int] = {}
         for number, call in enumerate(self.composition.calls):
+            runs = self.composition.producers[self.within.get(call.output, call.output)]
             for handle in call.inputs:
                 if handle in self.composition.producers:
-                    reads[handle] = number
+                    reads[handle] = max(runs, number)
         return reads
 
     def _call(self, part: CallPart) -> Iterator[PipelineNode]:
         names: dict[str, str] = {}
-        for parameter, fields in part.consumed:
+        group = self.finer.get(part.call.output)
+        for parameter, fields in part.consumed if group is None else ():
             handle: DataHandle = part.call.arguments[parameter]
             yield from self._read(handle, fields)
             names[parameter] = self.parts[_key(handle, fields)]
@@ -165,13 +188,28 @@ class _Builder:
         is_result = output == self.composition.result
         yield from self._read(output, part.produced) if is_result else self._room(output, part)
         names[part.call.function.output] = self.parts[_key(output, part.produced)]
-        yield ComputeNode(part.call, names, part.produced)
+        if group is None:
+            yield ComputeNode(part.call, names, part.produced)
+        else:
+            yield from self._finer(group, names[part.call.function.output], part.produced)
         if output in self.windows:
             yield AdvanceWindowNode(self.windows[output])
         if is_result:
             name = names[part.call.function.output]
-            within = _within(output, part.produced, self.kept.get(output, {}))
-            yield InsertNode(name, output.name, output.kind, within)
+            source, origin = self._source(output)
+            within = _within(output, part.produced, origin)
+            yield InsertNode(name, source, output.kind, within)
+
+    def _finer(self, group: Resolution, room: str, produced: PartFields) -> Iterator[PipelineNode]:
+        """Calls that run in smaller tiles, from parts of this tile into one of it."""
+        inner = _Builder(group, frozenset(), self.kept)
+        inner.names, inner.taken = self.names, inner.taken | self.taken
+        inner.sources = {
+            handle: (self.parts[_key(handle, self.held[handle])], self.held[handle])
+            for handle in self.room_of
+        }
+        inner.sources[group.composition.result] = room, produced
+        yield from inner.wrapped(inner.tile())
 
     def _read(self, handle: DataHandle, fields: PartFields) -> Iterator[PipelineNode]:
         """A query of a part, unless the same one is there."""
@@ -183,9 +221,13 @@ class _Builder:
             origin, source = self.held[handle], self.parts[_key(handle, self.held[handle])]
             yield QueryNode(name, source, handle.kind, _within(handle, fields, origin))
         else:
-            origin = self.kept.get(handle, {})
-            yield QueryNode(name, handle.name, handle.kind, _within(handle, fields, origin))
+            source, origin = self._source(handle)
+            yield QueryNode(name, source, handle.kind, _within(handle, fields, origin))
             self.queried.append((name, handle.kind))
+
+    def _source(self, handle: DataHandle) -> tuple[str, PartFields]:
+        """The name of what holds a data structure, and where that begins."""
+        return self.sources.get(handle, (handle.name, self.kept.get(handle, {})))
 
     def _room(self, handle: DataHandle, part: CallPart) -> Iterator[PipelineNode]:
         """Room for what a call computes, and the part of it that is used in a tile."""

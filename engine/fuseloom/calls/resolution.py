@@ -7,7 +7,7 @@ holds all of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from fuseloom.calls.annotated import DataHandle, FunctionCall, IntegerArgument
 from fuseloom.calls.composition import RESERVED, Composition
@@ -32,6 +32,7 @@ def resolve(
     prefix: str = "",
     reused: Mapping[str, int] | None = None,
     order: Sequence[int] = (),
+    taken: Iterable[str] = (),
 ) -> Resolution:
     """Resolve the parts that calls need of each other.
 
@@ -47,6 +48,8 @@ def resolve(
         level of the loop.
     order : sequence of int
         The loops of the last call's annotation from the outermost in; by default as they are.
+    taken : iterable of str
+        Names that loops do not get, such as those of loops around.
 
     Raises
     ------
@@ -69,7 +72,7 @@ def resolve(
     >>> {name: str(value) for name, value in first.produced.items()}
     {'start': 'x', 'len': 't_len + 1'}
     """
-    resolver = _Resolver(composition, kept or {})
+    resolver = _Resolver(composition, kept or {}, taken)
     loops, bound = resolver.tiles(prefix)
     if order:
         loops = tuple(loops[number] for number in order)
@@ -123,7 +126,10 @@ def whole_parts(composition: Composition) -> KeptParts:
 class _Resolver:
     """The parts of all calls of a composition, the last first."""
 
-    def __init__(self, composition: Composition, kept: KeptParts) -> None:
+    def __init__(
+        self, composition: Composition, kept: KeptParts, taken: Iterable[str] = ()
+    ) -> None:
+        self.taken = frozenset(taken)
         self.composition = composition
         self.kept = kept
         self.reused: dict[str, int] = {}
@@ -216,6 +222,7 @@ class _Resolver:
         composition = self.composition
         handles = (*composition.given, *composition.producers)
         taken = {*(handle.name for handle in handles), *composition.integers, *RESERVED}
+        taken |= self.taken
         names: dict[str, str] = {}
         for name in (*annotation.symbolic, *(loop.variable for loop in annotation.intervals)):
             fresh = f"{prefix}{name}" if name in annotation.symbolic else name

@@ -107,8 +107,22 @@ class ReuseOverlap:
     level: int
 
 
+@dataclass(frozen=True)
+class Subpipeline:
+    """Run some calls in smaller tiles within each tile.
+
+    Attributes
+    ----------
+    begin, end : int
+        Numbers of the first call, and of the one behind the last.
+    """
+
+    begin: int
+    end: int
+
+
 ScheduleCommand: TypeAlias = (
-    Parallelize | Reorder | SplitLoop | SubstituteValue | BreakBefore | ReuseOverlap
+    Parallelize | Reorder | SplitLoop | SubstituteValue | BreakBefore | ReuseOverlap | Subpipeline
 )
 
 
@@ -294,9 +308,54 @@ class _Scheduler:
             elif not prefix and not (order and isinstance(command, Reorder)):
                 resolution, parallel = _with_loops(resolution, parallel, command)
                 self.known |= dict.fromkeys(resolution.parameters)
-        sizes = [x for x in resolution.parameters if x not in composition.integers]
-        parameters += sizes
-        return build_pipeline(resolution, parallel, self.kept)
+        finer = [
+            self._finer(command, resolution)
+            for command in self.commands
+            if isinstance(command, Subpipeline) and self._is_in(command, composition)
+        ]
+        for made in (resolution, *finer):
+            parameters += [x for x in made.parameters if x not in composition.integers]
+        return build_pipeline(resolution, parallel, self.kept, finer)
+
+    def _is_in(self, command: Subpipeline, composition: Composition) -> bool:
+        """Whether a stage has the calls of a command; refuse calls that no stage has together."""
+        calls = self.composition.calls[command.begin : command.end]
+        if not 0 <= command.begin < command.end <= len(self.composition.calls):
+            raise ScheduleError(
+                f"there are no calls {command.begin} to before {command.end}",
+                hint=f"calls are 0 to {len(self.composition.calls) - 1}",
+            )
+        if any(command.begin < place < command.end for place in self._breaks()):
+            raise ScheduleError("a subpipeline lies on one side of every break")
+        for handle in [call.output for call in calls[:-1]]:
+            readers = [c for c in self.composition.calls if handle in c.inputs]
+            if any(reader not in calls for reader in readers):
+                raise ScheduleError(
+                    f"{handle.name} is read outside the subpipeline that computes it",
+                    hint="have it end behind the last call that reads it",
+                )
+            if any(isinstance(x, ReuseOverlap) and x.data == handle.name for x in self.commands):
+                raise ScheduleError(f"{handle.name} is reused, and computed in a subpipeline")
+        others = [x for x in self.commands if isinstance(x, Subpipeline) and x is not command]
+        if any(x.begin < command.end and command.begin < x.end for x in others):
+            raise ScheduleError("two subpipelines share a call")
+        return calls[-1] in composition.calls
+
+    def _finer(self, command: Subpipeline, around: Resolution) -> Resolution:
+        """Calls resolved for the part that a tile needs of the last of them."""
+        calls = self.composition.calls[command.begin : command.end]
+        result = calls[-1].output
+        (produced,) = (x.produced for x in around.parts if x.call.output == result)
+        taken = {name for loop in around.loops for name in (loop.variable, loop.length)}
+        made = resolve(
+            compose(calls), {**self.kept, result: produced}, f"{result.name}_",
+            taken={*taken, *around.parameters},
+        )  # fmt: skip
+        self.known |= dict.fromkeys(made.parameters)
+        for other in self.commands:
+            if isinstance(other, SubstituteValue):
+                made = _with_value(made, other)
+        return made
 
 
 def _with_value(resolution: Resolution, command: SubstituteValue) -> Resolution:
