@@ -43,6 +43,12 @@ def test_of_several_sizes_the_fastest_is_taken(capsys: pytest.CaptureFixture[str
     assert made["pipeline"].count("parallel for") == 1
 
 
+def test_breaks_are_taken(capsys: pytest.CaptureFixture[str]) -> None:
+    made = _json(capsys, *SMALL, "--tile", "8", "--break", "2,3")
+    assert (made["breaks"], made["tile"]) == ([2, 3], 8)
+    assert made["pipeline"].count("for n in") + made["pipeline"].count("for i in") == 3
+
+
 def test_a_table_and_the_code_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["calls", *SMALL, "--code"]) == 0
     out = capsys.readouterr().out
@@ -59,6 +65,8 @@ def test_a_table_and_the_code_are_printed(capsys: pytest.CaptureFixture[str]) ->
         (("softmax", "--extents", "h"), "is no extent"),
         (("softmax", "--tile", "0"), "is no size of tiles"),
         (("softmax", "--tile", "8,x"), "is no size of tiles"),
+        (("softmax", "--break", "9"), "no place before call 9"),
+        (("softmax", "--break", "x"), "is no call to break before"),
         (("softmax", "--threads", "0"), "at least 1"),
     ],
 )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -20,10 +21,14 @@ from fuseloom.calls.pipelines import PipelineCase
 from fuseloom.calls.polynomials import DataField, Symbol
 from fuseloom.calls.recomputation import ScheduleCounts
 from fuseloom.calls.resolution import whole_parts
-from fuseloom.calls.schedule import Parallelize, ScheduleCommand
+from fuseloom.calls.schedule import BreakBefore, Parallelize, ScheduleCommand
 from fuseloom.wording import counted
 
 ROUNDS = 7
+FINALISTS = 4
+"""Schedules that are measured in turns, of all that were tried once."""
+MOST_SUBSETS = 4
+"""Places to break of which every choice is tried."""
 GAIN = 1.02
 """How much faster fused calls must be to be worth it: less is noise."""
 TILES = (8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16_384, 65_536)
@@ -55,11 +60,11 @@ class PipelineTimings:
 
 @dataclass(frozen=True)
 class PipelineMeasurement:
-    """A composition, measured with tiles of a size.
+    """A composition, measured with a schedule.
 
     Attributes
     ----------
-    tile : int
+    schedule : TiledSchedule
     counts : ScheduleCounts
     timings : PipelineTimings
     max_abs_error : float
@@ -70,7 +75,7 @@ class PipelineMeasurement:
         Nodes and generated code.
     """
 
-    tile: int
+    schedule: TiledSchedule
     counts: ScheduleCounts
     timings: PipelineTimings
     max_abs_error: float
@@ -94,7 +99,9 @@ class PipelineMeasurement:
         )
         each = times.fused / max(1, self.counts.calls)
         whole = min(times.unfused_fresh, times.unfused_preallocated)
-        told = (
+        parts = len(self.schedule.breaks) + 1
+        told = "" if parts == 1 else f"in {parts} parts, "
+        told += (
             f"fused calls take {times.fused * 1e3:.3g} ms, whole calls {whole * 1e3:.3g} ms; "
             f"intermediates of a tile have {room}: {fits}"
         )
@@ -185,66 +192,110 @@ class WholeCalls:
             call.function.function(*arguments)
 
 
+@dataclass(frozen=True)
+class TiledSchedule:
+    """A way to run a composition.
+
+    Attributes
+    ----------
+    tile : int
+        The size of tiles of the last stage, and of every stage of several calls.
+    breaks : tuple of int
+        Calls before which is not fused.
+    """
+
+    tile: int
+    breaks: tuple[int, ...] = ()
+
+
 def measure(
     case: PipelineCase,
     variable: str,
-    tile: int,
+    candidates: Sequence[TiledSchedule],
     *,
     workers: int = 1,
     rounds: int = ROUNDS,
     progress: Callable[[int], None] = lambda _: None,
-) -> PipelineMeasurement:
-    """Measure fused and unfused calls in turns.
+) -> tuple[PipelineMeasurement, ...]:
+    """Measure schedules and whole calls, all in turns.
 
     Parameters
     ----------
     variable : str
         The size of tiles that is chosen; others are whole extents.
-    tile : int
+    candidates : sequence of TiledSchedule
     workers : int
         Threads among which tiles are dealt.
     rounds : int
     progress : callable
         Given the number of each round; what it raises ends the work.
 
+    Returns
+    -------
+    tuple of PipelineMeasurement
+        The fastest first.
+
     Raises
     ------
-    DataError
-        If the size is none.
+    DataError, ScheduleError
+        If a size or a break is none.
 
     Examples
     --------
     >>> from fuseloom.calls.pipelines import PIPELINES
-    >>> made = measure(PIPELINES["blur"].make({"h": 32, "w": 32}), "n", 8, rounds=1)
+    >>> case = PIPELINES["blur"].make({"h": 32, "w": 32})
+    >>> (made,) = measure(case, "n", [TiledSchedule(8)], rounds=1)
     >>> made.counts.recomputation["t1"], made.max_abs_error < 1e-5
     (1.1764705882352942, True)
     """
-    composition, arguments = case.composition, case.arguments
-    commands: list[ScheduleCommand] = [Parallelize(0)] if workers > 1 else []
-    fused = FusedFunction(composition, commands, workers)
-    sizes = {**arguments, variable: tile}
-    whole = WholeCalls(composition, arguments)
-    runs: dict[str, Callable[[], None]] = {
-        "fused": lambda: fused(**sizes),
-        "unfused_fresh": lambda: whole(fresh=True),
-        "unfused_preallocated": whole,
-    }
-    errors = {}
-    for name, run in runs.items():  # once, so that nothing is compiled or loaded while it counts
+    whole = WholeCalls(case.composition, case.arguments)
+    fused = [_Fused(case, variable, candidate, workers) for candidate in candidates]
+    runs: list[Callable[[], None]] = [lambda: whole(fresh=True), whole, *fused]
+    errors = []
+    for run in runs:  # once, so that nothing is compiled or loaded while it counts
         case.result.fill(np.nan)
         run()
-        errors[name] = _error(case.result, case.expected)
-    times: dict[str, list[float]] = {name: [] for name in runs}
+        errors.append(_error(case.result, case.expected))
+    times: list[list[float]] = [[] for _ in runs]
     for number in range(rounds):
         progress(number)
-        for name, run in runs.items():
+        for run, found in zip(runs, times, strict=True):
             began = time.perf_counter()
             run()
-            times[name].append(time.perf_counter() - began)
-    return PipelineMeasurement(
-        tile, fused.counts(**sizes), PipelineTimings(**{k: median(v) for k, v in times.items()}),
-        errors["fused"], errors["unfused_preallocated"], str(fused.scheduled), fused.source,
-    )  # fmt: skip
+            found.append(time.perf_counter() - began)
+    fresh, kept, *each = map(median, times)
+    made = [
+        PipelineMeasurement(
+            one.schedule, one.function.counts(**one.arguments),
+            PipelineTimings(seconds, fresh, kept), error, errors[1],
+            str(one.function.scheduled), one.function.source,
+        )
+        for one, seconds, error in zip(fused, each, errors[2:], strict=True)
+    ]  # fmt: skip
+    return tuple(sorted(made, key=lambda one: one.timings.fused))
+
+
+class _Fused:
+    """A composition with a schedule, ready to run."""
+
+    def __init__(
+        self, case: PipelineCase, variable: str, schedule: TiledSchedule, workers: int
+    ) -> None:
+        commands: list[ScheduleCommand] = [BreakBefore(place) for place in schedule.breaks]
+        if workers > 1:
+            commands.append(Parallelize(0))
+        self.schedule = schedule
+        self.function = FusedFunction(case.composition, commands, workers)
+        sizes: dict[str, int] = {}
+        for stage in self.function.scheduled.stages:
+            fused = len(stage.resolution.composition.calls) > 1
+            for name in stage.resolution.parameters:
+                if name == variable or (fused and name.endswith(f"_{variable}")):
+                    sizes[name] = schedule.tile
+        self.arguments = {**case.arguments, **sizes}
+
+    def __call__(self) -> None:
+        self.function(**self.arguments)
 
 
 def tune(
@@ -253,16 +304,19 @@ def tune(
     *,
     workers: int = 1,
     rounds: int = ROUNDS,
-    progress: Callable[[int], None] = lambda _: None,
+    progress: Callable[[float], None] = lambda _: None,
 ) -> tuple[PipelineMeasurement, ...]:
-    """Measure tiles of several sizes, up to the first that is the whole extent.
+    """Try sizes of tiles and places to break, and measure the fastest few in turns.
+
+    Of up to four places every choice is tried, of more each alone, none and all; sizes are tried up
+    to the first that is the whole extent.
 
     Parameters
     ----------
     variable, workers, rounds
         As :func:`measure` takes them.
     progress : callable
-        Given each size before it is measured; what it raises ends the work.
+        Given the share of schedules that were tried; what it raises ends the work.
 
     Returns
     -------
@@ -273,17 +327,41 @@ def tune(
     --------
     >>> from fuseloom.calls.pipelines import PIPELINES
     >>> made = tune(PIPELINES["blur"].make({"h": 20, "w": 20}), "n", rounds=1)
-    >>> sorted(one.tile for one in made)
-    [8, 16, 32]
+    >>> len(made), {one.schedule.breaks for one in made} <= {(), (1,)}
+    (4, True)
     """
-    found = []
+    candidates = every_schedule(case)
+    tried: list[tuple[float, TiledSchedule]] = []
+    for number, candidate in enumerate(candidates):
+        progress(number / len(candidates))
+        run = _Fused(case, variable, candidate, workers)
+        run()
+        began = time.perf_counter()
+        run()
+        tried.append((time.perf_counter() - began, candidate))
+    best = [candidate for _, candidate in sorted(tried, key=lambda one: one[0])[:FINALISTS]]
+    return measure(case, variable, best, workers=workers, rounds=rounds)
+
+
+def every_schedule(case: PipelineCase) -> tuple[TiledSchedule, ...]:
+    """The schedules that :func:`tune` tries.
+
+    Examples
+    --------
+    >>> from fuseloom.calls.pipelines import PIPELINES
+    >>> len(every_schedule(PIPELINES["blur"].make({"h": 20, "w": 20})))
+    6
+    """
     extent = case.result.shape[1] if case.result.ndim == 4 else case.result.shape[0]
-    for tile in TILES:
-        progress(tile)
-        found.append(measure(case, variable, tile, workers=workers, rounds=rounds))
-        if tile >= extent:
-            break
-    return tuple(sorted(found, key=lambda one: one.timings.fused))
+    sizes = [tile for tile in TILES if tile < extent]
+    sizes += TILES[len(sizes) : len(sizes) + 1]
+    places = range(1, len(case.composition.calls))
+    breaks: list[tuple[int, ...]] = [(), *((place,) for place in places)]
+    if len(places) <= MOST_SUBSETS:
+        breaks = [x for n in range(len(places) + 1) for x in combinations(places, n)]
+    elif len(places) > 1:
+        breaks.append(tuple(places))
+    return tuple(TiledSchedule(tile, choice) for choice in breaks for tile in sizes)
 
 
 def _error(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> float:

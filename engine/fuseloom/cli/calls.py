@@ -36,7 +36,11 @@ def _declare(parser: argparse.ArgumentParser) -> None:
     given(
         "--tile", metavar="N,...",
         help="rows, or elements, of a tile; of several the fastest is taken (default: powers of "
-        "two up to the whole)",
+        "two up to the whole, each with several choices of --break)",
+    )  # fmt: skip
+    given(
+        "--break", dest="breaks", metavar="N,...",
+        help="numbers of calls, from 1 on, before which is not fused",
     )  # fmt: skip
     given(
         "--threads", type=positive, default=1, metavar="N",
@@ -55,18 +59,20 @@ def _declare(parser: argparse.ArgumentParser) -> None:
 def _run(options: Any) -> int:
     import numpy as np
 
-    from fuseloom.calls.measuring import measure, tune
+    from fuseloom.calls.measuring import TiledSchedule, measure, tune
     from fuseloom.calls.pipelines import pipeline_named, read_extents
 
     pipeline = pipeline_named(options.pipeline)
     extents = {**pipeline.extents, **read_extents(options.extents)}
     case = pipeline.make(extents, options.seed)
     common = {"workers": options.threads, "rounds": options.rounds}
-    if options.tile:
-        made = [measure(case, pipeline.tile, tile, **common) for tile in _tiles(options.tile)]
-        made.sort(key=lambda one: one.timings.fused)
+    if options.tile or options.breaks:
+        tiles = _integers(options.tile or "64", "size of tiles", "--tile 16,64")
+        breaks = tuple(_integers(options.breaks or "", "call to break before", "--break 1,3"))
+        schedules = [TiledSchedule(tile, breaks) for tile in tiles]
+        made = measure(case, pipeline.tile, schedules, **common)
     else:
-        made = list(tune(case, pipeline.tile, **common))
+        made = tune(case, pipeline.tile, **common)
     if options.json:
         print_json(DocumentKind.CALLS, _content(options, extents, made))
     else:
@@ -75,11 +81,11 @@ def _run(options: Any) -> int:
     return 0 if made[0].max_abs_error <= LARGEST_ERROR * largest else 1
 
 
-def _tiles(text: str) -> list[int]:
+def _integers(text: str, what: str, example: str) -> list[int]:
     found = []
-    for part in text.split(","):
+    for part in filter(None, text.split(",")):
         if not part.strip().isdecimal() or not 1 <= int(part[:10]) <= 2**31:
-            raise UsageError(f"{part[:20]!r} is no size of tiles", hint="write e.g. --tile 16,64")
+            raise UsageError(f"{part[:20]!r} is no {what}", hint=f"write e.g. {example}")
         found.append(int(part))
     return list(dict.fromkeys(found))
 
@@ -91,7 +97,8 @@ def _content(
     return {
         "name": options.pipeline,
         "extents": extents,
-        "tile": best.tile,
+        "tile": best.schedule.tile,
+        "breaks": best.schedule.breaks,
         "threads": options.threads,
         "pipeline": best.pipeline,
         "source": best.source,
@@ -105,7 +112,8 @@ def _content(
         },
         "tried": [
             {
-                "tile": one.tile,
+                "tile": one.schedule.tile,
+                "breaks": one.schedule.breaks,
                 "fused": one.timings.fused,
                 "room": one.counts.room,
                 "calls": one.counts.calls,
@@ -124,11 +132,13 @@ def _print(options: Any, made: Sequence[PipelineMeasurement]) -> None:
         print()
         print(best.source)
     titles = ("fused, ms", "whole, fresh room", "whole, kept room", "calls", "room, bytes")
-    columns = [TextColumn("tile", align=Align.LEFT), *map(TextColumn, titles)]
+    columns = [TextColumn("tile", align=Align.LEFT), TextColumn("breaks", align=Align.LEFT)]
+    columns += map(TextColumn, titles)
     columns.append(TextColumn("most recomputed"))
     rows = [
         (
-            grouped(one.tile), f"{one.timings.fused * 1e3:.2f}",
+            grouped(one.schedule.tile), ", ".join(map(str, one.schedule.breaks)) or "none",
+            f"{one.timings.fused * 1e3:.2f}",
             f"{one.timings.unfused_fresh * 1e3:.2f}",
             f"{one.timings.unfused_preallocated * 1e3:.2f}", grouped(one.counts.calls),
             grouped(one.counts.room), f"{max(one.counts.recomputation.values()):.2f} ×",

@@ -17,9 +17,10 @@ class CallTimes(TypedDict):
 
 
 class TriedTile(TypedDict):
-    """A size of tiles that was measured."""
+    """A schedule that was measured."""
 
     tile: Annotated[Positive, "Rows, or elements, of a tile."]
+    breaks: Annotated[Sequence[Positive], "Calls before which is not fused."]
     fused: Annotated[Amount, "Seconds of fused calls."]
     room: Annotated[Count, "Bytes of the intermediates of a tile."]
     calls: Annotated[Positive, "Calls of functions."]
@@ -31,6 +32,7 @@ class CallsDocument(TypedDict):
     name: Annotated[str, "The composition."]
     extents: Annotated[Mapping[str, Positive], "Its extents."]
     tile: Annotated[Positive, "Rows, or elements, of a tile of the fastest fused calls."]
+    breaks: Annotated[Sequence[Positive], "Calls before which these are not fused."]
     threads: Annotated[Positive, "Threads among which tiles are dealt."]
     pipeline: Annotated[str, "Loops, queries, allocations and calls, as text."]
     source: Annotated[str, "The generated Python."]
@@ -40,6 +42,8 @@ class CallsDocument(TypedDict):
     room: Annotated[Count, "Bytes of the intermediates of a tile."]
     max_abs_error: Annotated[Amount, "Of the fused result, against one computed by other means."]
     measured: Annotated[CallTimes, "Times."]
-    tried: Annotated[Sequence[TriedTile], "Every size of tiles, the fastest first."]
+    tried: Annotated[
+        Sequence[TriedTile], "The schedules that were measured in turns, the fastest first."
+    ]
     verdict: Annotated[Literal["fuse", "do not fuse"], "Which is faster here."]
     reason: Annotated[str, "The verdict in words."]
