@@ -273,6 +273,14 @@ COMPONENTS = (
     "fuseloom_workbench.patterns.panels.RulesTable",
     "fuseloom_workbench.patterns.panels.SaturationView",
     "fuseloom_workbench.patterns.panels.DesignsTable",
+    "fuseloom_workbench.calls.backend.CallsBackend",
+    "fuseloom_workbench.calls.panels.CallsForm",
+    "fuseloom_workbench.calls.panels.FusionCosts",
+    "fuseloom_workbench.calls.panels.CallsGraph",
+    "fuseloom_workbench.calls.panels.CommandsPanel",
+    "fuseloom_workbench.calls.panels.AnnotationsPanel",
+    "fuseloom_workbench.calls.panels.TilesView",
+    "fuseloom_workbench.calls.panels.CallsCode",
 )
 """Components for notebooks and pages of one's own."""
 

@@ -245,6 +245,12 @@ ELSEWHERE = (
     ),
     Elsewhere(f"{W}/patterns/pa*s.py", "tests/browser/test_patterns.py", "a page, in a browser"),
     Elsewhere(f"{W}/patterns/page.py", "tests/browser/test_patterns.py", "a page, in a browser"),
+    Elsewhere(
+        f"{W}/calls/answering.py",
+        "tests/workbench/calls/test_backend.py",
+        "answers, by the backend that asks",
+    ),
+    Elsewhere(f"{W}/calls/pa*.py", "tests/browser/test_calls.py", "a page, in a browser"),
     Elsewhere(f"{W}/base/child_backend.py", N, "by the backends that are made of it"),
     Elsewhere(f"{W}/*/view.py", DRAWN, "what components draw"),
     Elsewhere(f"{W}/base/glossary.py", "tests/workbench/base/test_help.py", "rows of a table"),

@@ -90,6 +90,7 @@ DEEP_PATHS: dict[str, str] = {
     "test_vocabulary.py": "reads every source once for each word",
     "workbench/input/test_panels.py": "estimates at many sizes",
     "workbench/networks/test_backend.py": "compiles and runs kernels in processes",
+    "workbench/calls/test_backend.py": "composes and measures in processes",
     "workbench/patterns/test_backend.py": "maps in processes",
     "workbench/running/test_worker.py": "starts and ends worker processes",
     "workbench/search/": "searches for seconds each",

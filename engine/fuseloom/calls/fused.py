@@ -94,9 +94,13 @@ class FusedFunction:
         self._run(*(given[name] for name in handles), *sizes)
 
     def counts(self, **given: Any) -> ScheduleCounts:
-        """What a call with the same arguments computes, counted without running it."""
+        """Counts of what a call with the same arguments computes, without running it."""
+        return count(self.scheduled, self.values(**given))
+
+    def values(self, **given: Any) -> dict[Symbol | DataField, int]:
+        """Fields of the data structures, and sizes of tiles, of a call with the same arguments."""
         self._handles(given)
-        return count(self.scheduled, self._values(given))
+        return self._values(given)
 
     def _handles(self, given: Mapping[str, Any]) -> list[str]:
         """Names of the data structures, each of which is there and fits."""

@@ -213,6 +213,7 @@ def measure(
     variable: str,
     candidates: Sequence[TiledSchedule],
     *,
+    commands: Sequence[ScheduleCommand] = (),
     workers: int = 1,
     rounds: int = ROUNDS,
     progress: Callable[[int], None] = lambda _: None,
@@ -224,6 +225,8 @@ def measure(
     variable : str
         The size of tiles that is chosen; others are whole extents.
     candidates : sequence of TiledSchedule
+    commands : sequence of ScheduleCommand
+        Of every candidate, behind its breaks.
     workers : int
         Threads among which tiles are dealt.
     rounds : int
@@ -249,7 +252,7 @@ def measure(
     (1.1764705882352942, True)
     """
     whole = WholeCalls(case.composition, case.arguments)
-    fused = [_Fused(case, variable, candidate, workers) for candidate in candidates]
+    fused = [_Fused(case, variable, x, workers, commands) for x in candidates]
     runs: list[Callable[[], None]] = [lambda: whole(fresh=True), whole, *fused]
     errors = []
     for run in runs:  # once, so that nothing is compiled or loaded while it counts
@@ -279,13 +282,19 @@ class _Fused:
     """A composition with a schedule, ready to run."""
 
     def __init__(
-        self, case: PipelineCase, variable: str, schedule: TiledSchedule, workers: int
+        self,
+        case: PipelineCase,
+        variable: str,
+        schedule: TiledSchedule,
+        workers: int,
+        commands: Sequence[ScheduleCommand] = (),
     ) -> None:
-        commands: list[ScheduleCommand] = [BreakBefore(place) for place in schedule.breaks]
-        if workers > 1:
-            commands.append(Parallelize(0))
+        every: list[ScheduleCommand] = [BreakBefore(place) for place in schedule.breaks]
+        every += commands
+        if workers > 1 and not any(isinstance(x, Parallelize) for x in commands):
+            every.append(Parallelize(0))
         self.schedule = schedule
-        self.function = FusedFunction(case.composition, commands, workers)
+        self.function = FusedFunction(case.composition, every, workers)
         sizes: dict[str, int] = {}
         for stage in self.function.scheduled.stages:
             fused = len(stage.resolution.composition.calls) > 1

@@ -58,7 +58,7 @@ def code_of(value: Polynomial, dialect: IntegerDialect = PYTHON) -> str:
     ('((x + 1) // 2) - 3*x', 'x % 4')
     """
     text = ""
-    for monomial, factor in value.terms.items():
+    for monomial, factor in value.signed_terms():
         size = abs(factor)
         factors = [str(size)] if size != 1 or not monomial else []
         alone = len(value.terms) == 1 and len(monomial) == 1 and factor == 1

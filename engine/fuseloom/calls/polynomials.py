@@ -279,11 +279,15 @@ class Polynomial:
             for monomial, factor in self.terms.items()
         )
 
+    def signed_terms(self) -> list[tuple[Monomial, int]]:
+        """Products and their factors, those that are added before those that are subtracted."""
+        return sorted(self.terms.items(), key=lambda term: term[1] < 0)
+
     def __str__(self) -> str:
         if not self.terms:
             return "0"
         text = ""
-        for monomial, factor in self.terms.items():
+        for monomial, factor in self.signed_terms():
             sign, size = ("-", -factor) if factor < 0 else ("+", factor)
             factors = [str(size)] if size != 1 or not monomial else []
             alone = len(monomial) == 1 and not factors and (text or sign == "+")

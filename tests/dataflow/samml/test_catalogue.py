@@ -67,6 +67,7 @@ OWN = (
 )
 OTHER_WORDS = {
     "fuseloom/cli/access.py": "keys of a document; one is called array, a systolic one",
+    "fuseloom/cli/calls.py": "likewise; one is called source, of generated code",
     "fuseloom/dataflow/sim/conformance/vectors.py": "the dialect of the reference's vectors",
     "fuseloom/dataflow/sim/conformance/conform.py": "likewise",
     "fuseloom/dataflow/table/table_draft.py": "phases of building a table; one is called reduce",
@@ -75,6 +76,9 @@ OTHER_WORDS = {
     "fuseloom_workbench/graph/net.py": "likewise",
     "fuseloom_workbench/graph/view.py": "likewise",
     "fuseloom_workbench/figures/plot.py": "arguments of a plot; one is called source",
+    "fuseloom_workbench/patterns/asked.py": "fields of a question; one is called source",
+    "fuseloom_workbench/patterns/backend.py": "parts of a page; one is called array",
+    "fuseloom_workbench/patterns/view.py": "keys of drawings: source, root, array",
     "fuseloom_workbench/running/run_panel.py": "requests of a visitor; one is called search",
     "fuseloom_workbench/service/client.py": "likewise",
 }

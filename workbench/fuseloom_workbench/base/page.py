@@ -49,6 +49,7 @@ PAGE_LINKS: Mapping[str, PageLink] = MappingProxyType(
             PageLink(
                 "patterns", "Access patterns", "dense layers rewritten until an array runs them"
             ),
+            PageLink("calls", "Library calls", "black boxes fused tile by tile, or left alone"),
         )
     }
 )

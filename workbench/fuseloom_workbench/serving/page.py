@@ -63,12 +63,20 @@ def patterns(pages: Sequence[str] = ()) -> Any:
     return patterns_page(pages=pages)
 
 
+def calls(pages: Sequence[str] = ()) -> Any:
+    """A page of library calls for the visitor whose document is being made."""
+    from fuseloom_workbench.calls.page import calls_page
+
+    return calls_page(pages=pages)
+
+
 PAGES: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
         "explorer": served_page,
         "figures": figures,
         "networks": networks,
         "patterns": patterns,
+        "calls": calls,
     }
 )
 """The pages of a server by name; those besides the explorer are imported when they are visited."""

@@ -1,0 +1,1 @@
+"""The page of library calls: annotations, schedules, tiles, and whether fusing helps."""
