@@ -13,10 +13,12 @@ from fuseloom.calls.annotated import FunctionCall
 from fuseloom.calls.composition import Composition, compose
 from fuseloom.calls.data_kinds import ArrayKind
 from fuseloom.calls.emit_python import PythonCode, emit_python
+from fuseloom.calls.parts import KeptParts
 from fuseloom.calls.polynomials import DataField, Polynomial, Symbol
 from fuseloom.calls.recomputation import ScheduleCounts, count
+from fuseloom.calls.resolution import whole_reads
 from fuseloom.calls.schedule import ScheduleCommand, ScheduledCalls, schedule
-from fuseloom.errors import DataError
+from fuseloom.errors import DataError, ProgramError
 
 
 class FusedFunction:
@@ -144,7 +146,31 @@ class FusedFunction:
                 extent = max(1, self._extent(name, values))
                 size = _integer(name, given.get(name, extent), 1)
                 values[Symbol(name)] = min(size, extent)
+        self._check_inputs(values)
         return values
+
+    @cached_property
+    def _needed(self) -> KeptParts:
+        """The parts of what is given that the whole result needs, where they are known."""
+        try:
+            return whole_reads(self.composition)
+        except ProgramError:  # a result without a whole tile
+            return {}
+
+    def _check_inputs(self, values: Mapping[Symbol | DataField, int]) -> None:
+        """Refuse data structures that end before what is needed of them does."""
+        for handle, part in self._needed.items():
+            for pair in handle.kind.dimensions:
+                whole = values[DataField(handle.name, pair.length)]
+                try:
+                    end = (part[pair.start] + part[pair.length]).evaluate(values)
+                except KeyError:  # an argument that a schedule has a number for
+                    continue
+                if end > whole:
+                    raise DataError(
+                        f"{handle.name} has {pair.length} {whole:,}, and {end:,} are needed for "
+                        f"the whole {self.composition.result.name}"
+                    )
 
     def _extent(self, name: str, values: Mapping[Symbol | DataField, int]) -> int:
         """The whole extent of the loop that a size of tiles belongs to."""

@@ -107,6 +107,40 @@ def whole_parts(composition: Composition) -> KeptParts:
     >>> {handle.name: str(part["len"]) for handle, part in whole.items()}
     {'b': 'c.len', 'c': 'c.len'}
     """
+    return {part.call.output: part.produced for part in _whole_tile(composition)}
+
+
+def whole_reads(composition: Composition) -> KeptParts:
+    """The part of each data structure that is given and needed for the whole result.
+
+    Raises
+    ------
+    ProgramError
+        As :func:`whole_parts`.
+
+    Examples
+    --------
+    >>> from fuseloom.calls.annotated import annotate
+    >>> from fuseloom.calls.composition import compose
+    >>> from fuseloom.calls.data_kinds import Vector
+    >>> sums = annotate(lambda a, out: None, '''t: Symbolic for x in [0, out.len, t] {
+    ...     produces { out {start: x, len: t} } when consumes { a {start: x, len: t + 1} } }''')
+    >>> a, b = (DataHandle(name, Vector()) for name in "ab")
+    >>> ((handle, part),) = whole_reads(compose([sums(a, b)])).items()
+    >>> handle.name, str(part["len"])
+    ('a', 'b.len + 1')
+    """
+    reads: dict[DataHandle, list[PartFields]] = {}
+    for part in _whole_tile(composition):
+        for parameter, fields in part.consumed:
+            handle = part.call.arguments[parameter]
+            if handle not in composition.producers:
+                reads.setdefault(handle, []).append(fields)
+    return {handle: superset(handle, parts) for handle, parts in reads.items()}
+
+
+def _whole_tile(composition: Composition) -> tuple[CallPart, ...]:
+    """The parts of all calls where one tile is the whole result."""
     resolver = _Resolver(composition, {})
     loops, bound = resolver.tiles("")
     for loop, interval in zip(
@@ -120,7 +154,7 @@ def whole_parts(composition: Composition) -> KeptParts:
             )
         bound[interval.variable] = loop.start
         bound[str(interval.step.symbol)] = loop.end - loop.start
-    return {part.call.output: part.produced for part in resolver.parts(bound, ())}
+    return resolver.parts(bound, ())
 
 
 class _Resolver:
