@@ -50,6 +50,9 @@ def test_sizes_and_breaks_are_tried() -> None:
     every = every_schedule(case)
     assert {one.tile for one in every} == {8, 16, 32}
     assert len({one.breaks for one in every}) == 2**3
+    long = every_schedule(PIPELINES["add6"].make({"n": 1_000_000}))
+    assert min(one.tile for one in long) == 512
+    assert max(one.tile for one in long) == 1_000_000
     many = every_schedule(PIPELINES["haversine"].make({"n": 30}))
     assert len({one.breaks for one in many}) == 19 + 2
     shares: list[float] = []

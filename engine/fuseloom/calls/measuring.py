@@ -25,6 +25,8 @@ from fuseloom.calls.schedule import BreakBefore, Parallelize, ScheduleCommand
 from fuseloom.wording import counted
 
 ROUNDS = 7
+MOST_TILES = 2_048
+"""Tiles of the largest number that is tried: more cost more in calls than they can win."""
 FINALISTS = 4
 """Schedules that are measured in turns, of all that were tried once."""
 MOST_SUBSETS = 4
@@ -353,7 +355,7 @@ def tune(
 
 
 def every_schedule(case: PipelineCase) -> tuple[TiledSchedule, ...]:
-    """The schedules that :func:`tune` tries.
+    """The schedules that :func:`tune` tries: at most 2,048 tiles each.
 
     Examples
     --------
@@ -362,8 +364,8 @@ def every_schedule(case: PipelineCase) -> tuple[TiledSchedule, ...]:
     6
     """
     extent = case.result.shape[1] if case.result.ndim == 4 else case.result.shape[0]
-    sizes = [tile for tile in TILES if tile < extent]
-    sizes += TILES[len(sizes) : len(sizes) + 1]
+    sizes = [tile for tile in TILES if tile < extent <= MOST_TILES * tile]
+    sizes += [tile for tile in TILES if tile >= extent][:1] or [extent]
     places = range(1, len(case.composition.calls))
     breaks: list[tuple[int, ...]] = [(), *((place,) for place in places)]
     if len(places) <= MOST_SUBSETS:
