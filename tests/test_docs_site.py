@@ -77,11 +77,13 @@ def test_every_room_that_is_handed_on_has_a_page(helpers: Any) -> None:
 
 def test_every_component_is_in_the_reference(helpers: Any) -> None:
     """Views that are not part of the bench's frame alone."""
-    frame = {"TopBar", "Rail", "Connection", "SessionComponent", "DataLabel"}
+    bases = {"SessionComponent", "PatternPanel", "CallsPanel"}
+    frame = {"TopBar", "Rail", "Connection", "DataLabel", *bases}
     found = set()
     for path in (ROOT / "workbench").rglob("*.py"):
         text = path.read_text(encoding="utf-8")
-        found.update(re.findall(r"^class (\w+)\(SessionComponent\)", text, re.MULTILINE))
+        kinds = "|".join(bases)
+        found.update(re.findall(rf"^class (\w+)\((?:{kinds})\)", text, re.MULTILINE))
     shown = {full.rpartition(".")[2] for full in helpers["reference"].COMPONENTS}
     assert found - frame <= shown
 

@@ -255,7 +255,7 @@ class _Lowering:
         return []
 
     def _adds_a_pair(self, part: Term) -> bool:
-        """Whether a part is the sum of two, element by element."""
+        """Tell if a part is the sum of two, element by element."""
         pair = part.operands[0]
         if pair.construct != "pair" or self.uses[pair] > 1:
             return False

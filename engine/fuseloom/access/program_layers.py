@@ -90,7 +90,7 @@ def layers_of_program(
 
 
 def _only_within(program: Program, included: Mapping[str, frozenset[str]]) -> set[str]:
-    """What is needed for nothing but layers that include its statement."""
+    """Names that are needed for nothing but layers that include their statement."""
     found: set[str] = set()
     readers: dict[str, set[str]] = {}
     for statement in program.statements:

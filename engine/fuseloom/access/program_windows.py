@@ -122,7 +122,7 @@ class WindowView:
         return frozenset(x for place in self.places for x in place.names)
 
     def read(self, name: str, at: Mapping[str, IndexSum]) -> WindowView:
-        """What reads a tensor that holds this view, with its indices at these places.
+        """A view through a tensor that holds this one, with its indices at these places.
 
         Examples
         --------
@@ -140,7 +140,7 @@ class WindowView:
 
 @dataclass(frozen=True)
 class IndexPlaces:
-    """Where the made tensors of a statement put indices.
+    """The places where the made tensors of a statement put indices.
 
     Attributes
     ----------

@@ -314,7 +314,7 @@ def steps(view: ElementView) -> list[tuple[int, ...]]:
 
 
 def _finer(view: ElementView, extents: Dims) -> Read:
-    """How a view is read by indices of extents that divide its own."""
+    """A view that is read by indices of extents that divide its own."""
     groups = _split(extents, view.extents)
 
     def read(x: Sequence[Expr]) -> Expr:

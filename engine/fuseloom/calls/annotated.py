@@ -186,13 +186,13 @@ class FunctionCall:
 
     @property
     def output(self) -> DataHandle:
-        """What it writes."""
+        """The data structure that it writes."""
         handle: DataHandle = self.arguments[self.function.output]
         return handle
 
     @property
     def inputs(self) -> tuple[DataHandle, ...]:
-        """What it reads, each once."""
+        """The data structures that it reads, each once."""
         names = self.function.data[:-1]
         return tuple(dict.fromkeys(self.arguments[name] for name in names))
 

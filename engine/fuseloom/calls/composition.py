@@ -18,7 +18,7 @@ RESERVED = frozenset(
 
 
 class ConnectionKind(Enum):
-    """How the output of a call is read."""
+    """The kinds of reading an output."""
 
     STRAIGHT = "straight"
     MERGE = "merge"
@@ -61,7 +61,7 @@ class Composition:
 
     @property
     def result(self) -> DataHandle:
-        """What the last call writes."""
+        """The output of the last call."""
         return self.calls[-1].output
 
     @cached_property

@@ -187,7 +187,7 @@ class FusedFunction:
 def _enclosing(
     loops: Sequence[Any], values: Mapping[Symbol | DataField, int]
 ) -> dict[Symbol | DataField, int]:
-    """Where loops begin, and the length of their first tiles, for loops within them."""
+    """The starts of loops, and the lengths of their first tiles, for loops within them."""
     found: dict[Symbol | DataField, int] = {}
     for loop in loops:
         known = {**values, **found}

@@ -56,7 +56,7 @@ class PipelineTimings:
 
     @property
     def gain(self) -> float:
-        """How many times as fast fused calls are as the best unfused ones."""
+        """The time of the best unfused calls, over that of fused ones."""
         return min(self.unfused_fresh, self.unfused_preallocated) / self.fused
 
 

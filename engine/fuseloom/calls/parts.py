@@ -99,16 +99,16 @@ class SlidingWindow:
 
     @property
     def start(self) -> Polynomial:
-        """Where a tile's part begins."""
+        """The start of a tile's part."""
         return self.fields[self.pair.start]
 
     @property
     def end(self) -> Polynomial:
-        """Where it ends."""
+        """Its end, which is not reached."""
         return self.start + self.fields[self.pair.length]
 
     def start_at(self, variable: str, value: Polynomial) -> Polynomial:
-        """Where the part begins with another expression in place of a variable."""
+        """Its start with another expression in place of a variable."""
         return self.start.substituted(lambda atom: value if atom == Symbol(variable) else None)
 
 

@@ -281,7 +281,7 @@ class _Builder:
         return made
 
     def _level(self, fields: PartFields) -> int:
-        """How many loops are around an allocation: those its size depends on, and parallel ones."""
+        """The number of loops around an allocation: those of its size, and parallel ones."""
         used = {x.name for value in fields.values() for x in value.atoms() if isinstance(x, Symbol)}
         level = 0
         for number, loop in enumerate(self.resolution.loops, start=1):

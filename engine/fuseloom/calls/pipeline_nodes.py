@@ -136,7 +136,7 @@ class BeginWindowNode:
 
 @dataclass(frozen=True)
 class MoveWindowNode:
-    """What the tile before computed and this one needs moves to the front of its room.
+    """A move of what the tile before computed, and this one needs, to the front of its room.
 
     Attributes
     ----------

@@ -396,7 +396,7 @@ def _same_extreme(value: Polynomial, greatest: bool) -> list[Polynomial] | None:
 def _reaches(
     other: Polynomial, value: Polynomial, greatest: bool, facts: tuple[Polynomial, ...]
 ) -> bool:
-    """Whether one of two values makes the other superfluous."""
+    """Tell if one of two values makes the other superfluous."""
     return is_never_negative(other - value if greatest else value - other, facts)
 
 

@@ -199,7 +199,7 @@ class _Resolver:
         return tuple(reversed(found))
 
     def _beyond(self, handle: DataHandle, fields: PartFields) -> PartFields:
-        """What a tile needs of an intermediate and the tile before it did not compute."""
+        """The part of an intermediate that a tile needs and the tile before did not compute."""
         level = self.reused[handle.name]
         loop = self.loops[level]
         moving = [

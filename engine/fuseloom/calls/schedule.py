@@ -318,7 +318,7 @@ class _Scheduler:
         return build_pipeline(resolution, parallel, self.kept, finer)
 
     def _is_in(self, command: Subpipeline, composition: Composition) -> bool:
-        """Whether a stage has the calls of a command; refuse calls that no stage has together."""
+        """Tell if a stage has the calls of a command; refuse calls that no stage has together."""
         calls = self.composition.calls[command.begin : command.end]
         if not 0 <= command.begin < command.end <= len(self.composition.calls):
             raise ScheduleError(

@@ -36,7 +36,7 @@ class PatternBackend(ChildBackend):
     --------
     >>> backend = PatternBackend(MappingQuestion().changed({"kernel": "matmul"}))
     >>> backend.wait()
-    >>> backend.part("calls")["calls"][0]["cycles"]
+    >>> backend.part("array")["calls"][0]["cycles"]
     126
     >>> backend.close()
     """

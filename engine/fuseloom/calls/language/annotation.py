@@ -48,7 +48,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Annotation:
-    """What a call needs.
+    """The needs of a call.
 
     Attributes
     ----------

@@ -205,7 +205,7 @@ def _limited(value: Polynomial, meta: Meta) -> Polynomial:
 
 
 def _nesting(value: Polynomial) -> int:
-    """How many divisions are in each other."""
+    """The number of divisions that are in each other."""
     inside = [x.dividend for monomial in value.terms for x in monomial if isinstance(x, Division)]
     return max((1 + _nesting(x) for x in inside), default=0)
 
