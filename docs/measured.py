@@ -20,6 +20,10 @@ RECORDED: dict[str, tuple[tuple[str, str], ...]] = {
             "64 to 86 times as fast where the blocks are 16 × 16.",
         ),
     ),
+    "fused_calls": (
+        ("calls.md", "softmax | 2048 × 2048 | 1.45, 0.91 | 2.43, 1.44"),
+        ("calls.md", "unsharp mask | 2048 × 2048 | 2.42, 1.57 | 2.22, 1.48"),
+    ),
     "baselines": (
         (
             "exploration.md",
