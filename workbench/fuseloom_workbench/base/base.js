@@ -23,7 +23,7 @@ function statusLine(quiet = false, take = null) {
   line.show = status => {
     const bad = status && status.ok === false
     line.className = bad ? 'status bad' : 'status'
-    line.textContent = status && (bad || !quiet || status.told) ? (bad ? '✕ ' : '') + status.message : ''
+    line.textContent = status && (bad || !quiet || status.told) ? (bad ? '✕ ' : '') + (status.message ?? '') : ''
     if (/\d cycles/.test(line.textContent)) line.dataset.help = /\best/.test(line.textContent) ? 'cycles.estimated' : 'cycles.simulated'
     else line.removeAttribute('data-help')
     if (bad && take) line.append(...(status.ways ?? []).map(text => h('button', { class: 'button way', 'data-way': text, 'data-help': /\d cycles/.test(text) ? 'cycles.change' : null, on: { click: () => take(text) } }, text)))

@@ -15,14 +15,16 @@ export function render({ model: sent, el }) {
   function draw() {
     const v = model.view
     if (!v.calls) return
-    const H = 34, left = 118, W = 430
+    const H = 34, left = 118
+    const far = Math.max(0, ...v.connections.flatMap(one => one.consumers.map(to => to - one.producer)))
+    const W = left + 200 + .75 * (22 + 13 * far) + 8
     const y = n => 16 + n * H
     const svg = shape('svg', { viewBox: `0 0 ${W} ${y(v.calls.length - 1) + 24}`, width: W, height: y(v.calls.length - 1) + 24, role: 'img', 'aria-label': v.calls.map(c => `${c.output} = ${c.name}(${c.inputs.join(', ')})`).join('; ') })
     const at = Object.fromEntries(v.calls.map((call, n) => [call.output, n]))
     for (const one of v.connections) one.consumers.forEach(to => {
-      const from = one.producer, far = to - from
+      const from = one.producer, apart = to - from
       const x = left + 190
-      svg.append(shape('path', { class: `arc ${one.kind}`, d: far === 1 ? `M${left + 40} ${y(from) + 13}V${y(to) - 13}` : `M${x} ${y(from)}C${x + 22 + 13 * far} ${y(from)} ${x + 22 + 13 * far} ${y(to)} ${x} ${y(to)}` }))
+      svg.append(shape('path', { class: `arc ${one.kind}`, d: apart === 1 ? `M${left + 40} ${y(from) + 13}V${y(to) - 13}` : `M${x} ${y(from)}C${x + 22 + 13 * apart} ${y(from)} ${x + 22 + 13 * apart} ${y(to)} ${x} ${y(to)}` }))
     })
     v.calls.forEach((call, n) => {
       const given = call.inputs.filter(name => !(name in at))

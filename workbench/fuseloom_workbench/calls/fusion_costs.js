@@ -16,7 +16,7 @@ export function render({ model: sent, el }) {
     counts.replaceChildren(h('h3', {}, 'Room and work'), ...(c ? [
       h('div', { class: 'bars' }, ...bars(c)),
       h('p', {}, `${count(c.calls)} calls; intermediates of a tile have ${bytes(c.room)}, at most, at once.`),
-      h('table', {}, h('thead', {}, h('tr', {}, ...['computed', 'elements', 'per element needed'].map(t => h('th', { scope: 'col' }, t)))), h('tbody', {}, c.recomputation.map(row => h('tr', { class: row.factor > 1.005 ? 'more' : null }, h('th', { scope: 'row' }, row.name), h('td', {}, count(row.computed)), h('td', {}, `${row.factor.toFixed(2)} ×`))))),
+      h('div', { class: 'wrap', tabindex: 0, role: 'group', 'aria-label': 'Elements computed' }, h('table', {}, h('thead', {}, h('tr', {}, ...['computed', 'elements', 'per element needed'].map(t => h('th', { scope: 'col' }, t)))), h('tbody', {}, c.recomputation.map(row => h('tr', { class: row.factor > 1.005 ? 'more' : null }, h('th', { scope: 'row' }, row.name), h('td', {}, count(row.computed)), h('td', {}, `${row.factor.toFixed(2)} ×`)))))),
     ] : [h('p', { class: 'quiet' }, 'Not counted.')]))
     const t = v.times
     times.replaceChildren(h('h3', {}, 'Does fusing help?'), h('p', { class: 'row' }, run, tune), ...(t ? [
