@@ -142,6 +142,14 @@ class ChildBackend(PageBackend):
         if child is not None:
             child.end()
 
+    def attach(self) -> None:
+        """Change the page whose document is being made at its ticks from now on.
+
+        A backend that was made before its page would otherwise change it from its own thread.
+        """
+        if pn.state.curdoc is not None:
+            self._document = pn.state.curdoc
+
     def close(self) -> None:
         """The page is gone: end what is done for it."""
         self._closed = True

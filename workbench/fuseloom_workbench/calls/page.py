@@ -79,6 +79,7 @@ def calls_page(
     if shown is None:
         shown, wrong = asked_of(pn.state.session_args if pn.state.curdoc is not None else {})
     backend = shown if isinstance(shown, CallsBackend) else CallsBackend(shown)
+    backend.attach()
     if pn.state.curdoc is not None:
         pn.state.on_session_destroyed(lambda *_: backend.close())
     main: list[Any] = [calls_bench(backend)]

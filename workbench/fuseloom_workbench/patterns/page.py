@@ -88,6 +88,7 @@ def patterns_page(
     if shown is None:
         shown, wrong = asked_of(pn.state.session_args if pn.state.curdoc is not None else {})
     backend = shown if isinstance(shown, PatternBackend) else PatternBackend(shown)
+    backend.attach()
     if pn.state.curdoc is not None:
         pn.state.on_session_destroyed(lambda *_: backend.close())
     main: list[Any] = [pattern_bench(backend)]
