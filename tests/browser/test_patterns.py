@@ -165,7 +165,6 @@ def test_the_e_graph_is_walked_class_by_class(page, show):
 
 
 def test_a_network_is_mapped_layer_by_layer(page, show):
-    pytest.importorskip("torch")
     show(network="lenet")
     page.get_by_label("Layer", exact=True).select_option("2")
     expect(fact(page, "calls")).to_have_text("3")  # of the layer that was chosen

@@ -57,7 +57,7 @@ MOST_IN_CHUNK = 12
 TILE = 4096
 """Results that are visited again and again for chunk after chunk: 32 KiB, in L1 or L2."""
 PACKED_FROM = 8
-"""How often a copied element must be read to be worth the copy."""
+"""Reads of a copied element from which the copy is worth it."""
 MOST_PACKED = 2**24
 """The most elements that are copied to be read in order: 128 MiB."""
 

@@ -178,7 +178,7 @@ class _ProgramReader:
         raise first or ProgramError(NO_PRODUCT)
 
     def _choices(self, access: Access, places: IndexPlaces) -> Iterator[WindowView]:
-        """What an operand may be read from: the base of a view, or itself where it is dense."""
+        """The tensor from which an operand is read: the base of a view, or itself if dense."""
         name = access.tensor
         at = [places.places.get(x, IndexSum.index(x)) for x in access.indices]
         if name in self.views:

@@ -346,7 +346,7 @@ class _WindowAxis:
 
     @property
     def padding(self) -> tuple[int, int]:
-        """How many elements before and after the dimension the windows reach."""
+        """The elements before and after the dimension that the windows reach."""
         return max(-self.offset, 0), max(self.offset + self.reach - self.extent, 0)
 
     @property
@@ -360,7 +360,7 @@ class _WindowAxis:
 
     @property
     def slides(self) -> bool:
-        """Whether it is more than one index that counts elements."""
+        """Tell if it is more than one index that counts elements."""
         return self.stride > 1 or self.dilation > 1 or bool(self.place and self.tap)
 
 

@@ -47,7 +47,7 @@ class ElementView:
         return self.groups[number] if self.groups else (self.dims[number],)
 
     def keeps_order(self, number: int) -> bool:
-        """Whether an index runs through neighbours, or stays where it is."""
+        """Tell if an index runs through neighbours, or does not move."""
         return all(apart[number] in (0, 1) for apart in steps(self))
 
     def uses(self) -> list[int]:
@@ -300,7 +300,7 @@ def _split(extents: Dims, dims: Dims) -> tuple[Dims, ...]:
 
 
 def steps(view: ElementView) -> list[tuple[int, ...]]:
-    """How far each place that is read moves with each index.
+    """The stride of each index in each array that is read.
 
     Examples
     --------
@@ -340,7 +340,7 @@ def accesses(expr: Any) -> Iterator[ElementAccess]:
 
 
 def strides(index: Expr) -> Mapping[str, int]:
-    """How far a place in a buffer moves with each variable.
+    """The stride of each variable in a place of a buffer.
 
     Raises
     ------

@@ -91,7 +91,7 @@ class CallCheck:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing was found."""
+        """True if no fault was found."""
         return not self.findings
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import Any
@@ -118,6 +118,42 @@ def headed_page(name: str, main: Sequence[Any], pages: Sequence[str] = ()) -> pm
         margin=0,
     )
     return bare_page(name, [header, *main])
+
+
+def backed_page(
+    name: str,
+    backend: Any,
+    bench: Callable[[Any], Any],
+    pages: Sequence[str] = (),
+    wrong: str = "",
+) -> pmui.Page:
+    """A page of that name that shows what a backend has, and ends the backend's work with it.
+
+    Parameters
+    ----------
+    backend : ChildBackend
+    bench : callable
+        Gives all views of the backend.
+    pages : sequence of str
+        Names of the pages that its server has.
+    wrong : str
+        The fault of its address; empty if there is none.
+    """
+    backend.attach()
+    if pn.state.curdoc is not None:
+        pn.state.on_session_destroyed(lambda *_: backend.close())
+    main: list[Any] = [bench(backend)]
+    if wrong:
+        main.insert(0, pmui.Alert(f"The address was not understood: {wrong}", severity="warning"))
+    return headed_page(name, main, pages)
+
+
+def session_arguments() -> Mapping[str, Sequence[bytes]]:
+    """The words of the address of the page that is being made; none outside a server."""
+    given: Mapping[str, Sequence[bytes]] = (
+        pn.state.session_args if pn.state.curdoc is not None else {}
+    )
+    return given
 
 
 def card(part: Any, flex: str = "none") -> pn.Column:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
 
 from fuseloom.errors import FuseloomError
-from fuseloom_workbench.base.page import beside, card, headed_page, words_of
+from fuseloom_workbench.base.page import backed_page, beside, card, session_arguments, words_of
 from fuseloom_workbench.calls.asked import CallsQuestion
 from fuseloom_workbench.calls.backend import CallsBackend, from_address
 from fuseloom_workbench.calls.panels import (
@@ -77,12 +76,6 @@ def calls_page(
     """
     wrong = ""
     if shown is None:
-        shown, wrong = asked_of(pn.state.session_args if pn.state.curdoc is not None else {})
+        shown, wrong = asked_of(session_arguments())
     backend = shown if isinstance(shown, CallsBackend) else CallsBackend(shown)
-    backend.attach()
-    if pn.state.curdoc is not None:
-        pn.state.on_session_destroyed(lambda *_: backend.close())
-    main: list[Any] = [calls_bench(backend)]
-    if wrong:
-        main.insert(0, pmui.Alert(f"The address was not understood: {wrong}", severity="warning"))
-    return headed_page("calls", main, pages)
+    return backed_page("calls", backend, calls_bench, pages, wrong)

@@ -45,7 +45,7 @@ class CallsForm(CallsPanel):
     """
 
     _esm = script("calls/calls_form")
-    _stylesheets = [style("calls/calls_form")]
+    _stylesheets = [style("base/form")]
     part = "composition"
     topics = ("calls",)
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
 
 from fuseloom.errors import FuseloomError
-from fuseloom_workbench.base.page import beside, card, headed_page, words_of
+from fuseloom_workbench.base.page import backed_page, beside, card, session_arguments, words_of
 from fuseloom_workbench.networks.asked import NetworkQuestion
 from fuseloom_workbench.networks.backend import NetworkBackend, from_address
 from fuseloom_workbench.networks.panels import (
@@ -77,12 +76,6 @@ def networks_page(
     """
     wrong = ""
     if shown is None:
-        shown, wrong = asked_of(pn.state.session_args if pn.state.curdoc is not None else {})
+        shown, wrong = asked_of(session_arguments())
     backend = shown if isinstance(shown, NetworkBackend) else NetworkBackend(shown)
-    backend.attach()
-    if pn.state.curdoc is not None:
-        pn.state.on_session_destroyed(lambda *_: backend.close())
-    main: list[Any] = [network_bench(backend)]
-    if wrong:
-        main.insert(0, pmui.Alert(f"The address was not understood: {wrong}", severity="warning"))
-    return headed_page("networks", main, pages)
+    return backed_page("networks", backend, network_bench, pages, wrong)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
 
 from fuseloom.errors import FuseloomError
-from fuseloom_workbench.base.page import beside, card, headed_page, words_of
+from fuseloom_workbench.base.page import backed_page, beside, card, session_arguments, words_of
 from fuseloom_workbench.patterns.asked import MappingQuestion
 from fuseloom_workbench.patterns.backend import PatternBackend, from_address
 from fuseloom_workbench.patterns.panels import (
@@ -86,12 +85,6 @@ def patterns_page(
     """
     wrong = ""
     if shown is None:
-        shown, wrong = asked_of(pn.state.session_args if pn.state.curdoc is not None else {})
+        shown, wrong = asked_of(session_arguments())
     backend = shown if isinstance(shown, PatternBackend) else PatternBackend(shown)
-    backend.attach()
-    if pn.state.curdoc is not None:
-        pn.state.on_session_destroyed(lambda *_: backend.close())
-    main: list[Any] = [pattern_bench(backend)]
-    if wrong:
-        main.insert(0, pmui.Alert(f"The address was not understood: {wrong}", severity="warning"))
-    return headed_page("patterns", main, pages)
+    return backed_page("patterns", backend, pattern_bench, pages, wrong)

@@ -49,7 +49,7 @@ class MappingForm(PatternPanel):
     """
 
     _esm = script("patterns/mapping_form")
-    _stylesheets = [style("patterns/mapping_form")]
+    _stylesheets = [style("base/form")]
     part = "mapping"
     topics = ("patterns",)
 
