@@ -24,7 +24,12 @@ if TYPE_CHECKING:
     from fuseloom.access.memory import Traffic
     from fuseloom.access.rules.rule import Rule
     from fuseloom.access.sweep import ArrayDesign
-    from fuseloom.cli.documents import AccessDocument, ArraySize, MappedLayerData, TrafficData
+    from fuseloom.cli.access_documents import (
+        AccessDocument,
+        ArraySize,
+        MappedLayerData,
+        TrafficData,
+    )
 
 Given = TypeVar("Given")
 

@@ -67,6 +67,7 @@ DECLARED: Mapping[DocumentKind, str] = MappingProxyType(
             for kind in DocumentKind
         },
         DocumentKind.RUN: "fuseloom.results.record:RunRecord",
+        DocumentKind.ACCESS: "fuseloom.cli.access_documents:AccessDocument",
         DocumentKind.CALLS: "fuseloom.cli.calls_documents:CallsDocument",
     }
 )
