@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from fuseloom.codegen.compile import CompiledRoutines
@@ -25,3 +27,10 @@ def result(built: CompiledRoutines) -> list[float]:
     found = np.zeros(3)
     built.calls[0](np.array([2]), [found])
     return found.tolist()
+
+
+def script(path: Path, text: str) -> str:
+    """A program of a shell."""
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)

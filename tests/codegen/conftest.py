@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fuseloom.codegen import compile as compiling
 from fuseloom.codegen.code_folder import ENVIRONMENT
+from fuseloom.codegen.shared_objects import LOADED
 
 
 @pytest.fixture(scope="session")
@@ -25,10 +25,10 @@ def apart(code_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache, as a new process finds it."""
     monkeypatch.setenv(ENVIRONMENT, str(tmp_path))
-    monkeypatch.setattr(compiling, "LOADED", {})
+    LOADED.clear()
     return tmp_path / "networks"
 
 
 @pytest.fixture
-def anew(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    return lambda: monkeypatch.setattr(compiling, "LOADED", {})
+def anew() -> Callable[[], None]:
+    return LOADED.clear

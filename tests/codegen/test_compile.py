@@ -11,13 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fuseloom.codegen import compile as compiling
-from fuseloom.codegen.compile import (
-    CHOSEN,
-    Backend,
-    build,
-    find_compiler,
-)
+from fuseloom.codegen import shared_objects
+from fuseloom.codegen.compile import Backend, build
 from fuseloom.codegen.imperative import (
     Add,
     ArrayParameter,
@@ -28,8 +23,9 @@ from fuseloom.codegen.imperative import (
     Routine,
     Var,
 )
+from fuseloom.codegen.shared_objects import C, find_compiler
 from fuseloom.errors import LoweringError, ProgramError
-from tests.codegen.adding import adds, result
+from tests.codegen.adding import adds, result, script
 
 
 @pytest.mark.parametrize("backend", list(Backend))
@@ -73,7 +69,7 @@ def test_processes_share_a_cache(folder: Path) -> None:
 def test_without_a_compiler_numba_makes_the_code(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compiling.shutil, "which", lambda name: None)
+    monkeypatch.setattr(shared_objects.shutil, "which", lambda name: None)
     assert find_compiler() is None
     built = build([adds(1.0)])
     assert built.backend is Backend.NUMBA
@@ -83,17 +79,11 @@ def test_without_a_compiler_numba_makes_the_code(
         build([adds(1.0)], Backend.C)
 
 
-def script(path: Path, text: str) -> str:
-    path.write_text(f"#!/bin/sh\n{text}\n")
-    path.chmod(0o755)
-    return str(path)
-
-
 def test_a_compiler_that_fails(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fails = 'case "$1" in --version) echo broken 1;; *) echo "error: no disk" >&2; exit 1;; esac'
-    monkeypatch.setenv(CHOSEN, script(tmp_path / "broken", fails))
+    monkeypatch.setenv(C.variable, script(tmp_path / "broken", fails))
     with pytest.raises(LoweringError, match="broken does not compile this: error: no disk"):
         build([adds(1.0)], Backend.C)
     built = build([adds(1.0)])
@@ -101,21 +91,9 @@ def test_a_compiler_that_fails(
     assert "no disk: numba makes the code" in built.said
     assert not list(folder.glob("*.so"))
     makes = 'case "$1" in --version) echo strange 1;; *) while [ "$1" != -o ]; do shift; done;'
-    monkeypatch.setenv(CHOSEN, script(tmp_path / "strange", f'{makes} echo no > "$2";; esac'))
+    monkeypatch.setenv(C.variable, script(tmp_path / "strange", f'{makes} echo no > "$2";; esac'))
     with pytest.raises(LoweringError, match="what strange made cannot be loaded"):
         build([adds(1.0)], Backend.C)
-
-
-def test_the_compiler_that_is_chosen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    found = find_compiler()
-    assert found is not None
-    assert found.version
-    monkeypatch.setenv(CHOSEN, found.path)
-    assert find_compiler() == found
-    for wrong in (str(tmp_path / "none"), script(tmp_path / "false", "exit 1")):
-        monkeypatch.setenv(CHOSEN, wrong)
-        with pytest.raises(ProgramError, match="which is no compiler"):
-            find_compiler()
 
 
 @pytest.mark.parametrize("backend", list(Backend))

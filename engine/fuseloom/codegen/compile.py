@@ -1,51 +1,38 @@
-"""Routines as machine code: by the machine's C compiler, or by numba, kept in a cache on disk.
-
-What is kept is named by the hash of all it is made of: source, flags, compiler and processor.
-A file is loaded only from a folder that nobody else may write to, and only if it is whole.
-"""
+"""Routines as machine code: by the machine's C compiler, or by numba."""
 
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import importlib.util
-import os
 import platform
-import shutil
-import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fuseloom.atomic_files import replacing
-from fuseloom.codegen.code_folder import (
-    ENVIRONMENT,
-    cache_folder,
-    is_whole,
-    keep_used,
-    mark,
-)
+from fuseloom.codegen.code_folder import ENVIRONMENT, cache_folder, keep_used
 from fuseloom.codegen.emit_c import emit_c
 from fuseloom.codegen.emit_numba import emit_numba
 from fuseloom.codegen.imperative import Routine
+from fuseloom.codegen.shared_objects import (
+    LOADED,
+    C,
+    Compiler,
+    find_compiler,
+    key_of,
+    load_library,
+    processor,
+)
 from fuseloom.errors import LoweringError, ProgramError
 
-CHOSEN = "FUSELOOM_CC"
-COMPILERS = ("gcc", "clang", "cc")
 FLAGS = ("-O3", "-march=native")
 FASTER = (*FLAGS, "-ffast-math")
 """Sums in any order: faster, and no longer the same to the last digits."""
-ALWAYS = ("-std=c99", "-shared", "-fPIC", "-w")
-SECONDS = 120
-"""The most seconds that a compiler may take."""
 
 Ints = npt.NDArray[np.int64]
 Call = Callable[[Ints, Sequence[npt.NDArray[Any]]], None]
@@ -57,25 +44,6 @@ class Backend(Enum):
 
     C = "c"
     NUMBA = "numba"
-
-
-@dataclass(frozen=True)
-class Compiler:
-    """A C compiler.
-
-    Attributes
-    ----------
-    path : str
-    version : str
-        What it says of itself.
-    """
-
-    path: str
-    version: str
-
-    @property
-    def name(self) -> str:
-        return Path(self.path).name
 
 
 @dataclass(frozen=True)
@@ -111,57 +79,6 @@ class CompiledRoutines:
     reused: bool
     said: str = ""
     bind: Bind | None = None
-
-
-def find_compiler() -> Compiler | None:
-    """The compiler that the environment names, or gcc, clang or cc; None if there is none.
-
-    Raises
-    ------
-    ProgramError
-        If the environment names what is none.
-
-    Examples
-    --------
-    >>> found = find_compiler()
-    >>> found is None or bool(found.version)
-    True
-    """
-    chosen = os.environ.get(CHOSEN)
-    for name in (chosen,) if chosen else COMPILERS:
-        path = shutil.which(name)
-        version = None if path is None else _version(path, os.stat(path).st_mtime_ns)
-        if path is not None and version:
-            return Compiler(path, version)
-    if chosen:
-        raise ProgramError(
-            f"{CHOSEN} names {chosen!r}, which is no compiler", hint=f"unset {CHOSEN}, or mend it"
-        )
-    return None
-
-
-@lru_cache(maxsize=16)
-def _version(path: str, changed: int) -> str | None:
-    try:
-        done = subprocess.run(
-            [path, "--version"], capture_output=True, text=True, timeout=20, check=False
-        )
-    except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
-        return None
-    lines = done.stdout.splitlines()
-    return lines[0].strip() if done.returncode == 0 and lines else None
-
-
-@lru_cache(maxsize=1)
-def processor() -> str:
-    """Return a description of this processor, on which the machine code depends."""
-    try:
-        import llvmlite.binding as llvm
-
-        features = llvm.get_host_cpu_features().flatten()
-        return f"{platform.machine()} {llvm.get_host_cpu_name()} {features}"
-    except (ImportError, RuntimeError):
-        return f"{platform.machine()} {platform.processor()} {platform.node()}"
 
 
 def build(
@@ -203,7 +120,7 @@ def build(
         return _by_numba(routines, names, "")
     compiler = find_compiler()
     if compiler is None:
-        missing = f"no C compiler is found ({', '.join(COMPILERS)})"
+        missing = f"no C compiler is found ({', '.join(C.compilers)})"
         if backend is Backend.C:
             raise ProgramError(missing, hint="install one, or use numba")
         return _by_numba(routines, names, f"{missing}: numba makes the code")
@@ -215,73 +132,19 @@ def build(
         return _by_numba(routines, names, f"{error.message}: numba makes the code")
 
 
-LOADED: dict[tuple[str, str], Any] = {}
-"""Shared objects and modules of this process, by folder and key; loaded ones stay."""
-
-
-def _key(*parts: object) -> str:
-    return hashlib.sha256(repr(parts).encode()).hexdigest()[:40]
-
-
 def _by_c(
     routines: Sequence[Routine], names: tuple[str, ...], compiler: Compiler, flags: tuple[str, ...]
 ) -> CompiledRoutines:
     began = time.perf_counter()
     source = emit_c(routines, names)
-    key = _key(source, flags, ALWAYS, compiler.path, compiler.version, processor())
-    folder, said = cache_folder()
-    path = folder / f"{key}.so"
-    library = LOADED.get((str(folder), key))
-    reused = library is not None
-    if library is None:
-        reused = is_whole(path)
-        if not reused:
-            _compile(source, path, compiler, flags)
-        keep_used(path)
-        try:
-            library = ctypes.CDLL(str(path))
-        except OSError as error:
-            raise LoweringError(
-                f"what {compiler.name} made cannot be loaded: {error}",
-                hint="use numba, or another compiler",
-            ) from None
-        LOADED[str(folder), key] = library
+    loaded = load_library(source, C, compiler, flags)
+    library = loaded.functions
     calls = tuple(_c_call(getattr(library, f"k{n}")) for n in range(len(routines)))
     bind = _c_bind(library.together) if names else None
     seconds = time.perf_counter() - began
-    return CompiledRoutines(calls, source, Backend.C, compiler.version, seconds, reused, said, bind)
-
-
-def _compile(source: str, path: Path, compiler: Compiler, flags: tuple[str, ...]) -> None:
-    """Put a shared object in its place, whole."""
-    try:
-        with tempfile.TemporaryDirectory(prefix="building-", dir=path.parent) as name:
-            text, made = Path(name) / "kernels.c", Path(name) / "kernels.so"
-            text.write_text(source, encoding="ascii")
-            command = [compiler.path, *ALWAYS, *flags, "-o", str(made), str(text)]
-            done = subprocess.run(
-                command, capture_output=True, text=True, errors="replace", timeout=SECONDS,
-                check=False,
-            )  # fmt: skip
-            if done.returncode != 0 or not made.is_file():
-                first = next((x for x in done.stderr.splitlines() if "error" in x), "no reason")
-                raise LoweringError(
-                    f"{compiler.name} does not compile this: {first}",
-                    hint="use numba, or another compiler",
-                )
-            # What follows a shared object's sections is not loaded.
-            body = made.read_bytes()
-            made.write_bytes(body + mark(body))
-            os.replace(made, path)
-    except subprocess.TimeoutExpired:
-        raise LoweringError(
-            f"{compiler.name} takes more than {SECONDS} s", hint="compile fewer nests at once"
-        ) from None
-    except OSError as error:
-        raise LoweringError(
-            f"{compiler.name} cannot be run in {path.parent}: {error.strerror or error}",
-            hint=f"{ENVIRONMENT} names another folder",
-        ) from None
+    return CompiledRoutines(
+        calls, source, Backend.C, compiler.version, seconds, loaded.reused, loaded.said, bind
+    )
 
 
 def _address(array: npt.NDArray[Any]) -> int:
@@ -331,7 +194,7 @@ def _by_numba(routines: Sequence[Routine], names: tuple[str, ...], said: str) ->
 
     began = time.perf_counter()
     source = emit_numba(routines)
-    key = _key(source, numba.__version__, platform.python_version(), processor())
+    key = key_of(source, numba.__version__, platform.python_version(), processor())
     folder, unkept = cache_folder()
     module = LOADED.get((str(folder), key))
     reused = module is not None

@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-
-from fuseloom.codegen.compile import processor
 from fuseloom.contraction.kernels.data import Data
 from fuseloom.contraction.kernels.run import EXACT, KernelMeasurement, NestKernel
 from fuseloom.contraction.loopnest.ir import Forall, walk
 from fuseloom.errors import ProgramError
 from fuseloom.program import StoredTensor
 from fuseloom.results.check import Check
-from fuseloom.results.record import DataSource, MachineId, RegionRecord, RunRecord
-
-NANOSECOND = 1e-9
-"""Seconds of a cycle of the machine of these records."""
-
-
-def cpu() -> MachineId:
-    """This machine's processor, as a machine whose cycles are nanoseconds."""
-    told = processor()
-    words = told.split()
-    model = words[1] if len(words) > 1 else told
-    return MachineId(f"CPU {model}, 1 ns cycles", hashlib.sha256(told.encode()).hexdigest())
+from fuseloom.results.cpu import NANOSECOND, cpu
+from fuseloom.results.record import DataSource, RegionRecord, RunRecord
 
 
 def kernel_record(
