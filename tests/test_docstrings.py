@@ -20,6 +20,8 @@ ROOT = Path(__file__).parent.parent
 NEEDS = {
     "fuseloom.frontends.torch.frontend": "torch",
     "fuseloom.exploration.torch_modules": "torch",
+    "fuseloom.calls.packed_tree": "shapely",
+    "fuseloom.calls.stored_kinds": "tiledb",
 }
 """Modules whose examples need a package that need not be there."""
 

@@ -36,6 +36,10 @@ ELSEWHERE = (
         "tests/dataflow/samml/test_lowering.py",
         "levels, in whole graphs",
     ),
+    Elsewhere("fuseloom/calls/commands.py", "tests/calls/test_schedule.py", "records"),
+    Elsewhere(
+        "fuseloom/calls/pipeline_writer.py", "tests/calls/test_emit_python.py", "what writers share"
+    ),
     Elsewhere("fuseloom/calls/parts.py", "tests/calls/test_resolution.py", "records"),
     Elsewhere("fuseloom/calls/pipeline_nodes.py", "tests/calls/test_pipeline.py", "records"),
     Elsewhere("fuseloom/access/shapes.py", "tests/access/test_meaning.py", "by shape rules"),
@@ -297,6 +301,8 @@ ACROSS = {
     "dataflow/primitives/test_new_primitive.py": "all places that a primitive touches",
     "dataflow/primitives/test_families.py": "what a family has, and what its modules know",
     "dataflow/sim/steps/test_narration.py": "sentences of all families",
+    "calls/test_stored_packages.py": "kinds of data that need other packages",
+    "calls/test_call_experiments.py": "the experiments of a benchmark",
     "dataflow/sim/test_documented_bugs.py": "faults of the paper's artefacts, one by one",
     "dataflow/sim/test_formats.py": "every storage format through a run",
     "dataflow/sim/test_order_independence.py": "the same result in every order",

@@ -228,6 +228,7 @@ EXTRAS = (
     "parquet",
     "networks",
     "access",
+    "calls",
     "zstd",
     "optuna",
     "dask",

@@ -34,6 +34,8 @@ DEEP_PATHS: dict[str, str] = {
     "test_docs_site.py": "needs Sphinx, and builds the whole site",
     "test_docstrings.py": "needs numpydoc",
     "frontends/mlir/test_iree.py": "needs IREE's compiler, which takes a minute for all functions",
+    "calls/test_stored_packages.py": "needs Shapely and TileDB",
+    "calls/test_call_experiments.py": "needs PyTorch, Shapely and TileDB",
     # what takes long
     "access/rules/test_sets.py": "looks for counterexamples in thousands of random terms",
     "access/test_torch_layers.py": "needs PyTorch",

@@ -11,9 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fuseloom.calls.annotated import AnnotatedFunction, DataHandle, FunctionCall, annotate
-from fuseloom.calls.composition import Composition
-from fuseloom.calls.data_kinds import Matrix, Vector
-from fuseloom.calls.schedule import (
+from fuseloom.calls.commands import (
     BreakBefore,
     Parallelize,
     Reorder,
@@ -22,6 +20,8 @@ from fuseloom.calls.schedule import (
     Subpipeline,
     SubstituteValue,
 )
+from fuseloom.calls.composition import Composition
+from fuseloom.calls.data_kinds import Matrix, Vector
 
 Floats = npt.NDArray[np.float64]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ import scipy.sparse
 
 from fuseloom.calls.data_kinds import (
     CsrRows,
-    DatabaseRows,
     DataKind,
     ImageTensor,
     Items,
@@ -19,16 +17,6 @@ from fuseloom.calls.data_kinds import (
     Vector,
 )
 from fuseloom.errors import DataError, ProgramError
-
-
-def table(rows: list[tuple[Any, ...]]) -> sqlite3.Connection:
-    connection = sqlite3.connect(":memory:")
-    connection.execute('CREATE TABLE "my ""table" ("the id" INTEGER, x, y)')
-    connection.executemany('INSERT INTO "my ""table" VALUES (?, ?, ?)', rows)
-    return connection
-
-
-ROWS = DatabaseRows('my "table', ("y", "x"), "the id")
 
 
 def test_parts_of_arrays_are_views() -> None:
@@ -91,7 +79,6 @@ def test_rooms_that_cannot_be_are_refused(
         (CsrRows(), np.zeros((2, 2)), "of SciPy, not a ndarray"),
         (CsrRows(), scipy.sparse.eye(3, format="csc"), "of SciPy"),
         (Items(), np.zeros(3), "a list is wanted, not a ndarray"),
-        (ROWS, [1], "connection of sqlite3, not a list"),
     ],
 )
 def test_data_of_another_kind_are_refused(kind: DataKind, value: Any, words: str) -> None:
@@ -124,41 +111,3 @@ def test_parts_of_lists_are_put_back() -> None:
     with pytest.raises(DataError, match="3 values are put into a part of 2"):
         Items().insert(values, {"start": 0, "len": 2}, ["x", "y", "z"])
     assert len(values) == 4
-
-
-def test_rows_of_tables_come_in_order() -> None:
-    connection = table([(2, 5, 6), (0, 1, 2), (1, 3, 4)])
-    assert ROWS.whole(connection) == {"start": 0, "len": 3}
-    assert ROWS.query(connection, {"start": 1, "len": 2}).tolist() == [[4, 3], [6, 5]]
-    assert ROWS.query(connection, {"start": 1, "len": 0}).shape == (0, 2)
-    with pytest.raises(ProgramError, match="input"):
-        ROWS.allocate({"start": 0, "len": 1})
-
-
-@pytest.mark.parametrize(
-    ("rows", "fields", "words"),
-    [
-        ([(0, 1, 2)], {"start": 0, "len": 2}, "1 rows where 2 are read from 0"),
-        ([(0, 1, 2), (2, 1, 2)], {"start": 0, "len": 2}, "1 rows where 2"),
-        ([(-1, 1, 2)], {"start": -1, "len": 1}, "from -1 on"),
-        ([(0, "one", 2)], {"start": 0, "len": 1}, "no number"),
-    ],
-)
-def test_bad_rows_of_tables(
-    rows: list[tuple[Any, ...]], fields: dict[str, int], words: str
-) -> None:
-    with pytest.raises(DataError, match=words):
-        ROWS.query(table(rows), fields)
-
-
-def test_a_table_that_is_not_there() -> None:
-    with pytest.raises(DataError, match=r"other is not read: no such table"):
-        DatabaseRows("other", ("x",), "id").whole(table([]))
-
-
-def test_names_of_tables_are_no_statements() -> None:
-    connection = table([(0, 1, 2)])
-    bad = DatabaseRows('my "table" WHERE 0; DROP TABLE "x', ("x",), "the id")
-    with pytest.raises(DataError, match="no such table"):
-        bad.query(connection, {"start": 0, "len": 1})
-    assert ROWS.whole(connection)["len"] == 1

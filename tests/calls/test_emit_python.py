@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from fuseloom.calls.annotated import DataHandle, annotate
+from fuseloom.calls.commands import Parallelize
 from fuseloom.calls.data_kinds import Items, Matrix
 from fuseloom.calls.emit_python import run_parallel
 from fuseloom.calls.fused import FusedFunction
 from fuseloom.calls.pipeline_nodes import ComputeNode
-from fuseloom.calls.schedule import Parallelize
 
 from .programs import EXP
 

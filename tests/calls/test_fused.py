@@ -9,10 +9,7 @@ import numpy as np
 import pytest
 
 from fuseloom.calls.annotated import DataHandle, IntegerArgument, annotate
-from fuseloom.calls.composition import compose
-from fuseloom.calls.data_kinds import Matrix, Vector
-from fuseloom.calls.fused import FusedFunction
-from fuseloom.calls.schedule import (
+from fuseloom.calls.commands import (
     BreakBefore,
     Parallelize,
     Reorder,
@@ -20,6 +17,9 @@ from fuseloom.calls.schedule import (
     Subpipeline,
     SubstituteValue,
 )
+from fuseloom.calls.composition import compose
+from fuseloom.calls.data_kinds import Matrix, Vector
+from fuseloom.calls.fused import CodeLanguage, FusedFunction
 from fuseloom.errors import DataError, ScheduleError
 
 from . import programs
@@ -209,3 +209,62 @@ def test_a_subpipeline_needs_less_room() -> None:
     assert counts.room == (7 * 14 + 2 * 7) * 8
     assert plain.counts(a=data, d=out, tr=6).room == (7 * 16 + 7 * 14) * 8
     assert counts.computed["c"] == plain.counts(a=data, d=out, tr=6).computed["c"]
+
+
+ONE_ROW = annotate(
+    lambda a, width, out: np.max(a, axis=1, out=out),
+    """for r in [0, out.len, 1] { produces { out { start: r, len: 1 } }
+       when consumes { a { row: r, col: 0, rows: 1, cols: width } } }""",
+    ["a", "width", "out"],
+    "one_row_max",
+)
+
+
+@pytest.mark.parametrize("language", CodeLanguage)
+def test_a_call_whose_part_has_one_size_is_not_asked_for_more(language: CodeLanguage) -> None:
+    a, b, c, v = *(DataHandle(name, Matrix()) for name in "abc"), DataHandle("v", Vector())
+    calls = [programs.EXP(a, b), ONE_ROW(b, 5, v), programs.SUBTRACT(b, v, c)]
+    data = np.random.default_rng(0).standard_normal((6, 5))
+    powers, out = np.exp(-data), np.empty((6, 5))
+    fused = FusedFunction(calls, (), 1, language)
+    assert "require tr_len <= 1" in str(fused.scheduled).replace(
+        "r + tr_len <= r + 1", "tr_len <= 1"
+    )
+    fused(a=data, c=out, tr=1)
+    assert np.array_equal(out, powers - powers.max(axis=1, keepdims=True))
+    for run in (fused, fused.counts):
+        with pytest.raises(DataError, match="one_row_max does not compute all len of v"):
+            run(a=data, c=out, tr=2)
+    out[:] = np.nan
+    FusedFunction(calls, [BreakBefore(2)], 1, language)(a=data, c=out, tr=4)
+    assert np.array_equal(out, powers - powers.max(axis=1, keepdims=True))
+
+
+def test_names_of_one_stage_are_not_those_of_data_of_another() -> None:
+    """Calls of the annotation have loops over r and c, which here are data, too."""
+    names = ("a", "b", "r", "c", "tc_len", "b_tr", "r_part", "b_room")
+    handles = [DataHandle(name, Matrix()) for name in names]
+    composition = compose([programs.EXP(x, y) for x, y in pairwise(handles)])
+    data, out = np.random.default_rng(0).standard_normal((6, 5)), np.empty((6, 5))
+    whole = data
+    for _ in names[1:]:
+        whole = np.exp(-whole)
+    places = range(1, len(composition.calls))
+    every = [BreakBefore(place) for place in places]
+    for commands in ([], every, *([one] for one in every)):
+        FusedFunction(composition, commands)(a=data, b_room=out, tr=2)
+        assert np.array_equal(out, whole)
+        out[:] = np.nan
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+def test_numbers_that_are_not_finite_are_given_on(value: float) -> None:
+    given = []
+
+    def shifted(a, by, out):
+        given.append(by)
+
+    call = annotate(shifted, str(programs.EXP.annotation), ["a", "by", "out"])
+    a, b = (DataHandle(name, Matrix()) for name in "ab")
+    FusedFunction([call(a, value, b)])(a=np.ones((2, 2)), b=np.ones((2, 2)))
+    assert np.array_equal(given, [value], equal_nan=True)

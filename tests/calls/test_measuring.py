@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from fuseloom.calls.measuring import (
@@ -11,26 +10,12 @@ from fuseloom.calls.measuring import (
     PipelineMeasurement,
     PipelineTimings,
     TiledSchedule,
-    WholeCalls,
-    cache_sizes,
     every_schedule,
     measure,
     tune,
 )
 from fuseloom.calls.pipelines import PIPELINES
 from fuseloom.calls.recomputation import ScheduleCounts
-
-from .test_pipelines import SMALL
-
-
-@pytest.mark.parametrize("name", PIPELINES)
-def test_whole_calls_give_what_other_means_give(name: str) -> None:
-    case = PIPELINES[name].make(SMALL[name])
-    whole = WholeCalls(case.composition, case.arguments)
-    for fresh in (True, False):
-        case.result.fill(np.nan)
-        whole(fresh=fresh)
-        assert np.allclose(case.result, case.expected, rtol=1e-4, atol=1e-5)
 
 
 def test_a_measurement_counts_and_checks() -> None:
@@ -84,7 +69,3 @@ def test_the_verdict_is_that_of_the_times() -> None:
     assert _measured(1.5, 1.0).verdict == "do not fuse"
     assert "1.50 times as many elements" in _measured(1.0, 1.5, 1.5).reason
     assert "times as many" not in _measured(1.0, 1.5).reason
-
-
-def test_caches_are_those_of_data() -> None:
-    assert all(size >= 1024 for size in cache_sizes())

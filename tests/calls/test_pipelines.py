@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fuseloom.calls.commands import BreakBefore, Parallelize
 from fuseloom.calls.fused import FusedFunction
 from fuseloom.calls.pipelines import MOST_ELEMENTS, PIPELINES, pipeline_named, read_extents
-from fuseloom.calls.schedule import BreakBefore, Parallelize
 from fuseloom.errors import ProgramError
 
 SMALL = {

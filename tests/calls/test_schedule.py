@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fuseloom.calls.annotated import DataHandle
-from fuseloom.calls.composition import compose
-from fuseloom.calls.data_kinds import Matrix
-from fuseloom.calls.schedule import (
+from fuseloom.calls.commands import (
     BreakBefore,
     Parallelize,
     Reorder,
@@ -15,8 +13,10 @@ from fuseloom.calls.schedule import (
     SplitLoop,
     Subpipeline,
     SubstituteValue,
-    schedule,
 )
+from fuseloom.calls.composition import compose
+from fuseloom.calls.data_kinds import Matrix
+from fuseloom.calls.schedule import schedule
 from fuseloom.errors import ScheduleError
 
 from .programs import EXP, ROW_SUMS

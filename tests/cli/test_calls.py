@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -55,6 +56,36 @@ def test_a_table_and_the_code_are_printed(capsys: pytest.CaptureFixture[str]) ->
     assert "def fused(A, t5, n, m):" in out
     assert "tile" in out
     assert "fuse, on 1 thread:" in out
+
+
+def test_bytes_through_levels_and_the_time_of_calls_alone(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    made = _json(capsys, *SMALL, "--tile", "8")
+    assert made["room"] < made["working_set"]
+    assert [one["level"] for one in made["traffic"]][-1] == "memory"
+    whole = 4 * 32 * 16
+    assert made["traffic"][-1]["bytes"] == 3 * whole  # A is read twice, t5 is written
+    assert sum(one["bytes"] for one in made["traffic"]) > 3 * whole
+    assert all(one["overhead"] > 0 for one in made["tried"])
+
+
+def test_generated_cpp_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    made = _json(capsys, *SMALL, "--tile", "8", "--language", "c++")
+    assert made["language"] == "c++"
+    assert "routines::max_rows(" in made["source"]
+    assert made["max_abs_error"] < 1e-6
+
+
+def test_measured_calls_are_kept_as_runs(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FUSELOOM_RUNS", str(tmp_path / "runs.sqlite"))
+    _json(capsys, *SMALL, "--tile", "8,16", "--keep")
+    assert main(["runs", "list", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["runs"]
+    schedules = {row["schedule"] for row in rows}
+    assert schedules == {"tiles of 8", "tiles of 16", "whole calls"}
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from fuseloom.calls.sampled_parts import (
     size_choices,
 )
 from fuseloom.errors import ProgramError
+from fuseloom.wording import counted
 
 MOST_PARTS = 50_000
 """Parts that are looked at to see whether they tile the output."""
@@ -100,7 +101,7 @@ class CallCheck:
         return frozenset(finding.problem for finding in self.findings)
 
     def __str__(self) -> str:
-        verdict = "no fault found" if self.ok else f"{len(self.findings)} faults"
+        verdict = "no fault found" if self.ok else counted(len(self.findings), "fault")
         lines = [f"{self.name}: {verdict} in {self.parts} parts"]
         lines += [f"  {finding}" for finding in self.findings]
         lines += [f"  hint: {hint}" for hint in self.hints]

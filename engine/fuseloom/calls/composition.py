@@ -12,7 +12,7 @@ from fuseloom.calls.annotated import DataHandle, FunctionCall, IntegerArgument
 from fuseloom.errors import ProgramError
 
 RESERVED = frozenset(
-    {*keyword.kwlist, "np", "min", "max", "range", "run_parallel", "workers", "fused"}
+    {*keyword.kwlist, "np", "min", "max", "range", "run_parallel", "require", "workers", "fused"}
 )
 """Names that generated code uses for something else."""
 
@@ -85,6 +85,13 @@ class Composition:
             if isinstance(value, IntegerArgument)
         ]
         return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Names that have a meaning in generated code."""
+        handles = (*self.given, *self.producers)
+        fields = {f"{x.name}_{field}" for x in handles for field in x.kind.fields}
+        return frozenset({*(x.name for x in handles), *self.integers, *fields, *RESERVED})
 
     @cached_property
     def connections(self) -> tuple[DataConnection, ...]:
@@ -163,7 +170,10 @@ def _check_names(calls: Sequence[FunctionCall]) -> None:
     """Refuse names that code cannot have, or that mean two things."""
     data: set[str] = set()
     integers: set[str] = set()
+    fields: dict[str, str] = {}
     for call in calls:
+        for handle in (*call.inputs, call.output):
+            fields |= {f"{handle.name}_{x}": f"{x} of {handle.name}" for x in handle.kind.fields}
         data |= {handle.name for handle in (*call.inputs, call.output)}
         integers |= {x.name for x in call.arguments.values() if isinstance(x, IntegerArgument)}
     for name in (*sorted(data), *sorted(integers)):
@@ -171,6 +181,10 @@ def _check_names(calls: Sequence[FunctionCall]) -> None:
             raise ProgramError(
                 f"{name[:40]!r} is no name that generated code can have",
                 hint="use letters, digits and _, and no word of Python",
+            )
+        if name in fields:
+            raise ProgramError(
+                f"{name} would be the {fields[name]} in generated code", hint="choose another name"
             )
         if name in data and name in integers:
             raise ProgramError(f"{name} is a data structure and an integer argument")

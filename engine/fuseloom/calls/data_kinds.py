@@ -1,11 +1,11 @@
 """Kinds of data structures: fields that say which part is meant, and how parts are had.
 
-A kind belongs to the user of a library: four functions are all that fused code knows of it.
+A kind belongs to the user of a library: four functions are all that fused code knows of it.  Those
+of databases and trees are in :mod:`fuseloom.calls.stored_kinds`.
 """
 
 from __future__ import annotations
 
-import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -236,67 +236,8 @@ class Items(DataKind):
         return {"start": 0, "len": len(value)}
 
 
-class DatabaseRows(DataKind):
-    """Rows of a query of a database of Python's ``sqlite3``: ``start``, ``len``.
-
-    Parameters
-    ----------
-    columns : sequence of str
-        Names of columns of numbers.
-    table : str
-    order : str
-        The column that numbers the rows from 0 on.
-
-    Notes
-    -----
-    Names are quoted, and a part is one statement with parameters.
-    """
-
-    name = "table"
-    dimensions = (FieldPair("start", "len"),)
-
-    def __init__(self, table: str, columns: Sequence[str], order: str) -> None:
-        self.table, self.columns, self.order = table, tuple(columns), order
-
-    def query(self, value: Any, fields: Fields) -> npt.NDArray[np.float64]:
-        chosen = ", ".join(map(_quoted, self.columns))
-        key = _quoted(self.order)
-        statement = f"SELECT {chosen} FROM {_quoted(self.table)} WHERE {key} >= ? AND {key} < ? "
-        start, length = fields["start"], fields["len"]
-        rows = self._rows(value, f"{statement}ORDER BY {key}", (start, start + length))
-        if start < 0 or len(rows) != length:
-            raise DataError(
-                f"{self.table} has {len(rows)} rows where {length} are read from {start} on",
-                hint=f"{self.order} numbers the rows from 0 on, without gaps",
-            )
-        try:
-            found = np.array(rows, dtype=np.float64)
-        except (TypeError, ValueError) as problem:
-            raise DataError(f"{self.table} has a value that is no number: {problem}") from None
-        return found.reshape(length, len(self.columns))
-
-    def allocate(self, fields: Fields) -> Any:
-        raise ProgramError("a table is an input: nothing is written into it by rows")
-
-    def whole(self, value: Any) -> Fields:
-        ((count,),) = self._rows(value, f"SELECT COUNT(*) FROM {_quoted(self.table)}")
-        return {"start": 0, "len": int(count)}
-
-    def _rows(self, value: Any, statement: str, bounds: tuple[int, ...] = ()) -> list[Any]:
-        if not isinstance(value, sqlite3.Connection):
-            raise DataError(f"a table is in a connection of sqlite3, not a {type(value).__name__}")
-        try:
-            return value.execute(statement, bounds).fetchall()
-        except sqlite3.Error as problem:
-            raise DataError(f"{self.table} is not read: {problem}") from None
-
-
 def _range(fields: Fields, extent: int) -> slice:
     start, length = fields["start"], fields["len"]
     if not 0 <= start <= start + length <= extent:
         raise DataError(f"start {start} and len {length} are outside an extent of {extent}")
     return slice(start, start + length)
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

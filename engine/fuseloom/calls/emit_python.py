@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from fuseloom.calls.annotated import DataHandle, IntegerArgument
+from fuseloom.calls.annotated import IntegerArgument
 from fuseloom.calls.composition import RESERVED
 from fuseloom.calls.data_kinds import ArrayKind, DataKind
 from fuseloom.calls.parts import PartFields
@@ -24,47 +25,27 @@ from fuseloom.calls.pipeline_nodes import (
     InsertNode,
     LoopNode,
     MoveWindowNode,
-    PipelineNode,
     QueryNode,
+    RequireNode,
 )
+from fuseloom.calls.pipeline_writer import GeneratedCode, PipelineWriter
 from fuseloom.calls.polynomial_code import code_of, variable_name
-from fuseloom.calls.polynomials import DataField, Polynomial
+from fuseloom.calls.polynomials import DataField
 from fuseloom.calls.schedule import ScheduledCalls
-
-
-@dataclass(frozen=True)
-class CodeLine:
-    """A line of code, and the node that it comes from.
-
-    Attributes
-    ----------
-    text : str
-    node : int or None
-        The number of the node in :meth:`ScheduledCalls.nodes`.
-    """
-
-    text: str
-    node: int | None = None
+from fuseloom.errors import DataError
 
 
 @dataclass
-class PythonCode:
+class PythonCode(GeneratedCode):
     """A pipeline as Python.
 
     Attributes
     ----------
-    lines : list of CodeLine
     names : dict
         What the code refers to: functions, kinds, NumPy.
     """
 
-    lines: list[CodeLine] = field(default_factory=list)
     names: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def source(self) -> str:
-        """The code as text."""
-        return "\n".join(line.text for line in self.lines) + "\n"
 
     def compile(self) -> Callable[..., None]:
         """The function ``fused``, which takes data structures, sizes of tiles and integers."""
@@ -98,6 +79,17 @@ def run_parallel(body: Callable[[int], None], starts: Iterable[int], workers: in
         pass
 
 
+def require(condition: bool, message: str) -> None:
+    """Refuse to go on where a condition does not hold.
+
+    Raises
+    ------
+    DataError
+    """
+    if not condition:
+        raise DataError(message, hint="choose smaller tiles")
+
+
 _POOLS: dict[int, ThreadPoolExecutor] = {}
 _LOCK = threading.Lock()
 _THREAD = threading.local()
@@ -120,7 +112,7 @@ def emit_python(scheduled: ScheduledCalls, workers: int = 1) -> PythonCode:
 
     Examples
     --------
-    >>> from fuseloom.calls.annotated import annotate
+    >>> from fuseloom.calls.annotated import DataHandle, annotate
     >>> from fuseloom.calls.composition import compose
     >>> from fuseloom.calls.data_kinds import Vector
     >>> from fuseloom.calls.schedule import schedule
@@ -141,27 +133,28 @@ def emit_python(scheduled: ScheduledCalls, workers: int = 1) -> PythonCode:
     return _PythonWriter(scheduled, workers).code
 
 
-class _PythonWriter:
+class _PythonWriter(PipelineWriter):
     def __init__(self, scheduled: ScheduledCalls, workers: int) -> None:
-        self.scheduled = scheduled
-        self.code = PythonCode(names={"np": np, "run_parallel": run_parallel, "workers": workers})
-        self.numbers = {id(node): number for number, node in enumerate(scheduled.nodes())}
+        names = {"np": np, "run_parallel": run_parallel, "require": require, "workers": workers}
+        self.code = PythonCode(names=names)
+        super().__init__(scheduled, self.code.lines)
         self.functions: dict[int, str] = {}
         self.variables = self._variables()
-        handles = self._handles
-        given = [handle.name for handle in handles]
-        self._line(0, f"def fused({', '.join([*given, *scheduled.parameters])}):")
-        self.kinds = {handle: self._fresh(f"kind_{handle.name}") for handle in handles}
+        given = [handle.name for handle in self.handles]
+        self.line(0, f"def fused({', '.join([*given, *scheduled.parameters])}):")
+        self.kinds = {handle: self._fresh(f"kind_{handle.name}") for handle in self.handles}
         for handle, name in self.kinds.items():
             self.code.names[name] = handle.kind
-        self._extents(handles)
-        self._nodes(scheduled.rooms, 1)
+        for handle, name in self.extents():
+            whole = f"{self.kinds[handle]}.whole({handle.name})[{name!r}]"
+            self.line(1, f"{variable_name(DataField(handle.name, name))} = {whole}")
+        self.nodes(scheduled.rooms, 1)
         for stage in scheduled.stages:
-            self._nodes(stage.body, 1)
+            self.nodes(stage.body, 1)
 
     def _variables(self) -> set[str]:
         """Names that the code gives to variables."""
-        found = {handle.name for handle in self._handles} | {*self.scheduled.parameters}
+        found = {handle.name for handle in self.handles} | {*self.scheduled.parameters}
         for node in self.scheduled.nodes():
             match node:
                 case AllocateNode(name) | QueryNode(name):
@@ -170,7 +163,7 @@ class _PythonWriter:
                     found |= {loop.variable, loop.length, f"tile_{loop.variable}"}
                 case BeginWindowNode(window):
                     found |= {window.ready, window.origin}
-        for handle in self._handles:
+        for handle in self.handles:
             found |= {variable_name(DataField(handle.name, x)) for x in handle.kind.fields}
         return found
 
@@ -180,83 +173,57 @@ class _PythonWriter:
             name += "_"
         return name
 
-    def _line(self, depth: int, text: str, node: PipelineNode | None = None) -> None:
-        number = None if node is None else self.numbers[id(node)]
-        self.code.lines.append(CodeLine(f"{'    ' * depth}{text}", number))
+    def allocate(self, node: AllocateNode, depth: int) -> None:
+        self.line(depth, f"{node.name} = {self._allocation(node.kind, node.fields)}", node)
 
-    def _extents(self, handles: Iterable[DataHandle]) -> None:
-        """Variables for the fields of whole data structures that are used."""
-        used = {
-            atom
-            for value in self._values()
-            for atom in value.atoms()
-            if isinstance(atom, DataField)
-        }
-        for handle in handles:
-            for name in handle.kind.fields:
-                atom = DataField(handle.name, name)
-                if atom in used:
-                    whole = f"{self.kinds[handle]}.whole({handle.name})[{name!r}]"
-                    self._line(1, f"{variable_name(atom)} = {whole}")
+    def query(self, node: QueryNode, depth: int) -> None:
+        part = self._query(node.source, node.kind, node.fields)
+        self.line(depth, f"{node.name} = {part}", node)
 
-    @property
-    def _handles(self) -> tuple[DataHandle, ...]:
-        composition = self.scheduled.composition
-        return (*composition.given, composition.result)
+    def compute(self, node: ComputeNode, depth: int) -> None:
+        self.line(depth, self._call(node), node)
 
-    def _values(self) -> Iterator[Polynomial]:
-        yield from _values(self.scheduled.rooms)
-        for stage in self.scheduled.stages:
-            yield from _values(stage.body)
+    def require(self, node: RequireNode, depth: int) -> None:
+        condition = f"{code_of(node.bound.smaller)} <= {code_of(node.bound.larger)}"
+        self.line(depth, f"require({condition}, {node.message!r})", node)
 
-    def _nodes(self, nodes: Iterable[PipelineNode], depth: int) -> None:
-        for node in nodes:
-            match node:
-                case LoopNode():
-                    self._loop(node, depth)
-                case AllocateNode(name, kind, fields):
-                    self._line(depth, f"{name} = {self._allocation(kind, fields)}", node)
-                case QueryNode(name, source, kind, fields):
-                    self._line(depth, f"{name} = {self._query(source, kind, fields)}", node)
-                case ComputeNode():
-                    self._line(depth, self._call(node), node)
-                case InsertNode(part, target, kind, fields):
-                    if type(kind).insert is not DataKind.insert:
-                        text = f"{self._kind(kind)}.insert({target}, {_fields(kind, fields)}, "
-                        self._line(depth, f"{text}{part})", node)
-                case BeginWindowNode(window, start):
-                    text = f"{window.ready} = {window.origin} = {code_of(start)}"
-                    self._line(depth, text, node)
-                case MoveWindowNode():
-                    self._move(node, depth)
-                case AdvanceWindowNode(window):
-                    self._line(depth, f"{window.ready} = {code_of(window.end)}", node)
-                case FreeNode(name, kind):
-                    if type(kind).free is not DataKind.free:
-                        self._line(depth, f"{self._kind(kind)}.free({name})", node)
+    def insert(self, node: InsertNode, depth: int) -> None:
+        if type(node.kind).insert is not DataKind.insert:
+            given = f"{node.target}, {_fields(node.kind, node.fields)}, {node.part}"
+            self.line(depth, f"{self._kind(node.kind)}.insert({given})", node)
 
-    def _move(self, node: MoveWindowNode, depth: int) -> None:
-        """Move what is computed already to the front of its room."""
+    def begin_window(self, node: BeginWindowNode, depth: int) -> None:
+        window = node.window
+        self.line(depth, f"{window.ready} = {window.origin} = {code_of(node.start)}", node)
+
+    def move_window(self, node: MoveWindowNode, depth: int) -> None:
         window, start = node.window, code_of(node.window.start)
         ready, origin, room = window.ready, window.origin, node.room
         before = ":, " * node.kind.dimensions.index(window.pair)
         kept = f"{room}[{before}{start} - {origin}:{ready} - {origin}]"
-        self._line(depth, f"{ready} = max({ready}, {start})", node)
-        self._line(depth, f"{room}[{before}:{ready} - ({start})] = {kept}.copy()", node)
-        self._line(depth, f"{origin} = {start}", node)
+        self.line(depth, f"{ready} = max({ready}, {start})", node)
+        self.line(depth, f"{room}[{before}:{ready} - ({start})] = {kept}.copy()", node)
+        self.line(depth, f"{origin} = {start}", node)
 
-    def _loop(self, node: LoopNode, depth: int) -> None:
+    def advance_window(self, node: AdvanceWindowNode, depth: int) -> None:
+        self.line(depth, f"{node.window.ready} = {code_of(node.window.end)}", node)
+
+    def free(self, node: FreeNode, depth: int) -> None:
+        if type(node.kind).free is not DataKind.free:
+            self.line(depth, f"{self._kind(node.kind)}.free({node.name})", node)
+
+    def loop(self, node: LoopNode, depth: int) -> None:
         loop = node.loop
         starts = f"range({code_of(loop.start)}, {code_of(loop.end)}, {code_of(loop.step)})"
         if node.parallel:
-            self._line(depth, f"def tile_{loop.variable}({loop.variable}):", node)
+            self.line(depth, f"def tile_{loop.variable}({loop.variable}):", node)
         else:
-            self._line(depth, f"for {loop.variable} in {starts}:", node)
+            self.line(depth, f"for {loop.variable} in {starts}:", node)
         if loop.length:
-            self._line(depth + 1, f"{loop.length} = {code_of(loop.clipped)}", node)
-        self._nodes(node.body, depth + 1)
+            self.line(depth + 1, f"{loop.length} = {code_of(loop.clipped)}", node)
+        self.nodes(node.body, depth + 1)
         if node.parallel:
-            self._line(depth, f"run_parallel(tile_{loop.variable}, {starts}, workers)", node)
+            self.line(depth, f"run_parallel(tile_{loop.variable}, {starts}, workers)", node)
 
     def _kind(self, kind: DataKind) -> str:
         for name, known in self.code.names.items():
@@ -296,7 +263,7 @@ class _PythonWriter:
                 given.append(node.parts[parameter])
             elif isinstance(value, IntegerArgument):
                 given.append(value.name)
-            elif isinstance(value, (int, float, bool)):
+            elif isinstance(value, (int, float, bool)) and math.isfinite(value):
                 given.append(repr(value))
             else:
                 constant = self._fresh("value")
@@ -307,13 +274,3 @@ class _PythonWriter:
 
 def _fields(kind: DataKind, fields: PartFields) -> str:
     return "{" + ", ".join(f"{name!r}: {code_of(fields[name])}" for name in kind.fields) + "}"
-
-
-def _values(nodes: Iterable[PipelineNode]) -> Iterator[Polynomial]:
-    for node in nodes:
-        if isinstance(node, LoopNode):
-            yield from (node.loop.start, node.loop.end, node.loop.step)
-            yield from _values(node.body)
-        else:
-            fields: Mapping[str, Polynomial] = getattr(node, "fields", {})
-            yield from fields.values()

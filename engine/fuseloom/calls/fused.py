@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from fuseloom.calls.annotated import FunctionCall
+from fuseloom.calls.commands import ScheduleCommand
 from fuseloom.calls.composition import Composition, compose
 from fuseloom.calls.data_kinds import ArrayKind
-from fuseloom.calls.emit_python import PythonCode, emit_python
+from fuseloom.calls.emit_cpp import emit_cpp
+from fuseloom.calls.emit_python import emit_python
 from fuseloom.calls.parts import KeptParts
+from fuseloom.calls.pipeline_writer import GeneratedCode
 from fuseloom.calls.polynomials import DataField, Polynomial, Symbol
 from fuseloom.calls.recomputation import ScheduleCounts, count
 from fuseloom.calls.resolution import whole_reads
-from fuseloom.calls.schedule import ScheduleCommand, ScheduledCalls, schedule
+from fuseloom.calls.schedule import ScheduledCalls, schedule
 from fuseloom.errors import DataError, ProgramError
+
+
+class CodeLanguage(Enum):
+    """A language of generated code."""
+
+    PYTHON = "python"
+    CPP = "c++"
 
 
 class FusedFunction:
@@ -30,6 +41,8 @@ class FusedFunction:
     commands : sequence of ScheduleCommand
     workers : int, optional
         Threads of parallel loops; as many as the machine has processors by default.
+    language : CodeLanguage
+        C++ is compiled at the first call, and calls what Python does for each tile.
 
     Raises
     ------
@@ -56,16 +69,19 @@ class FusedFunction:
         composition: Composition | Sequence[FunctionCall],
         commands: Sequence[ScheduleCommand] = (),
         workers: int | None = None,
+        language: CodeLanguage = CodeLanguage.PYTHON,
     ) -> None:
         made = composition if isinstance(composition, Composition) else compose(composition)
         self.composition = made
         self.scheduled: ScheduledCalls = schedule(made, commands)
         self.workers = workers or os.cpu_count() or 1
+        self.language = language
 
     @cached_property
-    def code(self) -> PythonCode:
+    def code(self) -> GeneratedCode:
         """The generated code."""
-        return emit_python(self.scheduled, self.workers)
+        emit = emit_cpp if self.language is CodeLanguage.CPP else emit_python
+        return emit(self.scheduled, self.workers)
 
     @property
     def source(self) -> str:
@@ -125,7 +141,8 @@ class FusedFunction:
         result = given[composition.result.name]
         for handle in composition.given:
             value = given[handle.name]
-            if isinstance(value, np.ndarray) and np.may_share_memory(value, result):
+            arrays = isinstance(value, np.ndarray) and isinstance(result, np.ndarray)
+            if value is result or (arrays and np.may_share_memory(value, result)):
                 raise DataError(
                     f"the result lies in the memory of {handle.name}",
                     hint="give it room of its own",

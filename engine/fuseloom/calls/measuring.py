@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import combinations
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from fuseloom.calls.annotated import DataHandle, IntegerArgument
-from fuseloom.calls.composition import Composition
-from fuseloom.calls.fused import FusedFunction
+from fuseloom.calls.annotated import AnnotatedFunction, FunctionCall
+from fuseloom.calls.caches import cache_sizes
+from fuseloom.calls.commands import BreakBefore, Parallelize, ScheduleCommand
+from fuseloom.calls.fused import CodeLanguage, FusedFunction
 from fuseloom.calls.pipelines import PipelineCase
-from fuseloom.calls.polynomials import DataField, Symbol
 from fuseloom.calls.recomputation import ScheduleCounts
-from fuseloom.calls.resolution import whole_parts
-from fuseloom.calls.schedule import BreakBefore, Parallelize, ScheduleCommand
+from fuseloom.calls.whole_calls import WholeCalls
 from fuseloom.wording import counted
 
 ROUNDS = 7
@@ -31,6 +28,7 @@ FINALISTS = 4
 """Schedules that are measured in turns, of all that were tried once."""
 MOST_SUBSETS = 4
 """Places to break of which every choice is tried."""
+OVERHEAD_RUNS = 3
 GAIN = 1.02
 """How much faster fused calls must be to be worth it: less is noise."""
 TILES = (8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16_384, 65_536)
@@ -75,6 +73,12 @@ class PipelineMeasurement:
         Of the unfused result, against the same.
     pipeline, source : str
         Nodes and generated code.
+    overhead : float
+        Seconds of the fused calls with functions that do nothing: loops, parts and calls.
+    scale : float
+        The largest value of the result.
+    unfused_bytes : int
+        Bytes of arrays that whole calls read and write.
     """
 
     schedule: TiledSchedule
@@ -84,6 +88,14 @@ class PipelineMeasurement:
     unfused_error: float
     pipeline: str
     source: str
+    overhead: float = 0.0
+    scale: float = 1.0
+    unfused_bytes: int = 0
+
+    @property
+    def max_rel_error(self) -> float:
+        """The error of the fused result, relative to its largest value."""
+        return self.max_abs_error / self.scale
 
     @property
     def verdict(self) -> str:
@@ -99,7 +111,7 @@ class PipelineMeasurement:
         fits = (
             "no cache holds them" if cache is None else f"a cache of {cache >> 10:,} KiB holds them"
         )
-        each = times.fused / max(1, self.counts.calls)
+        each = self.overhead / max(1, self.counts.calls)
         whole = min(times.unfused_fresh, times.unfused_preallocated)
         parts = len(self.schedule.breaks) + 1
         told = "" if parts == 1 else f"in {parts} parts, "
@@ -109,89 +121,10 @@ class PipelineMeasurement:
         )
         if most > 1.005:
             told += f"; {most:.2f} times as many elements are computed of one of them"
-        return f"{told}; {self.counts.calls:,} calls, {each * 1e6:.3g} µs each"
-
-
-@lru_cache(maxsize=1)
-def cache_sizes() -> tuple[int, ...]:
-    """Bytes of the data caches of this machine, the smallest first; none where it does not say.
-
-    Examples
-    --------
-    >>> list(cache_sizes()) == sorted(cache_sizes())
-    True
-    """
-    found = set()
-    for folder in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"):
-        try:
-            kind = (folder / "type").read_text(encoding="ascii").strip()
-            text = (folder / "size").read_text(encoding="ascii").strip()
-        except OSError:
-            continue
-        if kind != "Instruction" and text[:-1].isdecimal() and text[-1] in "KM":
-            found.add(int(text[:-1]) << {"K": 10, "M": 20}[text[-1]])
-    return tuple(sorted(found))
-
-
-class WholeCalls:
-    """A composition as calls on whole arrays, one after another.
-
-    Parameters
-    ----------
-    composition : Composition
-    given : mapping
-        Arrays by name, the result's room among them; and integer arguments.
-
-    Examples
-    --------
-    >>> from fuseloom.calls.pipelines import PIPELINES
-    >>> case = PIPELINES["add6"].make({"n": 10})
-    >>> WholeCalls(case.composition, case.arguments)()
-    >>> bool(np.allclose(case.result, case.expected))
-    True
-    """
-
-    def __init__(self, composition: Composition, given: Mapping[str, Any]) -> None:
-        self.composition = composition
-        self.given = given
-        values: dict[Symbol | DataField, int] = {
-            Symbol(name): given[name] for name in composition.integers
-        }
-        for handle in (*composition.given, composition.result):
-            for field, extent in handle.kind.whole(given[handle.name]).items():
-                values[DataField(handle.name, field)] = extent
-        self.fields = {
-            handle: {name: value.evaluate(values) for name, value in part.items()}
-            for handle, part in whole_parts(composition).items()
-        }
-        self.rooms = self._rooms()
-
-    def _rooms(self) -> dict[DataHandle, Any]:
-        return {
-            handle: handle.kind.allocate(fields)
-            for handle, fields in self.fields.items()
-            if handle != self.composition.result
-        }
-
-    def __call__(self, *, fresh: bool = False) -> None:
-        """Compute the result.
-
-        Parameters
-        ----------
-        fresh : bool
-            Allocate the intermediates anew.
-        """
-        rooms = self._rooms() if fresh else self.rooms
-        for call in self.composition.calls:
-            arguments = []
-            for value in call.arguments.values():
-                if isinstance(value, DataHandle):
-                    arguments.append(rooms[value] if value in rooms else self.given[value.name])
-                elif isinstance(value, IntegerArgument):
-                    arguments.append(self.given[value.name])
-                else:
-                    arguments.append(value)
-            call.function.function(*arguments)
+        return (
+            f"{told}; {self.counts.calls:,} calls take {self.overhead * 1e3:.3g} ms before they "
+            f"compute anything, {each * 1e6:.3g} µs each"
+        )
 
 
 @dataclass(frozen=True)
@@ -209,6 +142,10 @@ class TiledSchedule:
     tile: int
     breaks: tuple[int, ...] = ()
 
+    def __str__(self) -> str:
+        told = f"tiles of {self.tile}"
+        return f"{told}, breaks before {', '.join(map(str, self.breaks))}" if self.breaks else told
+
 
 def measure(
     case: PipelineCase,
@@ -218,6 +155,7 @@ def measure(
     commands: Sequence[ScheduleCommand] = (),
     workers: int = 1,
     rounds: int = ROUNDS,
+    language: CodeLanguage = CodeLanguage.PYTHON,
     progress: Callable[[int], None] = lambda _: None,
 ) -> tuple[PipelineMeasurement, ...]:
     """Measure schedules and whole calls, all in turns.
@@ -232,6 +170,8 @@ def measure(
     workers : int
         Threads among which tiles are dealt.
     rounds : int
+    language : CodeLanguage
+        Of the fused calls.
     progress : callable
         Given the number of each round; what it raises ends the work.
 
@@ -254,11 +194,11 @@ def measure(
     (1.1764705882352942, True)
     """
     whole = WholeCalls(case.composition, case.arguments)
-    fused = [_Fused(case, variable, x, workers, commands) for x in candidates]
+    fused = [_Fused(case, variable, x, workers, commands, language) for x in candidates]
     runs: list[Callable[[], None]] = [lambda: whole(fresh=True), whole, *fused]
     errors = []
     for run in runs:  # once, so that nothing is compiled or loaded while it counts
-        case.result.fill(np.nan)
+        case.result.fill(np.nan if case.result.dtype.kind in "fc" else 0)
         run()
         errors.append(_error(case.result, case.expected))
     times: list[list[float]] = [[] for _ in runs]
@@ -269,11 +209,13 @@ def measure(
             run()
             found.append(time.perf_counter() - began)
     fresh, kept, *each = map(median, times)
+    scale = float(np.max(np.abs(case.expected), initial=0)) or 1.0
+    moved = whole.moved_bytes
     made = [
         PipelineMeasurement(
             one.schedule, one.function.counts(**one.arguments),
             PipelineTimings(seconds, fresh, kept), error, errors[1],
-            str(one.function.scheduled), one.function.source,
+            str(one.function.scheduled), one.function.source, one.overhead(), scale, moved,
         )
         for one, seconds, error in zip(fused, each, errors[2:], strict=True)
     ]  # fmt: skip
@@ -290,13 +232,15 @@ class _Fused:
         schedule: TiledSchedule,
         workers: int,
         commands: Sequence[ScheduleCommand] = (),
+        language: CodeLanguage = CodeLanguage.PYTHON,
     ) -> None:
         every: list[ScheduleCommand] = [BreakBefore(place) for place in schedule.breaks]
         every += commands
         if workers > 1 and not any(isinstance(x, Parallelize) for x in commands):
             every.append(Parallelize(0))
         self.schedule = schedule
-        self.function = FusedFunction(case.composition, every, workers)
+        self.commands = every
+        self.function = FusedFunction(case.composition, every, workers, language)
         sizes: dict[str, int] = {}
         for stage in self.function.scheduled.stages:
             fused = len(stage.resolution.composition.calls) > 1
@@ -308,6 +252,30 @@ class _Fused:
     def __call__(self) -> None:
         self.function(**self.arguments)
 
+    def overhead(self) -> float:
+        """Seconds of a run whose functions do nothing."""
+        function = self.function
+        calls = [_without_work(call) for call in function.composition.calls]
+        empty = FusedFunction(calls, self.commands, function.workers, function.language)
+        empty(**self.arguments)
+        times = []
+        for _ in range(OVERHEAD_RUNS):
+            began = time.perf_counter()
+            empty(**self.arguments)
+            times.append(time.perf_counter() - began)
+        return min(times)
+
+
+def _nothing(*_: Any) -> None:
+    """Do nothing."""
+
+
+def _without_work(call: FunctionCall) -> FunctionCall:
+    """The same call of a function that does nothing."""
+    made = call.function
+    empty = AnnotatedFunction(_nothing, made.annotation, made.parameters, made.name)
+    return FunctionCall(empty, call.arguments)
+
 
 def tune(
     case: PipelineCase,
@@ -315,6 +283,7 @@ def tune(
     *,
     workers: int = 1,
     rounds: int = ROUNDS,
+    language: CodeLanguage = CodeLanguage.PYTHON,
     progress: Callable[[float], None] = lambda _: None,
 ) -> tuple[PipelineMeasurement, ...]:
     """Try sizes of tiles and places to break, and measure the fastest few in turns.
@@ -324,8 +293,8 @@ def tune(
 
     Parameters
     ----------
-    variable, workers, rounds
-        As :func:`measure` takes them.
+    variable, workers, rounds, language
+        As :func:`measure` takes them; all schedules are tried in Python.
     progress : callable
         Given the share of schedules that were tried; what it raises ends the work.
 
@@ -351,7 +320,7 @@ def tune(
         run()
         tried.append((time.perf_counter() - began, candidate))
     best = [candidate for _, candidate in sorted(tried, key=lambda one: one[0])[:FINALISTS]]
-    return measure(case, variable, best, workers=workers, rounds=rounds)
+    return measure(case, variable, best, workers=workers, rounds=rounds, language=language)
 
 
 def every_schedule(case: PipelineCase) -> tuple[TiledSchedule, ...]:
@@ -376,4 +345,5 @@ def every_schedule(case: PipelineCase) -> tuple[TiledSchedule, ...]:
 
 
 def _error(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> float:
-    return float(np.max(np.abs(found - expected))) if found.size else 0.0
+    difference = found != expected if found.dtype.kind == "b" else np.abs(found - expected)
+    return float(np.max(difference, initial=0))

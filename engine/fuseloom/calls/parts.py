@@ -54,6 +54,22 @@ class TileLoop:
 
 
 @dataclass(frozen=True)
+class RequiredBound:
+    """An end of a part that a call computes, which what is needed of it must not exceed.
+
+    Attributes
+    ----------
+    pair : FieldPair
+    smaller, larger : Polynomial
+        What is not to exceed the other.
+    """
+
+    pair: FieldPair
+    smaller: Polynomial
+    larger: Polynomial
+
+
+@dataclass(frozen=True)
 class CallPart:
     """A call of one tile.
 
@@ -64,11 +80,40 @@ class CallPart:
         The part of its output that it computes.
     consumed : tuple of (str, mapping)
         Per parameter the part that it reads.
+    required : tuple of RequiredBound
+        What must hold for its part to be all that is needed of its output.
     """
 
     call: FunctionCall
     produced: PartFields
     consumed: tuple[tuple[str, PartFields], ...]
+    required: tuple[RequiredBound, ...] = ()
+
+    @property
+    def extended(self) -> PartFields:
+        """What it computes, and where that ends before what is needed does, that, too."""
+        made = dict(self.produced)
+        for bound in self.required:
+            start = made[bound.pair.start]
+            if bound.larger == start + made[bound.pair.length]:
+                made[bound.pair.length] = largest((bound.smaller, bound.larger)) - start
+        return made
+
+    def require_possible(self) -> None:
+        """Refuse a part that is never all that is needed.
+
+        Raises
+        ------
+        ProgramError
+        """
+        for bound in self.required:
+            ends = bound.smaller.number, bound.larger.number
+            if None not in ends:
+                raise ProgramError(
+                    f"{self.call.function.name} computes {self.call.output.name} along "
+                    f"{bound.pair.start} to {ends[1]}, and {ends[0]} is needed",
+                    hint="make the size of the part that it produces symbolic",
+                )
 
 
 @dataclass(frozen=True)
@@ -127,6 +172,8 @@ class Resolution:
         Variables that are given when the code runs: sizes of tiles, then integer arguments.
     windows : mapping
         Intermediates of which each tile keeps what the one before it computed.
+    taken : frozenset of str
+        Names that its variables must not have.
     """
 
     composition: Composition
@@ -134,6 +181,7 @@ class Resolution:
     parts: tuple[CallPart, ...]
     parameters: tuple[str, ...]
     windows: Mapping[DataHandle, SlidingWindow] = dataclass_field(default_factory=dict)
+    taken: frozenset[str] = frozenset()
 
     def substituted(self, values: Mapping[str, Polynomial]) -> Resolution:
         """The same with other expressions in place of variables."""
@@ -151,7 +199,15 @@ class Resolution:
             for x in self.loops
         )
         parts = tuple(
-            CallPart(x.call, fields(x.produced), tuple((n, fields(f)) for n, f in x.consumed))
+            CallPart(
+                x.call,
+                fields(x.produced),
+                tuple((n, fields(f)) for n, f in x.consumed),
+                tuple(
+                    replace(y, smaller=replaced(y.smaller), larger=replaced(y.larger))
+                    for y in x.required
+                ),
+            )
             for x in self.parts
         )
         windows = {
@@ -195,3 +251,32 @@ def superset(
             )
         made[field] = first[field]
     return made
+
+
+def required_bounds(
+    part: CallPart, needed: PartFields, facts: tuple[Polynomial, ...] = ()
+) -> tuple[RequiredBound, ...]:
+    """What must hold for a part, as far as its annotation fixes it, to be all that is needed.
+
+    Parameters
+    ----------
+    facts : tuple of Polynomial
+        Values that are never negative; bounds that follow from them are left out.
+    """
+    annotation = part.call.function.annotation
+    produced = dict(annotation.produces.fields)
+    sizes = {*annotation.symbolic}
+    variables = sizes | {x.variable for x in annotation.intervals}
+    found = []
+    for pair in part.call.output.kind.dimensions:
+        start, wanted = part.produced[pair.start], needed[pair.start]
+        if not _names(produced[pair.start]) & variables and start.number != 0:
+            found.append(RequiredBound(pair, start, wanted))
+        if not _names(produced[pair.length]) & sizes:
+            end, last = start + part.produced[pair.length], wanted + needed[pair.length]
+            found.append(RequiredBound(pair, last, end))
+    return tuple(x for x in found if largest((x.smaller, x.larger), facts) != x.larger)
+
+
+def _names(value: Polynomial) -> set[str]:
+    return {atom.name for atom in value.atoms() if isinstance(atom, Symbol)}

@@ -19,6 +19,7 @@ from fuseloom.calls.pipeline_nodes import (
     MoveWindowNode,
     PipelineNode,
     QueryNode,
+    RequireNode,
 )
 from fuseloom.calls.polynomials import Polynomial, Symbol
 from fuseloom.errors import ScheduleError
@@ -189,6 +190,8 @@ class _Builder:
         yield from self._read(output, part.produced) if is_result else self._room(output, part)
         names[part.call.function.output] = self.parts[_key(output, part.produced)]
         if group is None:
+            for bound in part.required:
+                yield RequireNode(part.call, bound)
             yield ComputeNode(part.call, names, part.produced)
         else:
             yield from self._finer(group, names[part.call.function.output], part.produced)
@@ -320,7 +323,8 @@ def _taken(resolution: Resolution) -> set[str]:
     loops = {name for loop in resolution.loops for name in (loop.variable, loop.length)}
     windows = {x for window in resolution.windows.values() for x in (window.ready, window.origin)}
     names = {handle.name for handle in handles}
-    return names | loops | windows | {*resolution.parameters, *composition.integers}
+    names |= loops | windows | resolution.taken
+    return names | {*resolution.parameters, *composition.integers}
 
 
 def _within(handle: DataHandle, fields: PartFields, origin: PartFields) -> PartFields:

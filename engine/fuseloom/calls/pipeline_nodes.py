@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from fuseloom.calls.annotated import FunctionCall
 from fuseloom.calls.data_kinds import DataKind
-from fuseloom.calls.parts import PartFields, SlidingWindow, TileLoop
+from fuseloom.calls.parts import PartFields, RequiredBound, SlidingWindow, TileLoop
 from fuseloom.calls.polynomials import Polynomial
 
 
@@ -77,6 +77,31 @@ class ComputeNode:
             value = self.call.arguments[parameter]
             given.append(self.parts.get(parameter) or str(getattr(value, "name", value)))
         return f"compute {self.call.function.name}({', '.join(given)})"
+
+
+@dataclass(frozen=True)
+class RequireNode:
+    """A bound of what a call computes, within which what is needed of it must lie.
+
+    Attributes
+    ----------
+    call : FunctionCall
+    bound : RequiredBound
+    """
+
+    call: FunctionCall
+    bound: RequiredBound
+
+    @property
+    def message(self) -> str:
+        """What is wrong where it does not hold."""
+        return (
+            f"{self.call.function.name} does not compute all {self.bound.pair.length} of "
+            f"{self.call.output.name} that a tile needs"
+        )
+
+    def __str__(self) -> str:
+        return f"require {self.bound.smaller} <= {self.bound.larger}"
 
 
 @dataclass(frozen=True)
@@ -187,6 +212,7 @@ class LoopNode:
 PipelineNode: TypeAlias = (
     AllocateNode
     | QueryNode
+    | RequireNode
     | ComputeNode
     | InsertNode
     | FreeNode

@@ -18,11 +18,14 @@ class IntegerDialect:
         Operators on integers that are not negative.
     extreme : callable
         Gives the call of the smallest or largest of several texts.
+    variable : callable
+        Gives the name of a variable.
     """
 
     quotient: str
     remainder: str
     extreme: Callable[[bool, list[str]], str]
+    variable: Callable[[str], str] = str
 
 
 def _python_extreme(largest: bool, values: list[str]) -> str:
@@ -81,4 +84,4 @@ def _atom(atom: Atom, dialect: IntegerDialect, alone: bool) -> str:
             return text if alone else f"({text})"
         case Extreme(largest, values):
             return dialect.extreme(largest, sorted(code_of(x, dialect) for x in values))
-    return variable_name(atom)
+    return dialect.variable(variable_name(atom))

@@ -17,11 +17,13 @@ from fuseloom.calls.pipeline_nodes import (
     LoopNode,
     MoveWindowNode,
     PipelineNode,
+    QueryNode,
+    RequireNode,
 )
 from fuseloom.calls.polynomials import DataField, Polynomial, Symbol
 from fuseloom.calls.resolution import whole_parts
 from fuseloom.calls.schedule import ScheduledCalls
-from fuseloom.errors import LimitError
+from fuseloom.errors import DataError, LimitError
 
 MOST_TILES = 1_000_000
 Values = dict[Symbol | DataField, int]
@@ -41,12 +43,21 @@ class ScheduleCounts:
         Calls of functions.
     room : int
         The most bytes of intermediates that are there at once.
+    tile_bytes : int
+        Bytes of arrays that calls read and write of intermediates of tiles.
+    whole_bytes : int
+        Bytes that they read and write of the others: given, returned, or kept whole.
+    working_set : int
+        The most bytes that a tile works on: intermediates of tiles, and its parts of the others.
     """
 
     computed: Mapping[str, int]
     whole: Mapping[str, int]
     calls: int
     room: int
+    tile_bytes: int = 0
+    whole_bytes: int = 0
+    working_set: int = 0
 
     @property
     def recomputation(self) -> dict[str, float]:
@@ -85,12 +96,21 @@ def count(scheduled: ScheduledCalls, values: Mapping[Symbol | DataField, int]) -
     >>> counts.computed, counts.whole, counts.room
     ({'b': 15, 'c': 12}, {'b': 13, 'c': 12}, 40)
     """
-    counter = _Counter(dict(values))
+    composition = scheduled.composition
+    whole = {handle.name for handle in (*composition.given, composition.result)}
+    counter = _Counter(dict(values), whole | {room.name for room in scheduled.rooms})
     counter.run(scheduled.rooms)
+    kept = counter.held
     for stage in scheduled.stages:
         counter.run(stage.body)
     return ScheduleCounts(
-        counter.computed, _whole(scheduled.composition, values), counter.calls, counter.most
+        counter.computed,
+        _whole(composition, values),
+        counter.calls,
+        counter.most,
+        counter.tile_bytes,
+        counter.whole_bytes,
+        counter.most - kept + counter.parts,
     )
 
 
@@ -108,20 +128,30 @@ def _elements(
 
 
 class _Counter:
-    def __init__(self, values: Values) -> None:
+    def __init__(self, values: Values, whole: set[str]) -> None:
         self.values = values
+        self.whole = whole  # names of what is no intermediate of tiles, and of its parts
+        self.sizes: dict[str, int] = {}
+        self.tile_bytes = self.whole_bytes = self.parts = 0
         self.computed: dict[str, int] = {}
         self.calls = self.tiles = self.held = self.most = 0
 
     def run(self, nodes: Sequence[PipelineNode]) -> None:
         """Count nodes, one after another."""
+        parts = 0
         for node in nodes:
             match node:
                 case LoopNode():
                     self._loop(node)
                 case AllocateNode():
-                    self.held += self._bytes(node)
+                    self.sizes[node.name] = self._bytes(node)
+                    self.held += self.sizes[node.name]
                     self.most = max(self.most, self.held)
+                case QueryNode():
+                    self.sizes[node.name] = self._bytes(node)
+                    if node.source in self.whole:
+                        self.whole.add(node.name)
+                        parts += self.sizes[node.name]
                 case BeginWindowNode(window, start):
                     self.values[Symbol(window.ready)] = start.evaluate(self.values)
                 case MoveWindowNode(_, _, window):
@@ -129,13 +159,23 @@ class _Counter:
                     self.values[ready] = max(self.values[ready], begin)
                 case AdvanceWindowNode(window):
                     self.values[Symbol(window.ready)] = window.end.evaluate(self.values)
+                case RequireNode(_, bound):
+                    if bound.smaller.evaluate(self.values) > bound.larger.evaluate(self.values):
+                        raise DataError(node.message, hint="choose smaller tiles")
                 case ComputeNode():
                     handle = node.call.output
                     found = _elements(handle, node.produced, self.values)
                     self.computed[handle.name] = self.computed.get(handle.name, 0) + found
                     self.calls += 1
+                    for name in node.parts.values():
+                        if name in self.whole:
+                            self.whole_bytes += self.sizes[name]
+                        else:
+                            self.tile_bytes += self.sizes[name]
+        self.parts = max(self.parts, parts)
 
-    def _bytes(self, node: AllocateNode) -> int:
+    def _bytes(self, node: AllocateNode | QueryNode) -> int:
+        """Bytes of a part of an array; of other kinds the number of its elements."""
         fields = {name: value.evaluate(self.values) for name, value in node.fields.items()}
         item = 1
         if isinstance(node.kind, ArrayKind):

@@ -8,9 +8,10 @@ holds all of them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from fuseloom.calls.annotated import DataHandle, FunctionCall, IntegerArgument
-from fuseloom.calls.composition import RESERVED, Composition
+from fuseloom.calls.composition import Composition
 from fuseloom.calls.data_kinds import FieldPair
 from fuseloom.calls.language.annotation import Annotation, Interval, Subset
 from fuseloom.calls.parts import (
@@ -20,6 +21,7 @@ from fuseloom.calls.parts import (
     Resolution,
     SlidingWindow,
     TileLoop,
+    required_bounds,
     superset,
 )
 from fuseloom.calls.polynomials import DataField, Polynomial, Symbol, largest
@@ -79,9 +81,11 @@ def resolve(
     resolver.reused = dict(reused or {})
     resolver.loops = loops
     parts = resolver.parts(bound, tuple(fact for loop in loops for fact in loop.facts))
+    for part in parts:
+        part.require_possible()
     steps = [str(loop.step.symbol) for loop in loops if loop.length]
     parameters = (*steps, *composition.integers)
-    return Resolution(composition, loops, parts, parameters, resolver.windows)
+    return Resolution(composition, loops, parts, parameters, resolver.windows, resolver.taken)
 
 
 def whole_parts(composition: Composition) -> KeptParts:
@@ -107,7 +111,7 @@ def whole_parts(composition: Composition) -> KeptParts:
     >>> {handle.name: str(part["len"]) for handle, part in whole.items()}
     {'b': 'c.len', 'c': 'c.len'}
     """
-    return {part.call.output: part.produced for part in _whole_tile(composition)}
+    return {part.call.output: part.extended for part in _whole_tile(composition)}
 
 
 def whole_reads(composition: Composition) -> KeptParts:
@@ -163,7 +167,7 @@ class _Resolver:
     def __init__(
         self, composition: Composition, kept: KeptParts, taken: Iterable[str] = ()
     ) -> None:
-        self.taken = frozenset(taken)
+        self.taken = frozenset(taken) | composition.names
         self.composition = composition
         self.kept = kept
         self.reused: dict[str, int] = {}
@@ -186,6 +190,8 @@ class _Resolver:
                     needed = self._beyond(call.output, needed)
                 values = {**_arguments(call), **self._solved(call, needed, facts)}
             part = self._part(call, values, facts)
+            if call is not calls[-1]:
+                part = replace(part, required=required_bounds(part, needed, facts))
             if call.output in self.windows and dict(part.produced) != dict(needed):
                 raise ScheduleError(
                     f"{call.function.name} does not compute exactly the part of "
@@ -224,6 +230,8 @@ class _Resolver:
                 f"the room of {handle.name} depends on {loop.variable}, the variable of the loop"
             )
         ready = f"{handle.name}_ready"
+        while {ready, f"{ready}_from"} & self.taken:
+            ready += "_"
         self.windows[handle] = SlidingWindow(level, pair, fields, ready)
         start = Polynomial.of(ready)
         end = fields[pair.start] + fields[pair.length]
@@ -253,10 +261,7 @@ class _Resolver:
 
     def _fresh_names(self, annotation: Annotation, prefix: str) -> dict[str, str]:
         """Names of loops and sizes that no data structure and no integer argument has."""
-        composition = self.composition
-        handles = (*composition.given, *composition.producers)
-        taken = {*(handle.name for handle in handles), *composition.integers, *RESERVED}
-        taken |= self.taken
+        taken = {*self.taken}
         names: dict[str, str] = {}
         for name in (*annotation.symbolic, *(loop.variable for loop in annotation.intervals)):
             fresh = f"{prefix}{name}" if name in annotation.symbolic else name

@@ -3,127 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeAlias
 
 from fuseloom.calls.annotated import DataHandle
+from fuseloom.calls.commands import (
+    BreakBefore,
+    ReuseOverlap,
+    ScheduleCommand,
+    Subpipeline,
+    SubstituteValue,
+)
 from fuseloom.calls.composition import Composition, compose
-from fuseloom.calls.parts import PartFields, Resolution, TileLoop
+from fuseloom.calls.loop_commands import reused_loops, with_command
+from fuseloom.calls.parts import PartFields, Resolution
 from fuseloom.calls.pipeline import CallPipeline, build_pipeline
 from fuseloom.calls.pipeline_nodes import AllocateNode, FreeNode, PipelineNode
-from fuseloom.calls.polynomials import Polynomial, Symbol
+from fuseloom.calls.polynomials import Polynomial
 from fuseloom.calls.resolution import resolve, whole_parts
 from fuseloom.errors import ScheduleError
-
-
-@dataclass(frozen=True)
-class Parallelize:
-    """Run the iterations of a loop at once.
-
-    Attributes
-    ----------
-    level : int
-        0 for the outermost loop.
-    """
-
-    level: int
-
-
-@dataclass(frozen=True)
-class Reorder:
-    """Exchange two loops.
-
-    Attributes
-    ----------
-    first, second : int
-        Their levels.
-    """
-
-    first: int
-    second: int
-
-
-@dataclass(frozen=True)
-class SplitLoop:
-    """Cut the tiles of a loop into smaller ones, by a loop within it.
-
-    Attributes
-    ----------
-    level : int
-    outer, inner : str
-        The variables of the two loops.
-    outer_step, inner_step : str
-        Variables for the sizes of their tiles.
-    """
-
-    level: int
-    outer: str
-    inner: str
-    outer_step: str
-    inner_step: str
-
-
-@dataclass(frozen=True)
-class SubstituteValue:
-    """Have a variable that is given when the code runs be a number.
-
-    Attributes
-    ----------
-    name : str
-    value : int
-    """
-
-    name: str
-    value: int
-
-
-@dataclass(frozen=True)
-class BreakBefore:
-    """Do not fuse across a place: what calls before it compute is computed whole.
-
-    Attributes
-    ----------
-    call : int
-        The number of the first call behind the place, from 1 on.
-    """
-
-    call: int
-
-
-@dataclass(frozen=True)
-class ReuseOverlap:
-    """Keep what the tile before computed of an intermediate, and compute only what is new.
-
-    Attributes
-    ----------
-    data : str
-        The intermediate.
-    level : int
-        The loop whose tiles overlap.
-    """
-
-    data: str
-    level: int
-
-
-@dataclass(frozen=True)
-class Subpipeline:
-    """Run some calls in smaller tiles within each tile.
-
-    Attributes
-    ----------
-    begin, end : int
-        Numbers of the first call, and of the one behind the last.
-    """
-
-    begin: int
-    end: int
-
-
-ScheduleCommand: TypeAlias = (
-    Parallelize | Reorder | SplitLoop | SubstituteValue | BreakBefore | ReuseOverlap | Subpipeline
-)
 
 
 @dataclass(frozen=True)
@@ -248,41 +146,6 @@ class _Scheduler:
                 )
         return places
 
-    def _reused(self, composition: Composition) -> tuple[dict[str, int], tuple[int, ...]]:
-        """Intermediates of which tiles share parts, and the order of the loops around them."""
-        reused: dict[str, int] = {}
-        count = len(composition.calls[-1].function.annotation.intervals)
-        names = [x.output.name for x in composition.calls[:-1]]
-        for command in self.commands:
-            if not isinstance(command, ReuseOverlap):
-                continue
-            if command.data not in names:
-                raise ScheduleError(
-                    f"{command.data} is no intermediate that is computed in tiles",
-                    hint=f"intermediates are {', '.join(names) or 'none'}",
-                )
-            if not 0 <= command.level < count:
-                raise ScheduleError(
-                    f"there is no loop at level {command.level}",
-                    hint=f"levels are 0 to {count - 1}",
-                )
-            reused[command.data] = command.level
-        if not reused:
-            return {}, ()
-        if any(isinstance(x, SplitLoop) for x in self.commands):
-            raise ScheduleError(
-                "loops are not split where tiles share parts", hint="choose smaller tiles instead"
-            )
-        order = list(range(count))
-        for command in self.commands:
-            if isinstance(command, Reorder):
-                for level in (command.first, command.second):
-                    if not 0 <= level < count:
-                        raise ScheduleError(f"there is no loop at level {level}")
-                first, second = command.first, command.second
-                order[first], order[second] = order[second], order[first]
-        return reused, tuple(order)
-
     def _require_known(self, parameters: Sequence[str]) -> None:
         """Refuse values for variables that no stage has."""
         substituted = [x.name for x in self.commands if isinstance(x, SubstituteValue)]
@@ -298,15 +161,23 @@ class _Scheduler:
 
     def _stage(self, composition: Composition, prefix: str, parameters: list[str]) -> CallPipeline:
         """The pipeline of a stage; loops of the last stage are as the commands say."""
-        reused, order = ({}, ()) if prefix else self._reused(composition)
-        resolution = resolve(composition, self.kept, prefix, reused, order)
-        parallel: frozenset[int] = frozenset()
+        shared = None
+        if not prefix:
+            names = [x.output.name for x in composition.calls[:-1]]
+            loops = composition.calls[-1].function.annotation.intervals
+            shared = reused_loops(self.commands, names, len(loops))
+        taken = {*self.composition.names, *parameters}
+        if shared is None:
+            resolution = resolve(composition, self.kept, prefix, taken=taken)
+        else:
+            resolution = resolve(composition, self.kept, prefix, shared.reused, shared.order, taken)
+        parallel = frozenset() if shared is None else shared.parallel
         self.known |= dict.fromkeys(resolution.parameters)
         for command in self.commands:
             if isinstance(command, SubstituteValue):
                 resolution = _with_value(resolution, command)
-            elif not prefix and not (order and isinstance(command, Reorder)):
-                resolution, parallel = _with_loops(resolution, parallel, command)
+            elif not prefix and shared is None:
+                resolution, parallel = with_command(resolution, parallel, command)
                 self.known |= dict.fromkeys(resolution.parameters)
         finer = [
             self._finer(command, resolution)
@@ -349,7 +220,7 @@ class _Scheduler:
         taken = {name for loop in around.loops for name in (loop.variable, loop.length)}
         made = resolve(
             compose(calls), {**self.kept, result: produced}, f"{result.name}_",
-            taken={*taken, *around.parameters},
+            taken={*taken, *around.parameters, *around.taken},
         )  # fmt: skip
         self.known |= dict.fromkeys(made.parameters)
         for other in self.commands:
@@ -364,84 +235,3 @@ def _with_value(resolution: Resolution, command: SubstituteValue) -> Resolution:
     if command.value < 1:
         raise ScheduleError(f"{command.name} is {command.value}; sizes are 1 or more")
     return resolution.substituted({command.name: Polynomial.of(command.value)})
-
-
-def _with_loops(
-    resolution: Resolution, parallel: frozenset[int], command: ScheduleCommand
-) -> tuple[Resolution, frozenset[int]]:
-    match command:
-        case Parallelize(level):
-            _require_level(resolution, level)
-            return resolution, parallel | {level}
-        case Reorder(first, second):
-            _require_level(resolution, first)
-            _require_level(resolution, second)
-            return _reordered(resolution, first, second), frozenset(
-                {first: second, second: first}.get(x, x) for x in parallel
-            )
-        case SplitLoop(level):
-            _require_level(resolution, level)
-            later = frozenset(x + (x > level) for x in parallel)
-            return _split(resolution, command), later
-    return resolution, parallel
-
-
-def _require_level(resolution: Resolution, level: int) -> None:
-    if not 0 <= level < len(resolution.loops):
-        raise ScheduleError(
-            f"there is no loop at level {level}",
-            hint=f"levels are 0 to {len(resolution.loops) - 1}",
-        )
-
-
-def _reordered(resolution: Resolution, first: int, second: int) -> Resolution:
-    loops = list(resolution.loops)
-    loops[first], loops[second] = loops[second], loops[first]
-    seen: set[str] = set()
-    every = {x.variable for x in loops} | {x.length for x in loops}
-    for loop in loops:
-        for value in (loop.start, loop.end):
-            for atom in value.atoms():
-                if isinstance(atom, Symbol) and atom.name in every and atom.name not in seen:
-                    raise ScheduleError(
-                        f"the loop over {loop.variable} begins or ends at {atom.name}, so that it "
-                        "stays within that loop"
-                    )
-        seen |= {loop.variable, loop.length}
-    return replace(resolution, loops=tuple(loops))
-
-
-def _split(resolution: Resolution, command: SplitLoop) -> Resolution:
-    loop = resolution.loops[command.level]
-    size = loop.step.symbol
-    if not loop.length:
-        raise ScheduleError(
-            f"the loop over {loop.variable} has no size of tiles",
-            hint="make its step symbolic in the annotation of the last call",
-        )
-    taken = {x.variable for x in resolution.loops} | {*resolution.parameters}
-    taken -= {loop.variable, str(size)}
-    names = (command.outer, command.inner, command.outer_step, command.inner_step)
-    for name in names:
-        if not name.isidentifier() or name in taken:
-            raise ScheduleError(f"{name!r} is taken, or no name", hint="choose another")
-        taken.add(name)
-    outer, length = Polynomial.of(command.outer), f"{command.outer_step}_len"
-    loops = (
-        TileLoop(
-            command.outer, loop.start, loop.end, Polynomial.of(command.outer_step), length
-        ),
-        TileLoop(
-            command.inner, outer, outer + Polynomial.of(length),
-            Polynomial.of(command.inner_step), f"{command.inner_step}_len",
-        ),
-    )  # fmt: skip
-    made = resolution.substituted({
-        loop.variable: Polynomial.of(command.inner),
-        loop.length: Polynomial.of(f"{command.inner_step}_len"),
-    })  # fmt: skip
-    parameters = list(resolution.parameters)
-    place = parameters.index(str(size)) if str(size) in parameters else 0
-    parameters[place : place + 1] = [command.outer_step, command.inner_step]
-    before, after = made.loops[: command.level], made.loops[command.level + 1 :]
-    return replace(made, loops=(*before, *loops, *after), parameters=tuple(parameters))

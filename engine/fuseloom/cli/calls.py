@@ -14,6 +14,7 @@ from fuseloom.wording import counted, grouped
 
 if TYPE_CHECKING:
     from fuseloom.calls.measuring import PipelineMeasurement
+    from fuseloom.calls.pipelines import PipelineCase
     from fuseloom.cli.calls_documents import CallsDocument
 
 PIPELINES = (
@@ -21,8 +22,7 @@ PIPELINES = (
     "conv-pool",
 )  # fmt: skip
 """Names of compositions, known without loading what makes them."""
-LARGEST_ERROR = 1e-3
-"""The largest error, relative to the largest value, of a result that is right in float32."""
+LANGUAGES = ("python", "c++")
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
@@ -52,20 +52,31 @@ def _declare(parser: argparse.ArgumentParser) -> None:
         "%(default)s)",
     )  # fmt: skip
     given("--seed", type=natural, default=0, help="of random data (default: 0)")
-    given("--code", action="store_true", help="print the pipeline and the generated Python")
+    given(
+        "--language", choices=LANGUAGES, default=LANGUAGES[0],
+        help="of the generated code that is measured (default: %(default)s); C++ needs a compiler, "
+        "and calls what Python does",
+    )  # fmt: skip
+    given(
+        "--keep", action="store_true", help="keep what is measured as runs (see the command 'runs')"
+    )
+    given("--code", action="store_true", help="print the pipeline and the generated code")
     given("--json", action="store_true", help="one JSON document")
 
 
 def _run(options: Any) -> int:
-    import numpy as np
-
+    from fuseloom.calls.fused import CodeLanguage
     from fuseloom.calls.measuring import TiledSchedule, measure, tune
     from fuseloom.calls.pipelines import pipeline_named, read_extents
+    from fuseloom.calls.record import TOLERANCE
 
     pipeline = pipeline_named(options.pipeline)
     extents = {**pipeline.extents, **read_extents(options.extents)}
     case = pipeline.make(extents, options.seed)
-    common = {"workers": options.threads, "rounds": options.rounds}
+    common: dict[str, Any] = {
+        "workers": options.threads, "rounds": options.rounds,
+        "language": CodeLanguage(options.language),
+    }  # fmt: skip
     if options.tile or options.breaks:
         tiles = _integers(options.tile or "64", "size of tiles", "--tile 16,64")
         breaks = tuple(_integers(options.breaks or "", "call to break before", "--break 1,3"))
@@ -73,12 +84,23 @@ def _run(options: Any) -> int:
         made = measure(case, pipeline.tile, schedules, **common)
     else:
         made = tune(case, pipeline.tile, **common)
+    if options.keep:
+        _keep(case, made, options)
     if options.json:
         print_json(DocumentKind.CALLS, _content(options, extents, made))
     else:
         _print(options, made)
-    largest = float(np.max(np.abs(case.expected))) or 1.0
-    return 0 if made[0].max_abs_error <= LARGEST_ERROR * largest else 1
+    return 0 if made[0].max_rel_error <= TOLERANCE else 1
+
+
+def _keep(case: PipelineCase, made: Sequence[PipelineMeasurement], options: Any) -> None:
+    from fuseloom.exploration.call_runs import keep_calls
+    from fuseloom.exploration.store import RunStore
+
+    settings = {"threads": str(options.threads), "language": options.language}
+    label = ", ".join(filter(None, (options.extents, f"random, seed {options.seed}")))
+    with RunStore() as store:
+        keep_calls(store, case, made, options.pipeline, label, settings)
 
 
 def _integers(text: str, what: str, example: str) -> list[int]:
@@ -93,6 +115,8 @@ def _integers(text: str, what: str, example: str) -> list[int]:
 def _content(
     options: Any, extents: Mapping[str, int], made: Sequence[PipelineMeasurement]
 ) -> CallsDocument:
+    from fuseloom.calls.caches import level_traffic
+
     best = made[0]
     return {
         "name": options.pipeline,
@@ -100,10 +124,16 @@ def _content(
         "tile": best.schedule.tile,
         "breaks": best.schedule.breaks,
         "threads": options.threads,
+        "language": options.language,
         "pipeline": best.pipeline,
         "source": best.source,
         "recompute": best.counts.recomputation,
         "room": best.counts.room,
+        "working_set": best.counts.working_set,
+        "traffic": [
+            {"level": one.level, "size": one.size, "bytes": one.bytes}
+            for one in level_traffic(best.counts)
+        ],
         "max_abs_error": best.max_abs_error,
         "measured": {
             "fused": best.timings.fused,
@@ -117,6 +147,7 @@ def _content(
                 "fused": one.timings.fused,
                 "room": one.counts.room,
                 "calls": one.counts.calls,
+                "overhead": one.overhead,
             }
             for one in made
         ],
@@ -126,6 +157,8 @@ def _content(
 
 
 def _print(options: Any, made: Sequence[PipelineMeasurement]) -> None:
+    from fuseloom.calls.caches import level_traffic
+
     best = made[0]
     if options.code:
         print(best.pipeline)
@@ -146,6 +179,9 @@ def _print(options: Any, made: Sequence[PipelineMeasurement]) -> None:
         for one in made
     ]  # fmt: skip
     print("\n".join(text_table(columns, rows)))
+    moved = [one for one in level_traffic(best.counts) if one.bytes]
+    told = ", ".join(f"{one.level} {counted(one.bytes, 'byte')}" for one in moved)
+    print(f"tiles work on {counted(best.counts.working_set, 'byte')}; through {told}")
     print(f"largest error {best.max_abs_error:.1e}")
     threads = counted(options.threads, "thread")
     print(f"{best.verdict}, on {threads}: {best.reason}")

@@ -24,6 +24,15 @@ class TriedTile(TypedDict):
     fused: Annotated[Amount, "Seconds of fused calls."]
     room: Annotated[Count, "Bytes of the intermediates of a tile."]
     calls: Annotated[Positive, "Calls of functions."]
+    overhead: Annotated[Amount, "Seconds of the same calls of functions that do nothing."]
+
+
+class TrafficOfLevel(TypedDict):
+    """Bytes through a level of memory."""
+
+    level: Annotated[str, "L1, L2 and so on, or memory."]
+    size: Annotated[Positive | None, "Its bytes; null of the memory."]
+    bytes: Annotated[Count, "Bytes that calls read and write there."]
 
 
 class CallsDocument(TypedDict):
@@ -34,12 +43,19 @@ class CallsDocument(TypedDict):
     tile: Annotated[Positive, "Rows, or elements, of a tile of the fastest fused calls."]
     breaks: Annotated[Sequence[Positive], "Calls before which these are not fused."]
     threads: Annotated[Positive, "Threads among which tiles are dealt."]
+    language: Annotated[Literal["python", "c++"], "Of the generated code."]
     pipeline: Annotated[str, "Loops, queries, allocations and calls, as text."]
-    source: Annotated[str, "The generated Python."]
+    source: Annotated[str, "The generated code."]
     recompute: Annotated[
         Mapping[str, Amount], "Per intermediate, elements computed per element that is needed."
     ]
     room: Annotated[Count, "Bytes of the intermediates of a tile."]
+    working_set: Annotated[Count, "Bytes of these and of a tile's parts of other arrays."]
+    traffic: Annotated[
+        Sequence[TrafficOfLevel],
+        "Bytes through each level: of intermediates of tiles through the smallest cache that holds "
+        "the working set, of the others through memory.",
+    ]
     max_abs_error: Annotated[Amount, "Of the fused result, against one computed by other means."]
     measured: Annotated[CallTimes, "Times."]
     tried: Annotated[

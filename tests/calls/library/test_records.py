@@ -1,4 +1,4 @@
-"""Lists and tables."""
+"""Lists, tables and trees."""
 
 from __future__ import annotations
 
@@ -25,3 +25,10 @@ def test_a_table() -> None:
     wanted = [[1 / (1 + math.exp(-x)) for x in pair] for pair in arguments["a"].execute(asked)]
     assert close(arguments["out"][1:5], wanted)
     assert not arguments["out"][5:].any()
+
+
+def test_boxes_of_a_tree() -> None:
+    out, arguments = computed("boxes_that_meet", 0)
+    tree = arguments["tree"]
+    assert sorted(tree.numbers[out]) == tree.search(arguments["window"]).tolist()
+    assert 0 < out.sum() < (tree.numbers >= 0).sum()

@@ -6,8 +6,8 @@ from urllib.parse import parse_qsl
 
 import pytest
 
+from fuseloom.calls.commands import Parallelize, SplitLoop, SubstituteValue
 from fuseloom.calls.pipelines import PIPELINES, read_extents
-from fuseloom.calls.schedule import Parallelize, SplitLoop, SubstituteValue
 from fuseloom.errors import ProgramError
 from fuseloom_workbench.calls.asked import (
     COMMANDS,

@@ -7,10 +7,10 @@ import json
 import numpy as np
 import pytest
 
+from fuseloom.calls.commands import BreakBefore, Parallelize, Reorder, ReuseOverlap, Subpipeline
 from fuseloom.calls.fused import FusedFunction
 from fuseloom.calls.pipeline_nodes import ComputeNode
 from fuseloom.calls.pipelines import PIPELINES
-from fuseloom.calls.schedule import BreakBefore, Parallelize, Reorder, ReuseOverlap, Subpipeline
 from fuseloom_workbench.calls import view
 
 SCHEDULES = [

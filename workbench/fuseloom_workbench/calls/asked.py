@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from fuseloom.calls.pipelines import PIPELINES, pipeline_named, read_extents
-from fuseloom.calls.schedule import (
+from fuseloom.calls.commands import (
     BreakBefore,
     Parallelize,
     Reorder,
@@ -17,6 +16,7 @@ from fuseloom.calls.schedule import (
     Subpipeline,
     SubstituteValue,
 )
+from fuseloom.calls.pipelines import PIPELINES, pipeline_named, read_extents
 from fuseloom.errors import ProgramError
 
 LONGEST = 5_000

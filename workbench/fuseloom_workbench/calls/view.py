@@ -7,10 +7,10 @@ from itertools import islice
 from typing import Any
 
 from fuseloom.calls.annotated import DataHandle
+from fuseloom.calls.caches import cache_sizes
 from fuseloom.calls.composition import Composition
-from fuseloom.calls.emit_python import CodeLine
 from fuseloom.calls.fused import FusedFunction
-from fuseloom.calls.measuring import PipelineMeasurement, cache_sizes
+from fuseloom.calls.measuring import PipelineMeasurement
 from fuseloom.calls.parts import PartFields
 from fuseloom.calls.pipeline_nodes import (
     AdvanceWindowNode,
@@ -20,6 +20,7 @@ from fuseloom.calls.pipeline_nodes import (
     MoveWindowNode,
     PipelineNode,
 )
+from fuseloom.calls.pipeline_writer import CodeLine
 from fuseloom.calls.polynomials import DataField, Symbol
 from fuseloom.calls.recomputation import ScheduleCounts
 from fuseloom.calls.resolution import whole_parts

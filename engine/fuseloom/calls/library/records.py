@@ -1,4 +1,4 @@
-"""Functions of Python lists and of tables of databases, by ranges of their rows."""
+"""Functions of lists, of tables of databases, and of trees of boxes, by ranges of their rows."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from fuseloom.calls.data_kinds import DatabaseRows, Items, Matrix, Vector
+from fuseloom.calls.data_kinds import Items, Matrix, Vector
 from fuseloom.calls.library.library_call import VECTORISED, Array, LibraryCall
+from fuseloom.calls.packed_tree import PackedTree, TreePart, Window, boxes_meet
+from fuseloom.calls.stored_kinds import DatabaseRows, TreeLeaves
 
 ITEMS = """
 n: Symbolic
@@ -21,6 +23,12 @@ n: Symbolic
 for i in [0, out.rows, n] {
   produces { out { row: i, col: 0, rows: n, cols: width } }
   when consumes { a { start: i, len: n } }
+}"""
+LEAVES = """
+n: Symbolic
+for i in [0, out.rows, n] {
+  produces { out { row: i, col: 0, rows: n, cols: capacity } }
+  when consumes { tree { node: i, nodes: n } }
 }"""
 
 
@@ -38,6 +46,13 @@ def lengths(a: list[str], out: Array) -> None:
 def sigmoid_of_table(a: Array, width: int, out: Array) -> None:
     """The logistic function of each number of a table."""
     np.divide(1.0, 1.0 + np.exp(-a), out=out)
+
+
+def boxes_that_meet(tree: TreePart, window: Window, capacity: int, out: Array) -> None:
+    """True for each box of a tree's leaves that meets a window."""
+    near = boxes_meet(tree.bounds, window)
+    out[...] = False
+    out[near] = boxes_meet(tree.boxes[near], window)
 
 
 def _texts(rng: np.random.Generator) -> list[str]:
@@ -64,6 +79,14 @@ def _table(rng: np.random.Generator) -> dict[str, Any]:
     return {"a": connection, "width": 2, "out": np.zeros(values.shape)}
 
 
+def _tree(rng: np.random.Generator) -> dict[str, Any]:
+    corners = rng.uniform(0, 10, (int(rng.integers(40, 60)), 2))
+    boxes = np.hstack([corners, corners + rng.uniform(0, 2, corners.shape)])
+    tree = PackedTree(boxes, capacity=3)
+    out = np.zeros(tree.numbers.shape, np.bool_)
+    return {"tree": tree, "window": (3.0, 2.0, 8.0, 7.0), "capacity": 3, "out": out}
+
+
 ROWS = (
     LibraryCall(
         "upper_case", "Each text of a list in upper case.", upper_case, ITEMS, ("a", "out"),
@@ -77,6 +100,11 @@ ROWS = (
         "sigmoid_of_table", "The logistic function of each number of a table of SQLite.",
         sigmoid_of_table, TABLE, ("a", "width", "out"),
         {"a": DatabaseRows("measured", ("x", "y"), "number"), "out": Matrix()}, _table, VECTORISED,
+    ),
+    LibraryCall(
+        "boxes_that_meet", "True for each box of a tree's leaves that meets a window.",
+        boxes_that_meet, LEAVES, ("tree", "window", "capacity", "out"),
+        {"tree": TreeLeaves(), "out": Matrix(np.bool_)}, _tree,
     ),
 )  # fmt: skip
 """The rows of this subject."""
