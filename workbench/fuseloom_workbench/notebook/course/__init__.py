@@ -15,5 +15,6 @@ MODULES = (
     "pytorch",
     "networks",
     "access",
+    "calls",
 )
 """Of notebook 1, 2, and so on."""
