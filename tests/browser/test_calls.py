@@ -62,6 +62,14 @@ def test_a_softmax_is_looked_at_and_measured(page, show):
     line.hover()
     lit = page.locator("[aria-label=Python] .line.lit")
     expect(lit).to_have_text(re.compile(r"exp_matrix\(t2_part, t3_part\)"))
+    page.get_by_label("Language").select_option("cpp")
+    page.locator("[aria-label=pipeline] .line").filter(has_text="compute max_rows").hover()
+    lit = page.locator("[aria-label='C++'] .line.lit")
+    expect(lit).to_have_text(re.compile(r"routines::max_rows\(A_part, 64, t1_part\);"))
+    page.get_by_role("button", name="Sweep sizes of tiles").click()
+    curve = page.get_by_role("img", name=re.compile("Time by size of tiles"))
+    expect(curve).to_be_visible(timeout=2 * PATIENCE)
+    expect(curve.locator("circle")).to_have_count(5)
     page.evaluate(Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text("utf-8"))
     for rules in (TAGS, COLOURS):  # light and dark
         assert violations(page.locator("main"), rules) == []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import threading
+import tracemalloc
 from itertools import pairwise
 
 import numpy as np
@@ -20,6 +22,7 @@ from fuseloom.calls.commands import (
 from fuseloom.calls.composition import compose
 from fuseloom.calls.data_kinds import Matrix, Vector
 from fuseloom.calls.fused import CodeLanguage, FusedFunction
+from fuseloom.calls.pipelines import PIPELINES
 from fuseloom.errors import DataError, ScheduleError
 
 from . import programs
@@ -268,3 +271,79 @@ def test_numbers_that_are_not_finite_are_given_on(value: float) -> None:
     a, b = (DataHandle(name, Matrix()) for name in "ab")
     FusedFunction([call(a, value, b)])(a=np.ones((2, 2)), b=np.ones((2, 2)))
     assert np.array_equal(given, [value], equal_nan=True)
+
+
+@pytest.mark.parametrize("language", CodeLanguage)
+@pytest.mark.parametrize(
+    "commands",
+    [
+        [Parallelize(0)],
+        [Parallelize(1)],
+        [Parallelize(0), Subpipeline(0, 2)],
+        [Parallelize(0), ReuseOverlap("b", 1)],
+    ],
+)
+def test_threads_share_no_room(commands, language: CodeLanguage) -> None:
+    """Every call writes where no call of another thread reads or writes meanwhile."""
+    lock = threading.Lock()
+    busy: list[tuple[np.ndarray, bool]] = []
+    seen: list[str] = []
+
+    def guarded(function):
+        def run(a, out):
+            mine = [(a, False), (out, True)]
+            with lock:
+                for one, writes in mine:
+                    for other, wrote in busy:
+                        if (writes or wrote) and np.shares_memory(one, other):
+                            seen.append("two threads share memory")
+                busy.extend(mine)
+            together.wait(0.05)  # so that the other threads come to the same place
+            function(a, out)
+            with lock:
+                busy[:] = [x for x in busy if not any(x[0] is one for one, _ in mine)]
+
+        return run
+
+    together = threading.Event()
+    exp = annotate(
+        guarded(programs.EXP.function), str(programs.EXP.annotation), ["a", "out"], "exp"
+    )
+    sums = programs.COLUMN_SUMS
+    sums = annotate(guarded(sums.function), str(sums.annotation), ["a", "out"], "sums")
+    a, b, c = (DataHandle(name, Matrix()) for name in "abc")
+    data, out = np.random.default_rng(0).standard_normal((6, 10)), np.empty((6, 8))
+    FusedFunction([exp(a, b), sums(b, c)], commands, 3, language)(a=data, c=out, tr=2, tc=4)
+    assert not seen
+    whole = np.exp(-data)
+    assert np.array_equal(out, whole[:, :-2] + whole[:, 2:])
+
+
+def test_infinities_and_what_is_no_number_pass_through() -> None:
+    case = PIPELINES["blur"].make({"h": 20, "w": 12})
+    case.given["A"][3, 4], case.given["A"][9, 1], case.given["A"][15, 7] = np.inf, -np.inf, np.nan
+    whole = FusedFunction(case.composition)
+    whole(**case.arguments)
+    expected = case.result.copy()
+    assert np.isnan(expected).any()
+    assert np.isinf(expected).any()
+    for commands in ([Parallelize(0)], [ReuseOverlap("t1", 1), SubstituteValue("m", 5)]):
+        case.result[:] = 0
+        FusedFunction(case.composition, commands, 2)(**case.arguments, n=3)
+        assert np.array_equal(case.result, expected, equal_nan=True)
+
+
+def test_memory_is_that_of_a_few_tiles() -> None:
+    """A softmax of 2 MiB in tiles of 128 KiB: two of intermediates, and what the calls take."""
+    case = PIPELINES["softmax"].make({"h": 512, "w": 1024})
+    fused = FusedFunction(case.composition)
+    arguments, tile = case.arguments, 32 * 1024 * 4
+    fused(**arguments, n=32)
+    tracemalloc.start()
+    try:
+        fused(**arguments, n=32)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 3 * tile
+    assert case.result.nbytes == 16 * tile

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from fuseloom.calls.recomputation import ScheduleCounts
 
+MEMORY = "memory"
+
 
 @lru_cache(maxsize=1)
 def cache_sizes() -> tuple[int, ...]:
@@ -69,10 +71,18 @@ def level_traffic(
     [('L1', 0), ('L2', 6000), ('memory', 8000)]
     """
     sizes = cache_sizes() if caches is None else caches
-    holding = next((n for n, size in enumerate(sizes) if counts.working_set <= size), None)
+    holding = holding_level(counts, sizes)
+    names = [f"L{number + 1}" for number in range(len(sizes))]
     levels = [
-        LevelTraffic(f"L{number + 1}", size, counts.tile_bytes if number == holding else 0)
-        for number, size in enumerate(sizes)
+        LevelTraffic(name, size, counts.tile_bytes if name == holding else 0)
+        for name, size in zip(names, sizes, strict=True)
     ]
-    beyond = counts.tile_bytes if holding is None else 0
-    return (*levels, LevelTraffic("memory", None, counts.whole_bytes + beyond))
+    beyond = counts.tile_bytes if holding == MEMORY else 0
+    return (*levels, LevelTraffic(MEMORY, None, counts.whole_bytes + beyond))
+
+
+def holding_level(counts: ScheduleCounts, caches: tuple[int, ...] | None = None) -> str:
+    """Return the smallest cache that holds all that a tile works on, or ``memory``."""
+    sizes = cache_sizes() if caches is None else caches
+    numbers = (n for n, size in enumerate(sizes, 1) if counts.working_set <= size)
+    return next((f"L{number}" for number in numbers), MEMORY)

@@ -332,9 +332,7 @@ def every_schedule(case: PipelineCase) -> tuple[TiledSchedule, ...]:
     >>> len(every_schedule(PIPELINES["blur"].make({"h": 20, "w": 20})))
     6
     """
-    extent = case.result.shape[1] if case.result.ndim == 4 else case.result.shape[0]
-    sizes = [tile for tile in TILES if tile < extent <= MOST_TILES * tile]
-    sizes += [tile for tile in TILES if tile >= extent][:1] or [extent]
+    sizes = every_tile(case)
     places = range(1, len(case.composition.calls))
     breaks: list[tuple[int, ...]] = [(), *((place,) for place in places)]
     if len(places) <= MOST_SUBSETS:
@@ -342,6 +340,21 @@ def every_schedule(case: PipelineCase) -> tuple[TiledSchedule, ...]:
     elif len(places) > 1:
         breaks.append(tuple(places))
     return tuple(TiledSchedule(tile, choice) for choice in breaks for tile in sizes)
+
+
+def every_tile(case: PipelineCase) -> tuple[int, ...]:
+    """Sizes of tiles that are tried: of at most 2,048 tiles, the last of one.
+
+    Examples
+    --------
+    >>> from fuseloom.calls.pipelines import PIPELINES
+    >>> every_tile(PIPELINES["blur"].make({"h": 40, "w": 20}))
+    (8, 16, 32, 64)
+    """
+    extent = case.result.shape[1] if case.result.ndim == 4 else case.result.shape[0]
+    sizes = [tile for tile in TILES if tile < extent <= MOST_TILES * tile]
+    sizes += [tile for tile in TILES if tile >= extent][:1] or [extent]
+    return tuple(sizes)
 
 
 def _error(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> float:

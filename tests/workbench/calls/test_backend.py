@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from fuseloom_workbench.calls.asked import LONGEST, CallsQuestion
@@ -70,6 +72,20 @@ def test_fused_and_whole_calls_are_measured(backend):
     assert backend.part("fusion_costs")["times"] is None
     asked(backend, "tune")
     assert len(backend.part("fusion_costs")["times"]["rows"]) > 1
+
+
+def test_sizes_of_tiles_are_swept(backend):
+    asked(backend, "sweep")
+    sweep = backend.part("fusion_costs")["sweep"]
+    tiles = [row["tile"] for row in sweep["rows"]]
+    assert tiles == sorted(tiles)
+    assert len(tiles) > 2
+    sets = [row["working_set"] for row in sweep["rows"]]
+    assert sets == sorted(sets)
+    assert min(sweep["fresh"], sweep["kept"], *(row["fused"] for row in sweep["rows"])) > 0
+    assert all(re.fullmatch("L[1-9]|memory", row["level"]) for row in sweep["rows"])
+    asked(backend, "change", {"threads": 2})
+    assert backend.part("fusion_costs")["sweep"] is None
 
 
 def test_annotations_are_read_used_and_checked(backend):

@@ -14,6 +14,14 @@ function h(tag, attributes = {}, ...children) {
   return node
 }
 
+/** An element of SVG: attributes by name, texts and elements after. */
+function shape(tag, attributes = {}, ...children) {
+  const node = document.createElementNS('http://www.w3.org/2000/svg', tag)
+  for (const [name, value] of Object.entries(attributes)) if (value !== undefined && value !== null) node.setAttribute(name, value)
+  node.append(...children.filter(child => child !== null && child !== undefined))
+  return node
+}
+
 /**
  * A line that screen readers announce; `show({ok, message, ways})` fills it, if quiet with what was told only.
  * Ways out of a refusal are buttons; `take(text)` asks for one.

@@ -15,7 +15,7 @@ from fuseloom.calls.checker import check
 from fuseloom.calls.composition import Composition, compose
 from fuseloom.calls.fused import FusedFunction
 from fuseloom.calls.library import LIBRARY
-from fuseloom.calls.measuring import TiledSchedule, measure, tune
+from fuseloom.calls.measuring import TiledSchedule, every_tile, measure, tune
 from fuseloom.calls.pipelines import PipelineCase, ShippedPipeline, pipeline_named, read_extents
 from fuseloom.calls.schedule import schedule
 from fuseloom.errors import FuseloomError, LimitError, ProgramError
@@ -57,7 +57,7 @@ def answer(request: tuple[Any, ...], send: Send) -> None:
         match request:
             case ("show", CallsQuestion() as asked):
                 told = _show(asked, send)
-            case ("measure" | "tune" as what,):
+            case ("measure" | "tune" | "sweep" as what,):
                 told = _measure(what, send)
             case ("check", int(number)):
                 told = _check(number, send)
@@ -159,12 +159,16 @@ def _measure(what: str, send: Send) -> str:
             progress=lambda share: send(("progress", share, "trying tiles and breaks")),
         )  # fmt: skip
     else:
+        tiles = [now.asked.tile] if what == "measure" else every_tile(now.case)
         made = measure(
-            now.case, now.pipeline.tile, [TiledSchedule(now.asked.tile)],
+            now.case, now.pipeline.tile, [TiledSchedule(tile) for tile in tiles],
             commands=[read_command(text) for text in now.asked.commands], **common,
             progress=lambda number: send(("progress", number / ROUNDS, "measuring in turns")),
         )  # fmt: skip
-    send(("part", "times", {**view.times_view(made), "tuned": what == "tune"}))
+    if what == "sweep":
+        send(("part", "sweep", view.sweep_view(made)))
+    else:
+        send(("part", "times", {**view.times_view(made), "tuned": what == "tune"}))
     return f"{made[0].verdict}: {made[0].reason}"
 
 

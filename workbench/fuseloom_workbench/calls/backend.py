@@ -48,7 +48,7 @@ class CallsBackend(ChildBackend):
     def ask(self, name: str, *arguments: Any) -> None:
         """``change`` (a mapping), ``annotate`` (the number of a call and a text; none for the
         library's), ``write`` (the same, to be read and not yet used), ``command`` (to be added),
-        ``measure``, ``tune``, ``check`` (a call) or ``undo``; what is refused is told in
+        ``measure``, ``tune``, ``sweep``, ``check`` (a call) or ``undo``; what is refused is told in
         ``status``.
         """
         super().ask(name, *arguments)
@@ -71,7 +71,7 @@ class CallsBackend(ChildBackend):
                 self.undo()
             case "check", (int(number),):
                 self._put(name, number)
-            case "measure" | "tune", ():
+            case "measure" | "tune" | "sweep", ():
                 self._put(name)
 
     def _write(self, number: int, text: str) -> None:
@@ -93,6 +93,7 @@ class CallsBackend(ChildBackend):
                 self._found.pop(part, None)
             if self._found.get("of") != self.asked:
                 self._found.pop("times", None)
+                self._found.pop("sweep", None)
             self._found["of"] = self.asked
         self._found[name] = data
 
@@ -124,6 +125,7 @@ class CallsBackend(ChildBackend):
             "fusion_costs": {
                 "counts": found.get("counts"),
                 "times": found.get("times"),
+                "sweep": found.get("sweep"),
                 "tile": self.asked.tile,
                 "busy": busy,
             },

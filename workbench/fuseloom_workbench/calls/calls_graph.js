@@ -1,13 +1,6 @@
 /** Calls as a graph: data that are given on the left, one call after another, what passes between them as arcs. */
 export function render({ model: sent, el }) {
   const model = drawn(sent)
-  const NS = 'http://www.w3.org/2000/svg'
-  const shape = (tag, attributes = {}, text = null) => {
-    const node = document.createElementNS(NS, tag)
-    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
-    if (text !== null) node.textContent = text
-    return node
-  }
   const box = h('div', { class: 'wrap', tabindex: 0, role: 'group', 'aria-label': 'Calls' })
   const legend = h('div', { class: 'legend' }, ...['straight', 'merge', 'fork'].map(kind => h('span', {}, h('span', { class: `swatch ${kind}` }), { straight: 'read by one call', merge: 'read with others', fork: 'read by several' }[kind])))
   el.append(h('div', { class: 'head' }, h('b', {}, 'Calls')), box, legend)

@@ -24,7 +24,7 @@ class CallsPanel(SessionComponent):
                 self.backend.ask(what, number, text)
             case {"kind": "check", "number": int(number)}:
                 self.backend.ask("check", number)
-            case {"kind": "measure" | "tune" | "undo" as what}:
+            case {"kind": "measure" | "tune" | "sweep" | "undo" as what}:
                 self.backend.ask(what)
             case {"kind": "cancel"}:
                 self.backend.cancel()
@@ -153,6 +153,6 @@ class FusionCosts(CallsPanel):
     >>> backend.close()
     """
 
-    _esm = script("base/units", "calls/fusion_costs")
+    _esm = script("base/units", "base/scales", "calls/sweep_curve", "calls/fusion_costs")
     _stylesheets = [style("calls/fusion_costs")]
     part = "fusion_costs"

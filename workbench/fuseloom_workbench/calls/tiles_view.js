@@ -1,12 +1,6 @@
 /** Tile by tile: the part that each call computes, in every data structure. */
 export function render({ model: sent, el }) {
   const model = drawn(sent)
-  const NS = 'http://www.w3.org/2000/svg'
-  const shape = (tag, attributes = {}) => {
-    const node = document.createElementNS(NS, tag)
-    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
-    return node
-  }
   const slider = h('input', { type: 'range', min: 0, step: 1, 'aria-label': 'Call', on: { input: () => { pause(); at = Number(slider.value); show() } } })
   const play = h('button', { class: 'button', type: 'button', on: { click: () => timer ? pause() : run() } }, '▶ Play')
   const said = h('p', { class: 'said', role: 'status' })

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
 from fuseloom.calls.annotated import DataHandle
-from fuseloom.calls.caches import cache_sizes
+from fuseloom.calls.caches import cache_sizes, holding_level, level_traffic
 from fuseloom.calls.composition import Composition
+from fuseloom.calls.emit_cpp import NAMESPACE, emit_cpp
 from fuseloom.calls.fused import FusedFunction
 from fuseloom.calls.measuring import PipelineMeasurement
 from fuseloom.calls.parts import PartFields
@@ -91,12 +93,18 @@ def _fields(handle: DataHandle, fields: PartFields) -> str:
 
 
 def code_view(fused: FusedFunction) -> dict[str, Any]:
-    """The pipeline and the generated Python, line by line with the numbers of nodes."""
+    """The pipeline and what is generated of it, line by line with the numbers of nodes.
+
+    Of C++ without what every such file begins with.
+    """
+    cpp = emit_cpp(fused.scheduled).lines
+    first = next(n for n, line in enumerate(cpp) if line.text == NAMESPACE)
     return {
         "pipeline": [
             {"text": text, "node": number} for number, text in enumerate_lines(fused)
         ],
         "python": [_line(line) for line in fused.code.lines],
+        "cpp": [_line(line) for line in cpp[first:]],
     }  # fmt: skip
 
 
@@ -227,6 +235,8 @@ def counts_view(counts: ScheduleCounts) -> dict[str, Any]:
         "room": counts.room,
         "whole": sum(counts.whole.values()) - list(counts.whole.values())[-1],
         "caches": list(cache_sizes()),
+        "working_set": counts.working_set,
+        "traffic": [asdict(one) for one in level_traffic(counts)],
     }
 
 
@@ -250,4 +260,21 @@ def times_view(made: Sequence[PipelineMeasurement]) -> dict[str, Any]:
         "verdict": best.verdict,
         "reason": best.reason,
         "gain": best.timings.gain,
+    }
+
+
+def sweep_view(made: Sequence[PipelineMeasurement]) -> dict[str, Any]:
+    """Times by sizes of tiles, the smallest first, and what holds all that a tile works on."""
+    return {
+        "rows": [
+            {
+                "tile": one.schedule.tile,
+                "fused": one.timings.fused,
+                "working_set": one.counts.working_set,
+                "level": holding_level(one.counts),
+            }
+            for one in sorted(made, key=lambda one: one.schedule.tile)
+        ],
+        "fresh": made[0].timings.unfused_fresh,
+        "kept": made[0].timings.unfused_preallocated,
     }

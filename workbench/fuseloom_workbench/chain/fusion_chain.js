@@ -235,13 +235,6 @@ export function render({ model: sent, el }) {
   }
 
   // Overview: which kernel feeds which, all at once; where the program branches, or is too long to be seen
-  const NS = 'http://www.w3.org/2000/svg'
-  const shape = (tag, attributes, ...children) => {
-    const node = document.createElementNS(NS, tag)
-    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
-    node.append(...children)
-    return node
-  }
 
   function overview() {
     if (!chain.clientWidth) return  // out of sight; what shows it again changes its size

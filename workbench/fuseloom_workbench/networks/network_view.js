@@ -1,13 +1,6 @@
 /** A tensor network, its indices as lines, and its contraction tree, which can be changed. */
 export function render({ model: sent, el }) {
   const model = drawn(sent)
-  const NS = 'http://www.w3.org/2000/svg'
-  const shape = (tag, attributes = {}, ...children) => {
-    const node = document.createElementNS(NS, tag)
-    for (const [name, value] of Object.entries(attributes)) if (value !== null && value !== undefined) node.setAttribute(name, value)
-    node.append(...children.filter(child => child !== null))
-    return node
-  }
   const net = h('figure', {}, h('figcaption', {}, 'Network: an index is a line, or a dot where more than two have it; open ends stay'))
   const tree = h('figure', {}, h('figcaption', {}, 'Tree: drag a node on another to contract these two first · m marks, Enter joins, s swaps'))
   const said = h('p', { class: 'text mono' })

@@ -32,14 +32,6 @@ export function render({ model: sent, el }) {
     rules.open = open
   }
 
-  const NS = 'http://www.w3.org/2000/svg'
-  const shape = (tag, attributes, text) => {
-    const node = document.createElementNS(NS, tag)
-    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
-    if (text) node.textContent = text
-    return node
-  }
-
   /** The partial order as a graph: an arrow from what must stay outside to what is inside, and why. */
   function partialOrder(v) {
     const names = v.indices

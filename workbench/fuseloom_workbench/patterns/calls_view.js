@@ -1,13 +1,6 @@
 /** Calls of the array in time: weights loaded, vectors streamed, results drained, and the transfers they wait for. */
 export function render({ model: sent, el }) {
   const model = drawn(sent)
-  const NS = 'http://www.w3.org/2000/svg'
-  const shape = (tag, attributes = {}, text = null) => {
-    const node = document.createElementNS(NS, tag)
-    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
-    if (text !== null) node.textContent = text
-    return node
-  }
   const count = n => Math.round(n).toLocaleString('en')
   const share = part => `${(part * 100).toFixed(1)} %`
   const head = h('div', { class: 'head' })

@@ -47,13 +47,6 @@ export function render({ model: sent, el }) {
 
   /** Cycles against area, both logarithmic. */
   function plot(made) {
-    const NS = 'http://www.w3.org/2000/svg'
-    const shape = (tag, attributes = {}, text = null) => {
-      const node = document.createElementNS(NS, tag)
-      for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
-      if (text !== null) node.textContent = text
-      return node
-    }
     const W = 460, H = 210, left = 52, bottom = 34, top = 10, right = 14
     const range = values => [Math.min(...values) * .85, Math.max(...values) * 1.18]
     const [a0, a1] = range(made.rows.map(r => r.area)), [c0, c1] = range(made.rows.map(r => Math.max(1, r.cycles)))

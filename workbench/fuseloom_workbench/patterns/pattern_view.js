@@ -1,12 +1,7 @@
 /** An access pattern position by position: which elements of which tensors each position computes on. */
 export function render({ model: sent, el }) {
   const model = drawn(sent)
-  const NS = 'http://www.w3.org/2000/svg'
-  const rect = (x, y, width, height, kind) => {
-    const node = document.createElementNS(NS, 'rect')
-    for (const [name, value] of Object.entries({ x, y, width, height, class: kind })) node.setAttribute(name, value)
-    return node
-  }
+  const rect = (x, y, width, height, kind) => shape('rect', { x, y, width, height, class: kind })
   const MOST_PLANES = 4
   const head = h('div', { class: 'head' })
   const slider = h('input', { type: 'range', min: 0, step: 1, 'aria-label': 'Position', on: { input: () => { pause(); go(Number(slider.value)) } } })
@@ -118,12 +113,8 @@ export function render({ model: sent, el }) {
 
   function planeOf(source, plane, pieces, rows, columns, W, H) {
     const dx = W / columns, dy = H / rows
-    const svg = document.createElementNS(NS, 'svg')
-    svg.setAttribute('viewBox', `0 0 ${W} ${H}`)
-    svg.setAttribute('width', W)
-    svg.setAttribute('height', H)
-    svg.setAttribute('aria-hidden', 'true')
-    svg.append(...pieces.map(([row, column, run]) => rect(column * dx, row * dy, Math.max(run * dx, 1.5), Math.max(dy, 1.5), 'seen')))
+    const seen = pieces.map(([row, column, run]) => rect(column * dx, row * dy, Math.max(run * dx, 1.5), Math.max(dy, 1.5), 'seen'))
+    const svg = shape('svg', { viewBox: `0 0 ${W} ${H}`, width: W, height: H, 'aria-hidden': 'true' }, ...seen)
     return h('div', { class: 'plane', style: `width: ${W}px; height: ${H}px` }, shades(source, plane, rows, columns, W, H), svg)
   }
 

@@ -1,13 +1,6 @@
 /** The e-graph: how it grew, iteration by iteration, and one class with what it is made of and what uses it. */
 export function render({ model: sent, el }) {
   const model = drawn(sent)
-  const NS = 'http://www.w3.org/2000/svg'
-  const shape = (tag, attributes = {}, text = null) => {
-    const node = document.createElementNS(NS, tag)
-    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
-    if (text !== null) node.textContent = text
-    return node
-  }
   const count = n => n.toLocaleString('en')
   const head = h('div', { class: 'head' })
   const growth = h('figure', { class: 'growth' })
