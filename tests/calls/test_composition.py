@@ -43,8 +43,6 @@ def test_calls_that_the_result_does_not_need_are_left_out_and_named() -> None:
         ([EXP(DataHandle("lambda", Matrix()), B)], "is no name that generated code can have"),
         ([EXP(DataHandle("a b", Matrix()), B)], "is no name that generated code can have"),
         ([EXP(A, B), ROW_MAX(B, IntegerArgument("A"), V)], "and an integer argument"),
-        ([EXP(A, DataHandle("A_rows", Matrix()))], "A_rows would be the rows of A"),
-        ([ROW_MAX(A, IntegerArgument("v_len"), V)], "v_len would be the len of v"),
         ([EXP(A, A)], "exp writes A, which it reads"),
         ([EXP(B, C), EXP(A, B)], "exp reads B before it is computed"),
         ([EXP(A, B), EXP(A, B)], "B is written by two calls"),

@@ -245,7 +245,8 @@ def test_a_call_whose_part_has_one_size_is_not_asked_for_more(language: CodeLang
 
 def test_names_of_one_stage_are_not_those_of_data_of_another() -> None:
     """Calls of the annotation have loops over r and c, which here are data, too."""
-    names = ("a", "b", "r", "c", "tc_len", "b_tr", "r_part", "b_room")
+    text = "a b r c r_rows a_rows b_room_cols tc_len b_tr r_part b_room"
+    names = text.split()
     handles = [DataHandle(name, Matrix()) for name in names]
     composition = compose([programs.EXP(x, y) for x, y in pairwise(handles)])
     data, out = np.random.default_rng(0).standard_normal((6, 5)), np.empty((6, 5))

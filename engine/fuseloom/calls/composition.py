@@ -9,6 +9,8 @@ from enum import Enum
 from functools import cached_property
 
 from fuseloom.calls.annotated import DataHandle, FunctionCall, IntegerArgument
+from fuseloom.calls.polynomial_code import variable_name
+from fuseloom.calls.polynomials import DataField
 from fuseloom.errors import ProgramError
 
 RESERVED = frozenset(
@@ -90,7 +92,7 @@ class Composition:
     def names(self) -> frozenset[str]:
         """Names that have a meaning in generated code."""
         handles = (*self.given, *self.producers)
-        fields = {f"{x.name}_{field}" for x in handles for field in x.kind.fields}
+        fields = {variable_name(DataField(x.name, y)) for x in handles for y in x.kind.fields}
         return frozenset({*(x.name for x in handles), *self.integers, *fields, *RESERVED})
 
     @cached_property
@@ -170,10 +172,7 @@ def _check_names(calls: Sequence[FunctionCall]) -> None:
     """Refuse names that code cannot have, or that mean two things."""
     data: set[str] = set()
     integers: set[str] = set()
-    fields: dict[str, str] = {}
     for call in calls:
-        for handle in (*call.inputs, call.output):
-            fields |= {f"{handle.name}_{x}": f"{x} of {handle.name}" for x in handle.kind.fields}
         data |= {handle.name for handle in (*call.inputs, call.output)}
         integers |= {x.name for x in call.arguments.values() if isinstance(x, IntegerArgument)}
     for name in (*sorted(data), *sorted(integers)):
@@ -181,10 +180,6 @@ def _check_names(calls: Sequence[FunctionCall]) -> None:
             raise ProgramError(
                 f"{name[:40]!r} is no name that generated code can have",
                 hint="use letters, digits and _, and no word of Python",
-            )
-        if name in fields:
-            raise ProgramError(
-                f"{name} would be the {fields[name]} in generated code", hint="choose another name"
             )
         if name in data and name in integers:
             raise ProgramError(f"{name} is a data structure and an integer argument")

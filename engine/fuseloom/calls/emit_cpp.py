@@ -27,7 +27,7 @@ from fuseloom.calls.pipeline_nodes import (
 )
 from fuseloom.calls.pipeline_writer import CodeLine, PipelineWriter
 from fuseloom.calls.polynomial_code import CPP, code_of, variable_name
-from fuseloom.calls.polynomials import DataField, Polynomial
+from fuseloom.calls.polynomials import DataField, Polynomial, Symbol
 from fuseloom.calls.schedule import ScheduledCalls
 from fuseloom.errors import LoweringError
 
@@ -92,8 +92,8 @@ class _CppWriter(PipelineWriter):
     def __init__(self, scheduled: ScheduledCalls, workers: int) -> None:
         self.code = CppCode()
         super().__init__(scheduled, self.code.lines)
-        self.names: dict[str, str] = {}
-        self.signs = replace(CPP, variable=self._name)
+        self.names: dict[str | DataField, str] = {}
+        self.signs = replace(CPP, variable=self._variable)
         self.routines: dict[tuple[int, tuple[PartType | str, ...]], CppRoutine] = {}
         parallel = any(isinstance(x, LoopNode) and x.parallel for x in scheduled.nodes())
         self.code.arrays = [_part_type(handle.name, handle.kind) for handle in self.handles]
@@ -110,7 +110,7 @@ class _CppWriter(PipelineWriter):
             lengths = [pair.length for pair in handle.kind.dimensions]
             whole = self._name(handle.name)
             extent = f"{whole}.extents[{lengths.index(name)}]" if name in lengths else "0"
-            variable = self._name(variable_name(DataField(handle.name, name)))
+            variable = self._variable(DataField(handle.name, name))
             self.line(1, f"const int64_t {variable} = {extent};")
         self.nodes(scheduled.rooms, 1)
         for stage in scheduled.stages:
@@ -135,10 +135,14 @@ class _CppWriter(PipelineWriter):
         lines += [re.sub(r" (?=[,)])", "", text) for text in declared]
         return [CodeLine(text) for text in (*lines, "}  // namespace routines", "")]
 
-    def _name(self, name: str) -> str:
+    def _variable(self, atom: Symbol | DataField) -> str:
+        return self._name(atom.name if isinstance(atom, Symbol) else atom)
+
+    def _name(self, name: str | DataField) -> str:
         """The name of a variable in C++."""
         if name not in self.names:
-            text = "".join(x if x.isascii() else f"u{ord(x):x}" for x in name)
+            plain = name if isinstance(name, str) else variable_name(name)
+            text = "".join(x if x.isascii() else f"u{ord(x):x}" for x in plain)
             while text in RESERVED or text in self.names.values():
                 text += "_"
             self.names[name] = text

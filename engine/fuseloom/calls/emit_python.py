@@ -6,7 +6,7 @@ import math
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -29,8 +29,8 @@ from fuseloom.calls.pipeline_nodes import (
     RequireNode,
 )
 from fuseloom.calls.pipeline_writer import GeneratedCode, PipelineWriter
-from fuseloom.calls.polynomial_code import code_of, variable_name
-from fuseloom.calls.polynomials import DataField
+from fuseloom.calls.polynomial_code import PYTHON, code_of, variable_name
+from fuseloom.calls.polynomials import DataField, Polynomial, Symbol
 from fuseloom.calls.schedule import ScheduledCalls
 from fuseloom.errors import DataError
 
@@ -139,7 +139,9 @@ class _PythonWriter(PipelineWriter):
         self.code = PythonCode(names=names)
         super().__init__(scheduled, self.code.lines)
         self.functions: dict[int, str] = {}
+        self.fields: dict[DataField, str] = {}
         self.variables = self._variables()
+        self.signs = replace(PYTHON, variable=self._variable)
         given = [handle.name for handle in self.handles]
         self.line(0, f"def fused({', '.join([*given, *scheduled.parameters])}):")
         self.kinds = {handle: self._fresh(f"kind_{handle.name}") for handle in self.handles}
@@ -147,7 +149,7 @@ class _PythonWriter(PipelineWriter):
             self.code.names[name] = handle.kind
         for handle, name in self.extents():
             whole = f"{self.kinds[handle]}.whole({handle.name})[{name!r}]"
-            self.line(1, f"{variable_name(DataField(handle.name, name))} = {whole}")
+            self.line(1, f"{self._variable(DataField(handle.name, name))} = {whole}")
         self.nodes(scheduled.rooms, 1)
         for stage in scheduled.stages:
             self.nodes(stage.body, 1)
@@ -163,9 +165,19 @@ class _PythonWriter(PipelineWriter):
                     found |= {loop.variable, loop.length, f"tile_{loop.variable}"}
                 case BeginWindowNode(window):
                     found |= {window.ready, window.origin}
-        for handle in self.handles:
-            found |= {variable_name(DataField(handle.name, x)) for x in handle.kind.fields}
         return found
+
+    def _variable(self, atom: Symbol | DataField) -> str:
+        """What holds a symbol, or a field of a data structure."""
+        if isinstance(atom, Symbol):
+            return atom.name
+        if atom not in self.fields:
+            self.fields[atom] = self._fresh(variable_name(atom))
+            self.variables.add(self.fields[atom])
+        return self.fields[atom]
+
+    def _code(self, value: Polynomial) -> str:
+        return code_of(value, self.signs)
 
     def _fresh(self, name: str) -> str:
         """A name for something that the code refers to."""
@@ -184,20 +196,20 @@ class _PythonWriter(PipelineWriter):
         self.line(depth, self._call(node), node)
 
     def require(self, node: RequireNode, depth: int) -> None:
-        condition = f"{code_of(node.bound.smaller)} <= {code_of(node.bound.larger)}"
+        condition = f"{self._code(node.bound.smaller)} <= {self._code(node.bound.larger)}"
         self.line(depth, f"require({condition}, {node.message!r})", node)
 
     def insert(self, node: InsertNode, depth: int) -> None:
         if type(node.kind).insert is not DataKind.insert:
-            given = f"{node.target}, {_fields(node.kind, node.fields)}, {node.part}"
+            given = f"{node.target}, {self._fields(node.kind, node.fields)}, {node.part}"
             self.line(depth, f"{self._kind(node.kind)}.insert({given})", node)
 
     def begin_window(self, node: BeginWindowNode, depth: int) -> None:
         window = node.window
-        self.line(depth, f"{window.ready} = {window.origin} = {code_of(node.start)}", node)
+        self.line(depth, f"{window.ready} = {window.origin} = {self._code(node.start)}", node)
 
     def move_window(self, node: MoveWindowNode, depth: int) -> None:
-        window, start = node.window, code_of(node.window.start)
+        window, start = node.window, self._code(node.window.start)
         ready, origin, room = window.ready, window.origin, node.room
         before = ":, " * node.kind.dimensions.index(window.pair)
         kept = f"{room}[{before}{start} - {origin}:{ready} - {origin}]"
@@ -206,7 +218,7 @@ class _PythonWriter(PipelineWriter):
         self.line(depth, f"{origin} = {start}", node)
 
     def advance_window(self, node: AdvanceWindowNode, depth: int) -> None:
-        self.line(depth, f"{node.window.ready} = {code_of(node.window.end)}", node)
+        self.line(depth, f"{node.window.ready} = {self._code(node.window.end)}", node)
 
     def free(self, node: FreeNode, depth: int) -> None:
         if type(node.kind).free is not DataKind.free:
@@ -214,13 +226,13 @@ class _PythonWriter(PipelineWriter):
 
     def loop(self, node: LoopNode, depth: int) -> None:
         loop = node.loop
-        starts = f"range({code_of(loop.start)}, {code_of(loop.end)}, {code_of(loop.step)})"
+        starts = f"range({self._code(loop.start)}, {self._code(loop.end)}, {self._code(loop.step)})"
         if node.parallel:
             self.line(depth, f"def tile_{loop.variable}({loop.variable}):", node)
         else:
             self.line(depth, f"for {loop.variable} in {starts}:", node)
         if loop.length:
-            self.line(depth + 1, f"{loop.length} = {code_of(loop.clipped)}", node)
+            self.line(depth + 1, f"{loop.length} = {self._code(loop.clipped)}", node)
         self.nodes(node.body, depth + 1)
         if node.parallel:
             self.line(depth, f"run_parallel(tile_{loop.variable}, {starts}, workers)", node)
@@ -235,16 +247,16 @@ class _PythonWriter(PipelineWriter):
 
     def _allocation(self, kind: DataKind, fields: PartFields) -> str:
         if not isinstance(kind, ArrayKind):
-            return f"{self._kind(kind)}.allocate({_fields(kind, fields)})"
-        extents = [code_of(fields[pair.length]) for pair in kind.dimensions]
+            return f"{self._kind(kind)}.allocate({self._fields(kind, fields)})"
+        extents = [self._code(fields[pair.length]) for pair in kind.dimensions]
         shape = ", ".join([*extents, *map(str, kind.rest)])
         return f"np.empty(({shape},), {kind.dtype.name!r})"
 
     def _query(self, source: str, kind: DataKind, fields: PartFields) -> str:
         if not isinstance(kind, ArrayKind):
-            return f"{self._kind(kind)}.query({source}, {_fields(kind, fields)})"
+            return f"{self._kind(kind)}.query({source}, {self._fields(kind, fields)})"
         ranges = [
-            f"{code_of(fields[x.start])}:{code_of(fields[x.start] + fields[x.length])}"
+            f"{self._code(fields[x.start])}:{self._code(fields[x.start] + fields[x.length])}"
             for x in kind.dimensions
         ]
         return f"{source}[{', '.join(ranges)}]"
@@ -271,6 +283,6 @@ class _PythonWriter(PipelineWriter):
                 given.append(constant)
         return f"{name}({', '.join(given)})"
 
-
-def _fields(kind: DataKind, fields: PartFields) -> str:
-    return "{" + ", ".join(f"{name!r}: {code_of(fields[name])}" for name in kind.fields) + "}"
+    def _fields(self, kind: DataKind, fields: PartFields) -> str:
+        given = (f"{name!r}: {self._code(fields[name])}" for name in kind.fields)
+        return "{" + ", ".join(given) + "}"

@@ -154,7 +154,7 @@ class SlidingWindow:
 
     def start_at(self, variable: str, value: Polynomial) -> Polynomial:
         """Its start with another expression in place of a variable."""
-        return self.start.substituted(lambda atom: value if atom == Symbol(variable) else None)
+        return self.start.with_variables({variable: value})
 
 
 @dataclass(frozen=True)
@@ -187,9 +187,7 @@ class Resolution:
         """The same with other expressions in place of variables."""
 
         def replaced(value: Polynomial) -> Polynomial:
-            return value.substituted(
-                lambda atom: values.get(atom.name) if isinstance(atom, Symbol) else None
-            )
+            return value.with_variables(values)
 
         def fields(part: PartFields) -> PartFields:
             return {name: replaced(value) for name, value in part.items()}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fuseloom.calls.annotated import DataHandle
 from fuseloom.calls.data_kinds import DataKind
-from fuseloom.calls.parts import CallPart, KeptParts, PartFields, Resolution
+from fuseloom.calls.parts import CallPart, KeptParts, PartFields, Resolution, TileLoop
 from fuseloom.calls.pipeline_nodes import (
     AdvanceWindowNode,
     AllocateNode,
@@ -21,7 +21,7 @@ from fuseloom.calls.pipeline_nodes import (
     QueryNode,
     RequireNode,
 )
-from fuseloom.calls.polynomials import Polynomial, Symbol
+from fuseloom.calls.polynomials import Atom, Division, Extreme, Polynomial, Symbol
 from fuseloom.errors import ScheduleError
 
 
@@ -273,14 +273,12 @@ class _Builder:
             made[pair.start] = Polynomial.of(0)
             length = fields[pair.length]
             if all(_grows(-length, name) for name in first):
-                length = length.substituted(
-                    lambda atom: first.get(atom.name) if isinstance(atom, Symbol) else None
-                )
-            made[pair.length] = length
+                length = length.with_variables(first)
+            for loop in reversed(self.resolution.loops):
+                length = _along(length, loop)
             if all(_grows(length, name) for name in whole):
-                made[pair.length] = length.substituted(
-                    lambda atom: whole.get(atom.name) if isinstance(atom, Symbol) else None
-                )
+                length = length.with_variables(whole)
+            made[pair.length] = length
         return made
 
     def _level(self, fields: PartFields) -> int:
@@ -342,13 +340,41 @@ def _key(
     return handle, tuple(sorted(fields.items()))
 
 
+def _along(value: Polynomial, loop: TileLoop) -> Polynomial:
+    """The most that an expression comes to along a loop, if its variable only makes it larger."""
+    if not _reads(value, loop.variable) or not _grows(value, loop.variable):
+        return value
+    length = Polynomial.of(loop.length) if loop.length else Polynomial.of(1)
+    for last in (loop.end - length, loop.end - 1):
+        made = value.with_variables({loop.variable: last})
+        if _grows(made, loop.length):
+            return made
+    return value
+
+
+def _reads(value: Polynomial, name: str) -> bool:
+    return Symbol(name) in set(value.atoms())
+
+
 def _grows(value: Polynomial, name: str) -> bool:
     """Whether a larger value of a variable never makes an expression smaller."""
-    symbol = Symbol(name)
-    if symbol not in set(value.atoms()):
-        return True
-    return all(
-        factor > 0
-        for monomial, factor in value.terms.items()
-        if any(symbol in Polynomial.of(atom).atoms() for atom in monomial)
-    )
+    for monomial, factor in value.terms.items():
+        reading = [atom for atom in monomial if _reads(Polynomial.of(atom), name)]
+        if not reading:
+            continue
+        if len(monomial) > 1 and factor < 0:
+            return False
+        if not all(_atom_grows(atom, name, factor > 0) for atom in reading):
+            return False
+    return True
+
+
+def _atom_grows(atom: Atom, name: str, positive: bool) -> bool:
+    """Whether an atom grows with a variable; where it is subtracted, whether it shrinks."""
+    sign = 1 if positive else -1
+    match atom:
+        case Extreme(_, values):
+            return all(_grows(sign * value, name) for value in values)
+        case Division(dividend, _, remainder):
+            return not remainder and _grows(sign * dividend, name)
+    return positive

@@ -8,6 +8,17 @@ from dataclasses import dataclass
 from fuseloom.calls.polynomials import Atom, DataField, Division, Extreme, Polynomial, Symbol
 
 
+def variable_name(atom: Symbol | DataField) -> str:
+    """The variable that holds a symbol, or a field of a data structure.
+
+    Examples
+    --------
+    >>> variable_name(DataField("out", "rows"))
+    'out_rows'
+    """
+    return atom.name if isinstance(atom, Symbol) else f"{atom.data}_{atom.name}"
+
+
 @dataclass(frozen=True)
 class IntegerDialect:
     """The signs of a language.
@@ -19,13 +30,13 @@ class IntegerDialect:
     extreme : callable
         Gives the call of the smallest or largest of several texts.
     variable : callable
-        Gives the name of a variable.
+        Gives the name of what holds a symbol, or a field.
     """
 
     quotient: str
     remainder: str
     extreme: Callable[[bool, list[str]], str]
-    variable: Callable[[str], str] = str
+    variable: Callable[[Symbol | DataField], str] = variable_name
 
 
 def _python_extreme(largest: bool, values: list[str]) -> str:
@@ -38,17 +49,6 @@ def _cpp_extreme(largest: bool, values: list[str]) -> str:
 
 PYTHON = IntegerDialect("//", "%", _python_extreme)
 CPP = IntegerDialect("/", "%", _cpp_extreme)
-
-
-def variable_name(atom: Symbol | DataField) -> str:
-    """The variable that holds a symbol, or a field of a data structure.
-
-    Examples
-    --------
-    >>> variable_name(DataField("out", "rows"))
-    'out_rows'
-    """
-    return atom.name if isinstance(atom, Symbol) else f"{atom.data}_{atom.name}"
 
 
 def code_of(value: Polynomial, dialect: IntegerDialect = PYTHON) -> str:
@@ -84,4 +84,4 @@ def _atom(atom: Atom, dialect: IntegerDialect, alone: bool) -> str:
             return text if alone else f"({text})"
         case Extreme(largest, values):
             return dialect.extreme(largest, sorted(code_of(x, dialect) for x in values))
-    return dialect.variable(variable_name(atom))
+    return dialect.variable(atom)

@@ -256,6 +256,18 @@ class Polynomial:
             total = total + product
         return total
 
+    def with_variables(self, values: Mapping[str, Polynomial]) -> Polynomial:
+        """The expression with others in place of variables of some names.
+
+        Examples
+        --------
+        >>> str((Polynomial.of("x") + 1).with_variables({"x": Polynomial.of("y") * 2}))
+        '2*y + 1'
+        """
+        return self.substituted(
+            lambda atom: values.get(atom.name) if isinstance(atom, Symbol) else None
+        )
+
     def evaluate(self, values: Mapping[Symbol | DataField, int]) -> int:
         """Its value.
 
