@@ -34,7 +34,7 @@ def part_of_array(array: Array) -> ctypes.Structure:
     Raises
     ------
     DataError
-        If elements do not lie whole numbers of elements apart.
+        If its strides are no multiples of the size of an element.
 
     Examples
     --------

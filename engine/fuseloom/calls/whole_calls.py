@@ -22,6 +22,7 @@ class WholeCalls:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from fuseloom.calls.pipelines import PIPELINES
     >>> case = PIPELINES["add6"].make({"n": 10})
     >>> WholeCalls(case.composition, case.arguments)()
