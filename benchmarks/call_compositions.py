@@ -156,7 +156,8 @@ def geometries_in_a_window(number: int, seed: int = 0) -> PackagedCase:
 
 def array_of_tiledb(rows: int, columns: int, seed: int = 0) -> PackagedCase:
     """The logistic function of each element of an array of TileDB that lies in memory."""
-    import tiledb
+    with np.printoptions():  # TileDB changes how NumPy prints
+        import tiledb
 
     values = np.random.default_rng(seed).normal(size=(rows, columns))
     place = f"mem://call-experiments-{next(_NUMBERS)}"

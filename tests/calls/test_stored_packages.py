@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from itertools import count
 from typing import Any
@@ -18,7 +20,8 @@ from fuseloom.calls.stored_kinds import TileDbMatrix
 from fuseloom.errors import DataError
 
 shapely = pytest.importorskip("shapely")
-tiledb = pytest.importorskip("tiledb")
+with np.printoptions():  # TileDB changes how NumPy prints
+    tiledb = pytest.importorskip("tiledb")
 
 NUMBERS = count()
 PART = {"row": 1, "col": 2, "rows": 2, "cols": 3}
@@ -32,6 +35,21 @@ def schema(*sides: Any, attributes: Any = None, sparse: bool = False) -> Any:
     ]
     one = attributes or [tiledb.Attr("v", dtype=np.float64)]
     return tiledb.ArraySchema(domain=tiledb.Domain(*dimensions), attrs=one, sparse=sparse)
+
+
+def test_numpy_prints_as_before() -> None:
+    script = (
+        "import numpy, fuseloom.calls.stored_kinds as kinds\n"
+        "try: kinds.TileDbMatrix().whole(1)\n"
+        "except Exception as error: print(error)\n"
+        "print(repr(numpy.float32(1)))"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert told.stdout.splitlines() == [
+        "an array of TileDB is wanted, not a int", "np.float32(1.0)"
+    ]  # fmt: skip
 
 
 def made(of: Any) -> str:

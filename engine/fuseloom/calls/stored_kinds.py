@@ -120,7 +120,8 @@ class TileDbMatrix(DataKind):
 
     Examples
     --------
-    >>> import tiledb
+    >>> with np.printoptions():  # TileDB changes how NumPy prints
+    ...     import tiledb
     >>> array = tiledb.from_numpy("mem://example", np.arange(6.0).reshape(2, 3))
     >>> kind = TileDbMatrix()
     >>> kind.whole(array)
@@ -235,8 +236,10 @@ class TileDbMatrix(DataKind):
 
 
 def _tiledb() -> Any:
+    """TileDB's package; NumPy prints as it did before."""
     try:
-        import tiledb
+        with np.printoptions():
+            import tiledb
     except ImportError:
         raise ProgramError(
             "arrays of TileDB are read by its package, which is not installed",
