@@ -10,9 +10,9 @@ composed calls (a convolution with its bias, ReLU in place; a query of Shapely's
 predicate), these, all run in turns on one thread; medians of wall time.  Ratios are to fused calls;
 below 1 fusing does not pay.  Experiments 12 and 13 measure sizes of tiles.  Of T3, the time from
 calls to a function is measured for chains of 2 to 64 calls, with the line that fits them best.
-``--exhaustive`` measures every schedule of the compositions that come with the program instead, and
-the time of the one that the search chose over that of the best; the target is 1.05.  ``--scale``
-multiplies the rows, or elements.  ``OPENBLAS_NUM_THREADS=1`` has NumPy use one core, too.
+``--exhaustive`` measures every schedule of the compositions that come with the program instead,
+then the one that the search chose beside the best in turns, and tells the ratio; the target is
+1.05.  ``--scale`` multiplies the rows, or elements.  ``OPENBLAS_NUM_THREADS=1`` has NumPy use one core, too.
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ from fuseloom.results.text_table import Align, TextColumn, text_table
 
 TARGET = 1.05
 """The most that the schedule of the search may take, over the best."""
+AGAIN = 4
+"""Rounds of the two that are compared, for each round of all."""
 CHAINS = (2, 4, 8, 17, 32, 64)
 """Calls of the chains that are compiled; the longest composition of the paper has 17."""
 LAYERS = (
@@ -193,21 +195,27 @@ EXPERIMENTS = (
 
 
 def chosen_and_best(name: str, settings: ExperimentSettings) -> dict[str, Any]:
-    """The schedule of the search beside all that it tries, measured in turns."""
+    """The schedule of the search beside the best of all that it tries.
+
+    All are measured in turns, and then those two once more: the smallest of many medians is small
+    by chance, too.
+    """
     pipeline = PIPELINES[name]
     case = pipeline.make(settings.extents(pipeline.extents))
     chosen = tune(case, pipeline.tile, rounds=settings.rounds)[0].schedule
     every = measure(case, pipeline.tile, every_schedule(case), rounds=settings.rounds)
-    best = every[0]
-    seconds = next(one.timings.fused for one in every if one.schedule == chosen)
+    two = dict.fromkeys((chosen, every[0].schedule))
+    again = measure(case, pipeline.tile, [*two], rounds=AGAIN * settings.rounds)
+    times = {one.schedule: one.timings.fused for one in again}
+    best, seconds = every[0].schedule, times[chosen]
     return {
         "name": name,
         "schedules": len(every),
         "chosen": asdict(chosen),
-        "best": asdict(best.schedule),
+        "best": asdict(best),
         "chosen_seconds": seconds,
-        "best_seconds": best.timings.fused,
-        "ratio": seconds / best.timings.fused,
+        "best_seconds": times[best],
+        "ratio": seconds / times[best],
         "target": TARGET,
     }
 

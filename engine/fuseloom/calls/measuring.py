@@ -24,11 +24,12 @@ from fuseloom.wording import counted
 ROUNDS = 7
 MOST_TILES = 2_048
 """Tiles of the largest number that is tried: more cost more in calls than they can win."""
-FINALISTS = 4
+FINALISTS = 6
 """Schedules that are measured in turns, of all that were tried once."""
 MOST_SUBSETS = 4
 """Places to break of which every choice is tried."""
-OVERHEAD_RUNS = 3
+SHORT_RUNS = 3
+"""Runs of which the shortest counts, where schedules are tried and not measured."""
 GAIN = 1.02
 """How much faster fused calls must be to be worth it: less is noise."""
 TILES = (8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16_384, 65_536)
@@ -258,12 +259,17 @@ class _Fused:
         calls = [_without_work(call) for call in function.composition.calls]
         empty = FusedFunction(calls, self.commands, function.workers, function.language)
         empty(**self.arguments)
-        times = []
-        for _ in range(OVERHEAD_RUNS):
-            began = time.perf_counter()
-            empty(**self.arguments)
-            times.append(time.perf_counter() - began)
-        return min(times)
+        return _shortest(lambda: empty(**self.arguments))
+
+
+def _shortest(run: Callable[[], None]) -> float:
+    """The shortest of a few times."""
+    times = []
+    for _ in range(SHORT_RUNS):
+        began = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - began)
+    return min(times)
 
 
 def _nothing(*_: Any) -> None:
@@ -308,7 +314,7 @@ def tune(
     >>> from fuseloom.calls.pipelines import PIPELINES
     >>> made = tune(PIPELINES["blur"].make({"h": 20, "w": 20}), "n", rounds=1)
     >>> len(made), {one.schedule.breaks for one in made} <= {(), (1,)}
-    (4, True)
+    (6, True)
     """
     candidates = every_schedule(case)
     tried: list[tuple[float, TiledSchedule]] = []
@@ -316,9 +322,7 @@ def tune(
         progress(number / len(candidates))
         run = _Fused(case, variable, candidate, workers)
         run()
-        began = time.perf_counter()
-        run()
-        tried.append((time.perf_counter() - began, candidate))
+        tried.append((_shortest(run), candidate))
     best = [candidate for _, candidate in sorted(tried, key=lambda one: one[0])[:FINALISTS]]
     return measure(case, variable, best, workers=workers, rounds=rounds, language=language)
 
