@@ -12,7 +12,8 @@ below 1 fusing does not pay.  Experiments 12 and 13 measure sizes of tiles.  Of 
 calls to a function is measured for chains of 2 to 64 calls, with the line that fits them best.
 ``--exhaustive`` measures every schedule of the compositions that come with the program instead,
 then the one that the search chose beside the best in turns, and tells the ratio; the target is
-1.05.  ``--scale`` multiplies the rows, or elements.  ``OPENBLAS_NUM_THREADS=1`` has NumPy use one core, too.
+1.05.  ``--scale`` multiplies the rows, or elements.  ``OPENBLAS_NUM_THREADS=1`` has NumPy use one
+core, too.
 """
 
 from __future__ import annotations

@@ -21,8 +21,8 @@ RECORDED: dict[str, tuple[tuple[str, str], ...]] = {
         ),
     ),
     "fused_calls": (
-        ("calls.md", "softmax | 2048 × 2048 | 1.45, 0.91 | 2.43, 1.44"),
-        ("calls.md", "unsharp mask | 2048 × 2048 | 2.42, 1.57 | 2.22, 1.48"),
+        ("calls.md", "softmax | 2048 × 2048 | 1.47, 0.95 | 2.67, 1.60"),
+        ("calls.md", "unsharp mask | 2048 × 2048 | 2.54, 1.57 | 3.39, 1.97"),
     ),
     "call_experiments": (
         ("calls.md", "1024², 3 → 16 channels | 3.46, 2.87 | 2.28"),

@@ -30,7 +30,7 @@ MOST_SUBSETS = 4
 """Places to break of which every choice is tried."""
 SHORT_RUNS = 3
 """Runs of which the shortest counts, where schedules are tried and not measured."""
-GAIN = 1.02
+GAIN = 1.05
 """How much faster fused calls must be to be worth it: less is noise."""
 TILES = (8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16_384, 65_536)
 """Sizes of tiles that are tried."""

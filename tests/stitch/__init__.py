@@ -1,0 +1,1 @@
+"""Deep fusion of dense graphs."""
