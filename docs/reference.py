@@ -124,6 +124,7 @@ PACKAGES = (
     "fuseloom.calls.emit_python",
     "fuseloom.calls.cpp_code",
     "fuseloom.calls.emit_cpp",
+    "fuseloom.calls.interpreter",
     "fuseloom.calls.recomputation",
     "fuseloom.calls.caches",
     "fuseloom.calls.fused",
