@@ -6,7 +6,7 @@ Needs the extra ``stitch``.  Each program below is lowered for inputs of its sha
 written to ``engine/fuseloom/stitch/examples``.  What JAX computes for the inputs of
 :func:`fuseloom.stitch.examples.models.example_inputs` is written to
 ``tests/stitch/meaning/expected.npz``: of each result its sum, its norm and the elements at some
-places.  With ``--cases`` the operations of ``tests/stitch/meaning/cases.py`` are computed instead,
+places.  With ``--cases`` the operations of ``tests/stitch/meaning/cases`` are computed instead,
 each by itself, and their values are written to ``tests/stitch/meaning/case_values.npz``.
 """
 

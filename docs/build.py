@@ -41,6 +41,7 @@ HOLDS = {
     "fuseloom.codegen": "routines as C,\nmachine code",
     "fuseloom.access": "access patterns, equality saturation,\nsystolic arrays",
     "fuseloom.calls": "annotated calls of libraries,\nfused tile by tile",
+    "fuseloom.stitch": "dense graphs as HLO,\nstitched into kernels",
     "fuseloom.dataflow.fusion": "regions, partial order graph",
     "fuseloom.dataflow.table": "fusion tables",
     "fuseloom.dataflow.samml": "catalogue, lowering, passes,\nother tools' graphs",

@@ -229,6 +229,7 @@ EXTRAS = (
     "networks",
     "access",
     "calls",
+    "stitch",
     "zstd",
     "optuna",
     "dask",

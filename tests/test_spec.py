@@ -37,11 +37,11 @@ PUBLICATIONS = {
 }
 """Short names of papers that are cited, and their sections."""
 OUTSIDE = re.compile(
-    r"(?<![\w/.-])(?:samml|paper-results|estimator|sam-dot|contraction|siblings|stitch|"
+    r"(?<![\w/.-])(?:samml|paper-results|estimator|sam-dot|contraction|siblings|"
     r"workbench-research)\.md\b|\bdesign of the estimate\b|\bshared/design\b"
 )
 """Documents that are no part of this repository."""
-UNPLACED = re.compile(r"(?<![\w/.-])(?:fusion|simulator|access|calls)\.md\b")
+UNPLACED = re.compile(r"(?<![\w/.-])(?:fusion|simulator|access|calls|stitch)\.md\b")
 """Names that pages have as well: with their folder, or in a link of a page."""
 
 _GAP = r"[ \t]*(?:\n[ \t]*(?:#|//|\*|>)?[ \t]*)?"

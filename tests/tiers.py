@@ -40,6 +40,8 @@ DEEP_PATHS: dict[str, str] = {
     "access/rules/test_sets.py": "looks for counterexamples in thousands of random terms",
     "access/test_torch_layers.py": "needs PyTorch",
     "access/test_torch_networks.py": "needs PyTorch, and maps whole networks",
+    "stitch/aten/": "needs PyTorch",
+    "stitch/test_torch_graph.py": "needs PyTorch",
     "codegen/test_emit_numba.py": "compiles every shipped network by Numba",
     "contraction/kernels/test_run.py": "compiles every shipped network by the C compiler",
     "dataflow/cost/test_spaces.py": "simulates whole spaces of schedules",

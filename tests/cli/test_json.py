@@ -157,6 +157,7 @@ CASES: dict[str, tuple[DocumentKind, int, tuple[str, ...]]] = {
         DocumentKind.CALLS, 0,
         ("calls", "blur", "--extents", "h=40,w=30", "--tile", "8", "--rounds", "1"),
     ),
+    "stitch": (DocumentKind.STITCH, 0, ("stitch", "word2vec")),
     "contract, not run": (DocumentKind.CONTRACTION, 0, ("contract", "MTTKRP", "--measure", "0")),
     "notebooks": (DocumentKind.NOTEBOOKS, 0, ("notebooks", "{folder}/course", "--force")),
     "doctor": (DocumentKind.DOCTOR, 0, ("doctor",)),
@@ -321,6 +322,7 @@ RICHEST = {
     DocumentKind.CONTRACTION: "contract, not run",
     DocumentKind.ACCESS: "access",
     DocumentKind.CALLS: "calls",
+    DocumentKind.STITCH: "stitch",
     DocumentKind.ERROR: "error, place",
 }
 

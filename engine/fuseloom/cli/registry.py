@@ -66,6 +66,7 @@ COMMANDS: tuple[CommandEntry, ...] = tuple(
         ),
         ("access", "Map a dense kernel or network onto a systolic array.", "access"),
         ("calls", "Fuse calls of libraries tile by tile, or say why not to.", "calls"),
+        ("stitch", "Fuse a dense graph into few kernels, block by block.", "stitch"),
         ("conform", "Replay reference vectors token by token.", "conform"),
         ("serve", "Serve the workbench.", "serve"),
         ("notebooks", "Write the notebooks and example programs into a folder.", "notebooks"),

@@ -40,6 +40,7 @@ class DocumentKind(Enum):
     CONTRACTION = "contraction"
     ACCESS = "access"
     CALLS = "calls"
+    STITCH = "stitch"
     DOCTOR = "doctor"
     NOTEBOOKS = "notebooks"
     ERROR = "error"
@@ -69,6 +70,7 @@ DECLARED: Mapping[DocumentKind, str] = MappingProxyType(
         DocumentKind.RUN: "fuseloom.results.record:RunRecord",
         DocumentKind.ACCESS: "fuseloom.cli.access_documents:AccessDocument",
         DocumentKind.CALLS: "fuseloom.cli.calls_documents:CallsDocument",
+        DocumentKind.STITCH: "fuseloom.cli.stitch_documents:StitchDocument",
     }
 )
 """Where the content of each kind is declared."""

@@ -94,7 +94,7 @@ class KernelDataflow:
     def dominators(self) -> Mapping[str, frozenset[str]]:
         """Per operation those that lie on every way from it to a root, itself among them."""
         found: dict[str, frozenset[str]] = {}
-        for name in reversed(self.operands):
+        for name in reversed([*self.operands]):
             ways = [found[user] for user in self.users[name]]
             if name in self.roots:
                 ways.append(frozenset())

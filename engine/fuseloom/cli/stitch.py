@@ -1,0 +1,179 @@
+"""``fuseloom stitch``: few kernels for the many operations of a dense graph."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fuseloom.cli.command import Command, natural, positive, print_json
+from fuseloom.results.document import DocumentKind
+from fuseloom.results.text_table import Align, TextColumn, text_table
+from fuseloom.wording import counted, grouped
+
+if TYPE_CHECKING:
+    from fuseloom.cli.stitch_documents import StitchDocument, StitchedRow
+    from fuseloom.stitch.frames import FusedFrame, FusedModule
+    from fuseloom.stitch.module_check import ModuleCheck
+    from fuseloom.stitch.stitched import StitchedKernel
+
+EXAMPLES = (
+    "logistic_regression", "word2vec", "rnn", "birnn", "translation", "speech", "attention",
+    "residual_block",
+)  # fmt: skip
+"""Names of modules that come with the program, known without loading them."""
+PRODUCTS = ("never", "batched", "all")
+LONGEST = 60
+"""Characters of a list of operations that are printed."""
+MAX_FILE = 50_000_000
+"""Bytes of a file that is read."""
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    given = parser.add_argument
+    given(
+        "file", metavar="FILE.hlo",
+        help="a module as HLO text, such as JAX prints (pip install 'fuseloom[stitch]'), or the "
+        "name of an example: "
+        f"{', '.join(EXAMPLES)}",
+    )  # fmt: skip
+    given(
+        "--products", choices=PRODUCTS, default="batched",
+        help="matrix products that are fused; the others are calls of a library (default: "
+        "%(default)s)",
+    )  # fmt: skip
+    given(
+        "--shared-memory", type=positive, default=20_480, metavar="BYTES",
+        help="of a block of threads (default: %(default)s)",
+    )  # fmt: skip
+    given(
+        "--sharing", choices=("none", "dominance", "liveness"), default="liveness",
+        help="how buffers of a block come to lie where others lay (default: %(default)s)",
+    )  # fmt: skip
+    given(
+        "--call-layers", action="store_true",
+        help="take nothing in from layers with calls of libraries, as in the paper",
+    )  # fmt: skip
+    given("--seed", type=natural, default=0, help="of random inputs (default: 0)")
+    given("--json", action="store_true", help="one JSON document")
+
+
+def _run(options: Any) -> int:
+    from fuseloom.stitch.frames import fuse_module
+    from fuseloom.stitch.fusion import FusionSettings
+    from fuseloom.stitch.hlo import read_hlo
+    from fuseloom.stitch.module_check import check_module
+    from fuseloom.stitch.opcodes import ProductFusion
+    from fuseloom.stitch.shared_memory import SpaceSharing
+
+    module = read_hlo(_text(options.file), options.file)
+    made = fuse_module(
+        module, ProductFusion(options.products), shared_memory=options.shared_memory,
+        sharing=SpaceSharing(options.sharing),
+        settings=FusionSettings(call_layers=options.call_layers),
+    )  # fmt: skip
+    checked = check_module(made, options.shared_memory, SpaceSharing(options.sharing), options.seed)
+    content = _content(options, made, checked)
+    if options.json:
+        print_json(DocumentKind.STITCH, content)
+    else:
+        _print(content, checked)
+    return 0 if checked.ok else 1
+
+
+def _text(name: str) -> str:
+    """The text of a file, or of an example."""
+    from fuseloom.errors import ProgramError
+    from fuseloom.program import regular_files
+    from fuseloom.stitch.examples.models import example_text
+
+    if name in EXAMPLES and not Path(name).exists():
+        return example_text(name)
+    return regular_files.text(Path(name), MAX_FILE, what="module", error=ProgramError)
+
+
+def _content(options: Any, made: FusedModule, checked: ModuleCheck) -> StitchDocument:
+    return {
+        "name": made.module.name,
+        "products": options.products,
+        "shared_memory": options.shared_memory,
+        "sharing": options.sharing,
+        "kernels": [
+            _row(frame, kernel, options) for frame in made.frames for kernel in frame.fusion.kernels
+        ],
+        "count": made.count,
+        "xla_rules": made.baseline_count,
+        "ratio": made.ratio,
+        "refused": [
+            {
+                "frame": frame.computation.name,
+                "operation": one.operation,
+                "root": one.root,
+                "reader": one.reader,
+                "rule": one.rule,
+                "dims": one.dims,
+            }
+            for frame in made.frames
+            for one in frame.fusion.refused
+        ],
+        "max_rel_error": checked.max_rel_error,
+        "compiled": checked.compiled,
+    }
+
+
+def _row(frame: FusedFrame, kernel: StitchedKernel, options: Any) -> StitchedRow:
+    from fuseloom.stitch.kernel_memory import memory_of
+    from fuseloom.stitch.shared_memory import SpaceSharing
+
+    computation, schedule = frame.fusion.computation, kernel.schedule
+    memory = None
+    if schedule is not None:
+        sharing = SpaceSharing(options.sharing)
+        memory = memory_of(computation, kernel, options.shared_memory, sharing)
+    dims = computation.by_name[kernel.name].array.dims if schedule is not None else ()
+    return {
+        "frame": frame.computation.name,
+        "ops": kernel.operations,
+        "roots": kernel.roots,
+        "schedule": None if schedule is None else str(schedule),
+        "blocks": None if schedule is None else schedule.blocks(dims),
+        "shared_bytes": None if memory is None else memory.bytes,
+        "recomputed": () if memory is None else memory.recomputed,
+        "call": kernel.is_call,
+        "reason": kernel.reason,
+    }
+
+
+def _print(content: StitchDocument, checked: ModuleCheck) -> None:
+    titles = ("operations", "blocks", "shared, bytes")
+    columns = [TextColumn("kernel", align=Align.LEFT), *map(TextColumn, titles)]
+    columns += [TextColumn("schedule", align=Align.LEFT), TextColumn("made of", align=Align.LEFT)]
+    print("\n".join(text_table(columns, list(_lines(content)))))
+    rules = Counter(one["rule"] for one in content["refused"])
+    for rule, number in rules.most_common():
+        print(f"not fused, {counted(number, 'time')}: {rule}")
+    print(
+        f"{counted(content['count'], 'kernel')}, {grouped(content['xla_rules'])} by the rules of "
+        f"XLA: {content['ratio']:.2f} ×"
+    )
+    if checked.max_rel_error is None:
+        print(f"not run: {checked.reason}")
+    else:
+        told = f"{counted(checked.compiled, 'kernel')} compiled and run"
+        print(f"{told}; largest relative error {checked.max_rel_error:.1e}")
+
+
+def _lines(content: StitchDocument) -> Iterator[tuple[str, ...]]:
+    for row in content["kernels"]:
+        ops = ", ".join(row["ops"])
+        yield (
+            ("call " if row["call"] else "") + row["roots"][0], grouped(len(row["ops"])),
+            "" if row["blocks"] is None else grouped(row["blocks"]),
+            "" if row["shared_bytes"] is None else grouped(row["shared_bytes"]),
+            row["schedule"] or "", ops if len(ops) <= LONGEST else f"{ops[: LONGEST - 2]} …",
+        )  # fmt: skip
+
+
+STITCH = Command(_declare, _run)

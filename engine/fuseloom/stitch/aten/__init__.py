@@ -1,0 +1,1 @@
+"""Operators of PyTorch as operations on dense arrays."""

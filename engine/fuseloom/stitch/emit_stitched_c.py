@@ -1,0 +1,421 @@
+"""C of stitched kernels: blocks as iterations of a parallel loop, phases as loops within.
+
+A thread runs a block from its first phase to its last, so that no barriers are needed, and shared
+memory is an array of the thread.  Every value is computed in the outermost loop that it depends on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from math import prod
+
+from fuseloom.stitch.c_prelude import PRELUDE
+from fuseloom.stitch.c_reductions import KernelAccumulator, ProductTile, product_tile, reduces_rows
+from fuseloom.stitch.c_scalars import C_TYPES, computing_element, number_text, scalar_text
+from fuseloom.stitch.phase_values import (
+    ElementChoice,
+    ElementLoad,
+    ElementNumber,
+    ElementPosition,
+    ElementResult,
+    KernelPhase,
+    PhaseLoop,
+    PhaseValue,
+)
+from fuseloom.stitch.phases import PhasedKernel
+from fuseloom.stitch.positions import AtomRule, PositionAtom, PositionSum
+
+LEAST_PARALLEL = 1 << 15
+"""Iterations of a kernel that are worth the start of threads."""
+TILE = 256
+"""Elements whose sums are made at once where these are not made one by one."""
+
+
+def stitched_source(functions: Sequence[str]) -> str:
+    """The C of functions, with what they call."""
+    return "\n".join([PRELUDE, *functions])
+
+
+def emit_stitched_c(phased: PhasedKernel, name: str) -> str:
+    """Write a kernel as a C function ``void name(const void* const*, void* const*)``.
+
+    Its arguments are arrays of pointers to the elements of :attr:`PhasedKernel.inputs` and
+    :attr:`PhasedKernel.outputs`, row by row; elements of ``bf16`` are floats there.
+
+    Raises
+    ------
+    LoweringError
+        If an operation has no form in C.
+
+    Examples
+    --------
+    >>> from fuseloom.stitch.fusion import fuse
+    >>> from fuseloom.stitch.graph import DenseComputation, DenseModule, DenseOperation
+    >>> from fuseloom.stitch.kernel_memory import memory_of
+    >>> from fuseloom.stitch.phases import phases_of
+    >>> from fuseloom.stitch.shapes import TensorShape
+    >>> shape = TensorShape("f32", (32,))
+    >>> x = DenseOperation("x", "parameter", shape)
+    >>> y = DenseOperation("y", "negate", shape, ("x",))
+    >>> graph = DenseComputation("f", (x, y), "y")
+    >>> kernel = fuse(graph).kernels[0]
+    >>> phased = phases_of(DenseModule("m", {"f": graph}, "f"), graph, kernel,
+    ...                    memory_of(graph, kernel))
+    >>> print(emit_stitched_c(phased, "kernel_0"))
+    void kernel_0(const void* const* inputs, void* const* outputs)
+    {
+        const float* restrict in0 = inputs[0];
+        float* restrict out0 = outputs[0];
+        for (int64_t block = 0; block < 1; ++block) {
+            /* y */
+            {
+                #pragma GCC ivdep
+                for (int64_t i0 = 0; i0 < 32; ++i0) {
+                    const float v0 = in0[i0];
+                    const float v1 = -v0;
+                    out0[i0] = v1;
+                }
+            }
+        }
+    }
+    """
+    return _KernelWriter(phased).function(name)
+
+
+class _KernelWriter:
+    def __init__(self, phased: PhasedKernel) -> None:
+        self.phased = phased
+        self.lines: list[str] = []
+        self.depth = 0
+        self.inputs = {one.name: f"in{n}" for n, one in enumerate(phased.inputs)}
+        self.outputs = {one.name: f"out{n}" for n, one in enumerate(phased.outputs)}
+        self.buffers = {name: f"buffer{n}" for n, name in enumerate(phased.plan.buffers)}
+        self.elements = {one.operation.name: one.operation.array.element for one in phased.phases}
+
+    def function(self, name: str) -> str:
+        """The whole function."""
+        phased = self.phased
+        self.open(f"void {name}(const void* const* inputs, void* const* outputs)", "{")
+        for place, one in enumerate(phased.inputs):
+            kind = memory_type(one.array.element)
+            self.put(f"const {kind}* restrict in{place} = inputs[{place}];")
+        for place, one in enumerate(phased.outputs):
+            kind = memory_type(one.array.element)
+            self.put(f"{kind}* restrict out{place} = outputs[{place}];")
+        if phased.blocks > 1 and self._work() >= LEAST_PARALLEL:
+            self.put("#pragma omp parallel for schedule(static)")
+        self.open(f"for (int64_t block = 0; block < {phased.blocks}; ++block) {{")
+        for digit, size, stride in phased.digits:
+            lower = f"block / {stride}" if stride > 1 else "block"
+            whole = size * stride == phased.blocks
+            self.put(f"const int64_t {digit} = {lower if whole else f'{lower} % {size}'};")
+        for place, size in enumerate(phased.plan.slots):
+            aligned = "__attribute__((aligned(64)))"
+            self.put(f"unsigned char slot{place}[{max(size, 1)}] {aligned};")
+        for held, buffer in self.buffers.items():
+            kind = buffer_type(self.elements[held])
+            slot = phased.plan.buffers[held].slot
+            self.put(f"{kind}* const {buffer} = ({kind}*)slot{slot};")
+        apart: list[str] = []
+        for number, phase in enumerate(phased.phases):
+            self.put(f"/* {_comment(phase.operation.name)} */")
+            if product_tile(phase) is not None and len(phased.phases) > 1:
+                apart += [*self._apart(phase, f"{name}_{number}"), ""]
+                continue
+            self.open("{")
+            _PhaseWriter(self, phase).write()
+            self.close()
+        self.close()
+        self.close()
+        return "\n".join([*apart, *self.lines])
+
+    def _apart(self, phase: KernelPhase, name: str) -> list[str]:
+        """A phase as a function of its own, which has all registers for itself."""
+        typed: dict[str, str] = {}
+        for load in phase.values:
+            if isinstance(load, ElementLoad) and load.buffered:
+                kind = buffer_type(load.element)
+                typed[self.buffers[load.source]] = f"const {kind}*"
+            elif isinstance(load, ElementLoad):
+                kind = memory_type(load.element)
+                typed[self.inputs[load.source]] = f"const {kind}* restrict"
+        element = self.elements[phase.operation.name]
+        for store in phase.stores:
+            if store.buffered:
+                typed[self.buffers[phase.operation.name]] = f"{buffer_type(element)}*"
+            else:
+                typed[self.outputs[phase.operation.name]] = f"{memory_type(element)}* restrict"
+        typed |= {digit: "int64_t" for digit, _, _ in self.phased.digits}
+        self.put(f"{name}({', '.join(typed)});")
+        kept, depth = self.lines, self.depth
+        self.lines, self.depth = [], 0
+        self.put("static __attribute__((noinline))")
+        self.open(f"void {name}({', '.join(f'{kind} {one}' for one, kind in typed.items())})", "{")
+        _PhaseWriter(self, phase).write()
+        self.close()
+        made, self.lines, self.depth = self.lines, kept, depth
+        return made
+
+    def _work(self) -> int:
+        return self.phased.blocks * sum(
+            prod(one.extent for one in phase.loops)
+            * prod(one.extent for one in (phase.reduction.loops if phase.reduction else ()))
+            for phase in self.phased.phases
+        )
+
+    def put(self, line: str) -> None:
+        """Add a line."""
+        self.lines.append("    " * self.depth + line)
+
+    def open(self, *lines: str) -> None:
+        """Add lines, the last of which opens a block."""
+        for line in lines:
+            self.put(line)
+        self.depth += 1
+
+    def close(self, count: int = 1) -> None:
+        """Close blocks."""
+        for _ in range(count):
+            self.depth -= 1
+            self.put("}")
+
+
+class _PhaseWriter:
+    """Writes a phase."""
+
+    def __init__(self, kernel: _KernelWriter, phase: KernelPhase) -> None:
+        self.kernel = kernel
+        self.phase = phase
+        self.texts: dict[int, str] = {}
+        self.by_level: dict[int, list[str]] = {}
+
+    def write(self) -> None:
+        """All of it."""
+        phase = self.phase
+        loops, reduction = list(phase.loops), phase.reduction
+        if reduction is None:
+            self._arrange(loops)
+            self._loops(loops, innermost="#pragma GCC ivdep")
+            self._store(self.texts[id(phase.value)])
+            self.kernel.close(len(loops))
+        elif (tile := product_tile(phase)) is not None:
+            self._tiles(tile, loops, list(reduction.loops))
+        elif reduces_rows(phase):
+            self._rows(loops, list(reduction.loops))
+        else:
+            self._one_by_one(loops, list(reduction.loops))
+
+    def _one_by_one(self, loops: list[PhaseLoop], summed: list[PhaseLoop]) -> None:
+        self._arrange([*loops, *summed])
+        total = KernelAccumulator(self.phase, "sum")
+        self._loops(loops)
+        for line in total.begin(self._start()):
+            self.kernel.put(line)
+        self._loops(summed, first=len(loops), innermost=total.pragma)
+        for line in total.combine(self.texts[id(self.phase.value)]):
+            self.kernel.put(line)
+        self.kernel.close(len(summed))
+        for line in total.end():
+            self.kernel.put(line)
+        self._store(total.result)
+        self.kernel.close(len(loops))
+
+    def _rows(self, loops: list[PhaseLoop], summed: list[PhaseLoop]) -> None:
+        kernel, last = self.kernel, loops[-1]
+        outer = loops[:-1]
+        self._arrange([*outer, *summed, last])
+        total = KernelAccumulator(self.phase, f"sums[{last.name} - first]")
+        size = min(TILE, last.extent)
+        self._loops(outer)
+        kernel.put(f"{total.kind} sums[{size}];")
+        tiled = last.extent > TILE
+        end = str(last.extent)
+        if tiled:
+            kernel.open(f"for (int64_t first = 0; first < {last.extent}; first += {TILE}) {{")
+            end = "end"
+            kernel.put(
+                f"const int64_t end = first + {TILE} < {last.extent} ? first + {TILE} : "
+                f"{last.extent};"
+            )
+        else:
+            kernel.put("const int64_t first = 0;")
+        along = f"for (int64_t {last.name} = first; {last.name} < {end}; ++{last.name}) {{"
+        kernel.open("#pragma GCC ivdep", along)
+        kernel.put(f"{total.name} = {self._start() or '0'};")
+        kernel.close()
+        self._loops(summed, first=len(outer))
+        kernel.open("#pragma GCC ivdep", along)
+        self._statements(len(outer) + len(summed) + 1)
+        kernel.put(total.in_place(self.texts[id(self.phase.value)]))
+        kernel.close(1 + len(summed))
+        kernel.open("#pragma GCC ivdep", along)
+        self._store(total.result)
+        kernel.close()
+        if tiled:
+            kernel.close()
+        kernel.close(len(outer))
+
+    def _tiles(self, tile: ProductTile, loops: list[PhaseLoop], summed: list[PhaseLoop]) -> None:
+        """A product, part by part, each of which is summed in registers."""
+        kernel, (*outer, row, last) = self.kernel, loops
+        kind = f"lines_{self.phase.operation.array.element}"
+        lanes = kind.upper()
+        self._arrange([*outer, *summed, row, last], {id(tile.line), id(self.phase.value)})
+        kernel.put(f"enum {{ rows = AT_MOST({tile.rows}, MOST_ROWS), lanes = {lanes},")
+        kernel.put(f"       width = AT_MOST({tile.width}, 2 * lanes), parts = width / lanes }};")
+        self._loops(outer)
+        every = "for (int64_t part = 0; part < parts; ++part)"
+        rows = f"for (int64_t {row.name} = first; {row.name} < first + rows; ++{row.name})"
+        moved = f"const int64_t {last.name} = from + part * lanes;"
+        sums = f"sums[{row.name} - first][part]"
+        kernel.open(
+            f"for (int64_t first = 0; first < {row.extent}; first += rows)",
+            f"for (int64_t from = 0; from < {last.extent}; from += width) {{",
+        )
+        kernel.put(f"{kind} sums[rows][parts];")
+        kernel.put(f"{rows} {every} {sums} = ({kind}){{0}};")
+        self._loops(summed, first=len(outer))
+        kernel.put(f"{kind} line[parts];")
+        kernel.open(f"{every} {{")
+        kernel.put(moved)
+        kernel.put(f"line[part] = *(const {kind}*)&{self._text(tile.line)};")
+        kernel.close()
+        kernel.open(f"{rows} {{")
+        self._statements(len(outer) + len(summed) + 1)
+        kernel.put(f"{every} {sums} += {self.texts[id(tile.factor)]} * line[part];")
+        kernel.close(1 + len(summed))
+        kernel.open(f"{rows} {every} {{")
+        kernel.put(moved)
+        self._store(sums, kind)
+        kernel.close(2 + len(outer))
+
+    def _start(self) -> str:
+        reduction = self.phase.reduction
+        return self.texts[id(reduction.start)] if reduction and reduction.start else ""
+
+    def _loops(self, loops: list[PhaseLoop], first: int = 0, innermost: str = "") -> None:
+        """Open loops, with the values that are computed in each."""
+        for place, loop in enumerate(loops):
+            if place == len(loops) - 1 and innermost:
+                self.kernel.put(innermost)
+            self.kernel.open(
+                f"for (int64_t {loop.name} = 0; {loop.name} < {loop.extent}; ++{loop.name}) {{"
+            )
+            self._statements(first + place + 1)
+
+    def _statements(self, level: int) -> None:
+        for line in self.by_level.get(level, ()):
+            self.kernel.put(line)
+
+    def _store(self, text: str, kind: str = "") -> None:
+        """Store a value, or several side by side, of a type that holds them."""
+        operation = self.phase.operation
+        if self.phase.reduction is not None and operation.array.element == "bf16":
+            text = f"round_bf16({text})"
+        for store in self.phase.stores:
+            at = position_text(store.at)
+            if store.buffered:
+                half = operation.array.element == "bf16"
+                value = f"half_of({text})" if half else text
+                to = f"{self.kernel.buffers[operation.name]}[{at}]"
+            else:
+                value, to = text, f"{self.kernel.outputs[operation.name]}[{at}]"
+            self.kernel.put(f"{f'*({kind}*)&{to}' if kind else to} = {value};")
+
+    def _arrange(self, order: list[PhaseLoop], left_out: Set[int] = frozenset()) -> None:
+        """Write all values but some, each for the loop that it is computed in."""
+        levels = {loop.name: place for place, loop in enumerate(order, 1)}
+        for number, value in enumerate(self.phase.values):
+            if id(value) in left_out:
+                continue
+            level = max((levels.get(name, 0) for name in value.names), default=0)
+            lines = self.by_level.setdefault(level, [])
+            text = self._text(value)
+            if not isinstance(value, ElementNumber):
+                kind = C_TYPES[computing_element(value.element)]
+                lines.append(f"const {kind} v{number} = {text};")
+                text = f"v{number}"
+            self.texts[id(value)] = text
+            lines += [
+                f"const int64_t {name} = clamped({text}, {one.most});"
+                for name, one in self.phase.fixed.items()
+                if one.value is value
+            ]
+        self._statements(0)
+
+    def _text(self, value: PhaseValue) -> str:
+        if isinstance(value, ElementNumber):
+            return number_text(value.number, value.element)
+        if isinstance(value, ElementLoad):
+            at = position_text(value.at)
+            if not value.buffered:
+                return f"{self.kernel.inputs[value.source]}[{at}]"
+            text = f"{self.kernel.buffers[value.source]}[{at}]"
+            return f"of_half({text})" if value.element == "bf16" else text
+        if isinstance(value, ElementPosition):
+            kind = C_TYPES[computing_element(value.element)]
+            text = f"({kind})({position_text(value.at)})"
+            return f"round_bf16({text})" if value.element == "bf16" else text
+        if isinstance(value, ElementResult):
+            operands = [(self.texts[id(one)], one.element) for one in value.operands]
+            return scalar_text(value.opcode, operands, value.element, value.attributes)
+        return self._choice(value)
+
+    def _choice(self, value: ElementChoice) -> str:
+        tests = []
+        for test in value.tests:
+            at = position_text(test.at)
+            if test.at.least < 0:
+                tests.append(f"{at} >= 0")
+            if test.at.most >= test.extent:
+                tests.append(f"{at} < {test.extent}")
+            if test.step > 1:
+                tests.append(f"({at}) % {test.step} == 0")
+        inside, outside = self.texts[id(value.inside)], self.texts[id(value.outside)]
+        return f"({' && '.join(tests)}) ? {inside} : {outside}"
+
+
+def memory_type(element: str) -> str:
+    """The C type of elements in memory, as NumPy has them."""
+    return C_TYPES[element] if element in C_TYPES else C_TYPES[computing_element(element)]
+
+
+def buffer_type(element: str) -> str:
+    """The C type of elements of a buffer, of as many bytes as the plan counts."""
+    return "uint16_t" if element == "bf16" else memory_type(element)
+
+
+def position_text(at: PositionSum) -> str:
+    """Write a sum in C.
+
+    Examples
+    --------
+    >>> from fuseloom.stitch.positions import variable
+    >>> position_text(variable("i", 4).times(8).plus(variable("j", 8)).plus(-1))
+    '8 * i + j - 1'
+    """
+    made = ""
+    for atom, factor in at.terms:
+        size = abs(factor)
+        text = _atom_text(atom) if size == 1 else f"{size} * {_atom_text(atom)}"
+        if made:
+            made += f" {'-' if factor < 0 else '+'} {text}"
+        else:
+            made = f"-{text}" if factor < 0 else text
+    if at.constant or not made:
+        sign = f" {'-' if at.constant < 0 else '+'} " if made else "-" if at.constant < 0 else ""
+        made += f"{sign}{abs(at.constant)}"
+    return made
+
+
+def _atom_text(atom: PositionAtom) -> str:
+    if atom.of is None:
+        return atom.name
+    inner = position_text(atom.of)
+    if atom.rule is AtomRule.CLAMPED:
+        return f"clamped({inner}, {atom.size - 1})"
+    return f"(({inner}) {'/' if atom.rule is AtomRule.QUOTIENT else '%'} {atom.by})"
+
+
+def _comment(name: str) -> str:
+    return name.replace("*/", "* /").encode("ascii", "replace").decode()

@@ -1,0 +1,1 @@
+"""Meanings of operations of dense graphs, and values of modules computed with NumPy."""

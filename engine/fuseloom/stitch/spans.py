@@ -1,0 +1,137 @@
+"""Work/span analysis: layers of a computation by their distance from its result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from fuseloom.stitch.graph import DenseComputation, DenseModule, DenseOperation
+from fuseloom.stitch.opcodes import OperationClass, ProductFusion, class_of, is_barrier
+
+FRAME_ATTRIBUTES = (
+    "condition", "body", "to_apply", "true_computation", "false_computation",
+    "branch_computations",
+)  # fmt: skip
+"""Attributes of while loops, conditionals and calls whose values are computations that they run."""
+
+
+@dataclass(frozen=True)
+class SpanAnalysis:
+    """The layers of a computation (section 3.1 of Long et al., 2018).
+
+    Attributes
+    ----------
+    computation : DenseComputation
+    spans : mapping
+        Per operation, 0 for one that nothing reads, else 1 more than the largest of its users.
+    barriers : frozenset of str
+        Operations across whose layers nothing is fused: calls of libraries, control, and what is
+        unknown.
+    """
+
+    computation: DenseComputation
+    spans: Mapping[str, int]
+    barriers: frozenset[str]
+
+    @cached_property
+    def layers(self) -> tuple[tuple[str, ...], ...]:
+        """The operations of each span, in their order; none of a layer reads another of it."""
+        made: list[list[str]] = [[] for _ in range(1 + max(self.spans.values()))]
+        for operation in self.computation.operations:
+            made[self.spans[operation.name]].append(operation.name)
+        return tuple(map(tuple, made))
+
+    @cached_property
+    def barrier_layers(self) -> tuple[int, ...]:
+        """The spans of the barriers, in order."""
+        return tuple(sorted({self.spans[name] for name in self.barriers}))
+
+    @property
+    def critical_path(self) -> tuple[str, ...]:
+        """A longest chain of operations, each of which reads the one before it."""
+        deepest = max(self.spans, key=lambda name: self.spans[name])
+        path = [deepest]
+        while self.spans[path[-1]]:
+            wanted = self.spans[path[-1]] - 1
+            users = self.computation.users[path[-1]]
+            path.append(next(user for user in users if self.spans[user] == wanted))
+        return tuple(path)
+
+    def roof(self, span: int) -> int:
+        """The span of the next layer with a barrier, or one behind the last layer."""
+        return next((one for one in self.barrier_layers if one > span), len(self.layers))
+
+
+def analyse_spans(
+    computation: DenseComputation, products: ProductFusion = ProductFusion.NEVER
+) -> SpanAnalysis:
+    """Assign the operations of a computation to layers.
+
+    Parameters
+    ----------
+    computation : DenseComputation
+    products : ProductFusion
+        The dots that are no barriers.
+
+    Examples
+    --------
+    >>> from fuseloom.stitch.shapes import TensorShape
+    >>> shape = TensorShape("f32", (4, 4))
+    >>> x = DenseOperation("x", "parameter", shape)
+    >>> y = DenseOperation("y", "dot", shape, ("x", "x"))
+    >>> z = DenseOperation("z", "add", shape, ("x", "y"))
+    >>> made = analyse_spans(DenseComputation("f", (x, y, z), "z"))
+    >>> made.layers, made.barrier_layers, made.critical_path
+    ((('z',), ('y',), ('x',)), (1,), ('x', 'y', 'z'))
+    """
+    spans: dict[str, int] = {}
+    for operation in reversed(computation.operations):
+        users = computation.users[operation.name]
+        spans[operation.name] = 1 + max((spans[user] for user in users), default=-1)
+    barriers = frozenset(one.name for one in computation.operations if is_barrier(one, products))
+    return SpanAnalysis(computation, spans, barriers)
+
+
+def frames_of(operation: DenseOperation) -> tuple[str, ...]:
+    """Return the computations that a while loop, a conditional or a call runs.
+
+    Those that reductions apply to two elements are none.
+
+    Examples
+    --------
+    >>> from fuseloom.stitch.shapes import TensorShape
+    >>> shape = TensorShape("f32", ())
+    >>> frames_of(DenseOperation("y", "while", shape, ("x",), {"condition": "c", "body": "b"}))
+    ('c', 'b')
+    """
+    if class_of(operation.opcode) is not OperationClass.CONTROL:
+        return ()
+    found: list[str] = []
+    for key in FRAME_ATTRIBUTES:
+        value = operation.attributes.get(key, ())
+        found += (value,) if isinstance(value, str) else value
+    return tuple(dict.fromkeys(found))
+
+
+def frames(module: DenseModule) -> tuple[DenseComputation, ...]:
+    """Return the computations that are analysed each on its own: the entry, and what it runs.
+
+    Examples
+    --------
+    >>> from fuseloom.stitch.shapes import TensorShape
+    >>> shape = TensorShape("f32", ())
+    >>> x = DenseOperation("x", "parameter", shape)
+    >>> body = DenseComputation("body", (x,), "x")
+    >>> call = DenseOperation("y", "call", shape, ("x",), {"to_apply": "body"})
+    >>> both = {"body": body, "main": DenseComputation("main", (x, call), "y")}
+    >>> [one.name for one in frames(DenseModule("m", both, "main"))]
+    ['main', 'body']
+    """
+    found = [module.main]
+    for computation in found:
+        for operation in computation.operations:
+            for name in frames_of(operation):
+                if all(name != one.name for one in found):
+                    found.append(module.computations[name])
+    return tuple(found)
