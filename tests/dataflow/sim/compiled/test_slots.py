@@ -19,7 +19,7 @@ from fuseloom.dataflow.sim.compiled.layout import COMMON, NODE, SLOTS
 from fuseloom.dataflow.sim.compiled.slots import NOTHING, slots
 
 ROOT = Path(cache.__file__).parents[5]
-ENGINE = sorted(path for path in (ROOT / "engine").rglob("*.py"))
+ENGINE = sorted((ROOT / "engine/fuseloom/dataflow").rglob("*.py"))
 
 
 def declarations(tree: ast.AST) -> Iterator[ast.Call]:
