@@ -68,6 +68,7 @@ OWN = (
 OTHER_WORDS = {
     "fuseloom/cli/access.py": "keys of a document; one is called array, a systolic one",
     "fuseloom/cli/calls.py": "likewise; one is called source, of generated code",
+    "fuseloom/cli/stitch.py": "likewise; one is called root",
     "fuseloom/dataflow/sim/conformance/vectors.py": "the dialect of the reference's vectors",
     "fuseloom/dataflow/sim/conformance/conform.py": "likewise",
     "fuseloom/dataflow/table/table_draft.py": "phases of building a table; one is called reduce",
