@@ -60,6 +60,23 @@ def test_less_shared_memory_means_recomputing_or_more_kernels(
     assert less["max_rel_error"] < 1e-4
 
 
+def test_schedules_are_tuned_by_times_that_are_kept(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = tmp_path / "times.sqlite"
+    monkeypatch.setenv("FUSELOOM_TIMES", str(times))
+    plain = _json(capsys, "word2vec")
+    assert {row["predicted"] for row in plain["kernels"]} == {None}
+    assert not times.exists()
+    made = _json(capsys, "word2vec", "--tune")
+    assert times.exists()
+    assert made["count"] == plain["count"]
+    predicted = [row["predicted"] for row in made["kernels"]]
+    assert any(predicted)
+    assert all(one is None or one > 0 for one in predicted)
+    assert made["max_rel_error"] < 1e-4
+
+
 def test_a_table_says_what_was_not_fused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["stitch", "logistic_regression"]) == 0
     out = capsys.readouterr().out

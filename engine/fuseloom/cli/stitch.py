@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,8 @@ EXAMPLES = (
 )  # fmt: skip
 """Names of modules that come with the program, known without loading them."""
 PRODUCTS = ("never", "batched", "all")
+FINALISTS = 4
+"""Schedules of a kernel that are timed whole, of those with the best predictions."""
 LONGEST = 60
 """Characters of a list of operations that are printed."""
 MAX_FILE = 50_000_000
@@ -56,6 +59,11 @@ def _declare(parser: argparse.ArgumentParser) -> None:
         "--call-layers", action="store_true",
         help="take nothing in from layers with calls of libraries, as in the paper",
     )  # fmt: skip
+    given(
+        "--tune", action="store_true",
+        help="choose schedules by times of operations on this machine, which are kept; of the "
+        "computation that is run, not of bodies of loops",
+    )  # fmt: skip
     given("--seed", type=natural, default=0, help="of random inputs (default: 0)")
     given("--json", action="store_true", help="one JSON document")
 
@@ -74,8 +82,11 @@ def _run(options: Any) -> int:
         sharing=SpaceSharing(options.sharing),
         settings=FusionSettings(call_layers=options.call_layers),
     )  # fmt: skip
+    predicted: dict[str, float | None] = {}
+    if options.tune:
+        made, predicted = _tuned(made, options)
     checked = check_module(made, options.shared_memory, SpaceSharing(options.sharing), options.seed)
-    content = _content(options, made, checked)
+    content = _content(options, made, checked, predicted)
     if options.json:
         print_json(DocumentKind.STITCH, content)
     else:
@@ -94,14 +105,41 @@ def _text(name: str) -> str:
     return regular_files.text(Path(name), MAX_FILE, what="module", error=ProgramError)
 
 
-def _content(options: Any, made: FusedModule, checked: ModuleCheck) -> StitchDocument:
+def _tuned(made: FusedModule, options: Any) -> tuple[FusedModule, dict[str, float | None]]:
+    """The module with schedules by times, and the prediction of each kernel by its root."""
+    from dataclasses import replace
+
+    from fuseloom.stitch.performance_library import PerformanceLibrary
+    from fuseloom.stitch.shared_memory import SpaceSharing
+    from fuseloom.stitch.tuning import tuned_fusion
+
+    library = PerformanceLibrary()
+    first, *others = made.frames
+    fusion, tuned = tuned_fusion(
+        made.module, first.fusion, library, limit=options.shared_memory,
+        sharing=SpaceSharing(options.sharing), finalists=FINALISTS,
+    )  # fmt: skip
+    for told in library.said:
+        print(told, file=sys.stderr)
+    predicted = {one.kernel.name: one.nanoseconds for one in tuned}
+    return replace(made, frames=(replace(first, fusion=fusion), *others)), predicted
+
+
+def _content(
+    options: Any,
+    made: FusedModule,
+    checked: ModuleCheck,
+    predicted: Mapping[str, float | None],
+) -> StitchDocument:
     return {
         "name": made.module.name,
         "products": options.products,
         "shared_memory": options.shared_memory,
         "sharing": options.sharing,
         "kernels": [
-            _row(frame, kernel, options) for frame in made.frames for kernel in frame.fusion.kernels
+            _row(frame, kernel, options, predicted if frame is made.frames[0] else {})
+            for frame in made.frames
+            for kernel in frame.fusion.kernels
         ],
         "count": made.count,
         "xla_rules": made.baseline_count,
@@ -123,7 +161,12 @@ def _content(options: Any, made: FusedModule, checked: ModuleCheck) -> StitchDoc
     }
 
 
-def _row(frame: FusedFrame, kernel: StitchedKernel, options: Any) -> StitchedRow:
+def _row(
+    frame: FusedFrame,
+    kernel: StitchedKernel,
+    options: Any,
+    predicted: Mapping[str, float | None],
+) -> StitchedRow:
     from fuseloom.stitch.kernel_memory import memory_of
     from fuseloom.stitch.shared_memory import SpaceSharing
 
@@ -142,12 +185,13 @@ def _row(frame: FusedFrame, kernel: StitchedKernel, options: Any) -> StitchedRow
         "shared_bytes": None if memory is None else memory.bytes,
         "recomputed": () if memory is None else memory.recomputed,
         "call": kernel.is_call,
+        "predicted": predicted.get(kernel.name),
         "reason": kernel.reason,
     }
 
 
 def _print(content: StitchDocument, checked: ModuleCheck) -> None:
-    titles = ("operations", "blocks", "shared, bytes")
+    titles = ("operations", "blocks", "shared, bytes", "predicted, µs")
     columns = [TextColumn("kernel", align=Align.LEFT), *map(TextColumn, titles)]
     columns += [TextColumn("schedule", align=Align.LEFT), TextColumn("made of", align=Align.LEFT)]
     print("\n".join(text_table(columns, list(_lines(content)))))
@@ -172,6 +216,7 @@ def _lines(content: StitchDocument) -> Iterator[tuple[str, ...]]:
             ("call " if row["call"] else "") + row["roots"][0], grouped(len(row["ops"])),
             "" if row["blocks"] is None else grouped(row["blocks"]),
             "" if row["shared_bytes"] is None else grouped(row["shared_bytes"]),
+            "" if row["predicted"] is None else f"{row['predicted'] / 1e3:.1f}",
             row["schedule"] or "", ops if len(ops) <= LONGEST else f"{ops[: LONGEST - 2]} …",
         )  # fmt: skip
 

@@ -20,6 +20,8 @@ class StitchedRow(TypedDict):
     shared_bytes: Annotated[Count | None, "Bytes of shared memory of a block; null of a call."]
     recomputed: Annotated[Sequence[str], "Operations without the buffer that they would have."]
     call: Annotated[bool, "True of a call of a library, which is counted as no kernel."]
+    predicted: Annotated[Amount | None, "Nanoseconds, by times of its operations; null unless "
+                         "schedules are tuned."]  # fmt: skip
     reason: Annotated[str, "The way in which it came to be."]
 
 
