@@ -118,7 +118,7 @@ def fuse(
     [7]
     """
     copied = with_copies(computation, products)
-    fuser = _Fuser(
+    fuser = _DeepFuser(
         copied.computation, products, footprint, shared_memory, consistent,
         settings or FusionSettings(),
     )  # fmt: skip
@@ -128,7 +128,7 @@ def fuse(
     )
 
 
-class _Fuser:
+class _DeepFuser:
     def __init__(
         self,
         computation: DenseComputation,
@@ -238,7 +238,7 @@ class _Fuser:
 class _Growth:
     """A kernel as it grows."""
 
-    def __init__(self, fuser: _Fuser, roots: tuple[str, ...], span: int) -> None:
+    def __init__(self, fuser: _DeepFuser, roots: tuple[str, ...], span: int) -> None:
         self.fuser = fuser
         self.roots = roots
         self.span = span

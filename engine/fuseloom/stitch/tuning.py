@@ -99,7 +99,7 @@ _Planned: TypeAlias = tuple[float, int, StitchedKernel, SharedMemoryPlan]
 """A kernel that may be chosen: its cost, the place of its candidate, and its buffers."""
 
 
-class _Found(NamedTuple):
+class _Tried(NamedTuple):
     candidates: list[TuningCandidate]
     planned: list[_Planned]
 
@@ -164,7 +164,7 @@ class KernelTuner:
         found = [
             self._search(kernel, self._options(kernel), known)
             if kernel.schedule is not None and not kernel.is_call
-            else _Found([], [])
+            else _Tried([], [])
             for kernel in kernels
         ]
         last = [[self._whole(one) for one in some.planned[: self.finalists]] for some in found]
@@ -282,7 +282,7 @@ class KernelTuner:
         kernel: StitchedKernel,
         groups: Sequence[Mapping[int, Sequence[_Option]]],
         known: KnownTimes,
-    ) -> _Found:
+    ) -> _Tried:
         """All candidates, and of those whose buffers fit what they cost, the least first."""
         best: float | None = None
         candidates: list[TuningCandidate] = []
@@ -317,7 +317,7 @@ class KernelTuner:
                 candidates.append(TuningCandidate(schedules, blocks, cost, True))
                 planned.append((cost, len(candidates) - 1, made, plan))
                 best = cost if best is None else min(cost, best)
-        return _Found(candidates, sorted(planned, key=lambda one: one[:2]))
+        return _Tried(candidates, sorted(planned, key=lambda one: one[:2]))
 
     def _kernel(self, kernel: StitchedKernel, options: Sequence[_Option]) -> StitchedKernel:
         """The kernel with the parts of options."""
