@@ -120,7 +120,10 @@ def test_the_rules_equal_brute_force_on_sampled_arrays(kind: str) -> None:
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("rank", range(MOST_RANK + 1))
+@pytest.mark.parametrize(
+    "rank",
+    [*range(MOST_RANK), pytest.param(MOST_RANK, marks=pytest.mark.fuzz)],  # minutes
+)
 @pytest.mark.parametrize("kind", CLASSES)
 def test_the_rules_equal_brute_force_on_all_arrays(kind: str, rank: int) -> None:
     for dims in product(range(1, MOST_EXTENT + 1), repeat=rank):
