@@ -16,7 +16,7 @@ from fuseloom import interpreter
 ROOT = Path(__file__).parent.parent
 STARTS = {"Popen", "run", "call", "check_call", "check_output", "execv", "execve", "execvp"}
 OTHER_PROGRAMS = {
-    "fuseloom/codegen/compile.py": "a C compiler",
+    "fuseloom/codegen/shared_objects.py": "compilers of C and C++",
     "fuseloom/cli/doctor.py": "compilers and other programs, for their versions",
     "fuseloom/experiments/report.py": "git",
     "fuseloom/exploration/store/lease.py": "ps",

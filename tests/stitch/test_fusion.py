@@ -58,7 +58,7 @@ def test_figure_3_is_one_kernel_of_512_blocks() -> None:
     assert kernel.schedule.blocks(dims) == 512
     assert None not in kernel.schedules.values()
     assert kernel.schedules["Exponential.1"] == BlockSchedule(1, 64)
-    assert made.computation.by_name["Exponential.1"].array.bytes // 512 == 16_384
+    assert made.computation.by_name["Exponential.1"].array.byte_size // 512 == 16_384
 
 
 def test_table_1_as_printed_passes_the_same_10_schedules_of_figure_3() -> None:

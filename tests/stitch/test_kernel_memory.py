@@ -34,21 +34,21 @@ def test_figure_3_takes_at_most_17_kilobytes_of_which_two_buffers_share_most() -
     assert plan.buffers["Exponential.1"].bytes == 16_384
     assert plan.buffers["Divide.1"].shares == "Exponential.1"
     assert plan.buffers["Reduce.2"].shares == "Reduce.1"
-    assert plan.bytes == 16_640 <= 17 * 1024
+    assert plan.byte_size == 16_640 <= 17 * 1024
 
 
 def test_by_dominance_only_the_quotients_share() -> None:
     made = fuse(figure3(), ProductFusion.BATCHED)
     plan = memory_of(made.computation, made.kernels[0], sharing=SpaceSharing.DOMINANCE)
     assert {name for name, one in plan.buffers.items() if one.shares} == {"Divide.1"}
-    assert plan.bytes == 16_896
+    assert plan.byte_size == 16_896
 
 
 def test_with_2_kilobytes_figure_3_computes_again() -> None:
     made = fuse(figure3(), ProductFusion.BATCHED)
     plan = memory_of(made.computation, made.kernels[0], 2048)
     assert plan.recomputed == ("Exponential.1", "Divide.1")
-    assert plan.bytes <= 2048
+    assert plan.byte_size <= 2048
 
 
 def test_what_does_not_fit_is_an_objection() -> None:
@@ -120,4 +120,4 @@ def test_plans_of_random_graphs_overwrite_nothing_that_is_read(count: int) -> No
                 except LimitError:
                     continue
                 assert list(wrong_reads(flow, plan)) == []
-                assert plan.bytes <= limit
+                assert plan.byte_size <= limit

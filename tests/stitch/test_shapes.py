@@ -17,10 +17,10 @@ from fuseloom.stitch.shapes import ELEMENTS, TensorShape, TupleShape
 )  # fmt: skip
 def test_sizes(element: str, dims: tuple[int, ...], bytes_: int, text: str | None) -> None:
     shape = TensorShape(element, dims)
-    assert shape.bytes == bytes_
+    assert shape.byte_size == bytes_
     assert text in (None, str(shape))
     assert shape.rank == len(dims)
-    assert TupleShape((shape, shape)).bytes == 2 * bytes_
+    assert TupleShape((shape, shape)).byte_size == 2 * bytes_
 
 
 def test_tuples_are_written() -> None:

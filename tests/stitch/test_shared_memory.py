@@ -114,7 +114,7 @@ def test_plans_of_random_kernels_give_the_same(seed: int) -> None:
         for sharing in SpaceSharing:
             plan = plan_memory(flow, ROOM, sharing)
             assert not list(wrong_reads(flow, plan))
-            bytes_of[sharing] = plan.bytes
+            bytes_of[sharing] = plan.byte_size
             given = PhaseMachine(flow, kinds, plan, seed).run()
             assert {x: y.tolist() for x, y in given.items()} == {
                 x: y.tolist() for x, y in expected.items()
@@ -130,13 +130,13 @@ def test_plans_of_random_kernels_give_the_same(seed: int) -> None:
 def _shrunk(flow, kinds, expected, random_) -> None:
     """With less room buffers are given up, in order, and results stay the same."""
     whole = plan_memory(flow, ROOM)
-    if whole.bytes < 2:
+    if whole.byte_size < 2:
         return
     try:
-        plan = plan_memory(flow, random_.randint(1, whole.bytes - 1))
+        plan = plan_memory(flow, random_.randint(1, whole.byte_size - 1))
     except LimitError:
         direct = {n: need for n, need in flow.needs.items() if need is BufferNeed.DIRECT}
-        assert plan_memory(replace(flow, needs=direct), ROOM).bytes > 0
+        assert plan_memory(replace(flow, needs=direct), ROOM).byte_size > 0
         return
     order = [(flow.needs[name], flow.spans[name]) for name in plan.recomputed]
     assert order == sorted(order)
@@ -178,11 +178,11 @@ SOFTMAX = KernelDataflow(
 def test_the_example_of_the_paper() -> None:
     """A quotient lies where the power lay; by dominance the two reductions do not share."""
     live = plan_memory(SOFTMAX, 20_480)
-    assert live.bytes == 16_384 + 512
+    assert live.byte_size == 16_384 + 512
     assert (live.buffers["div"].shares, live.buffers["sum"].shares) == ("exp", "max")
     assert live.shared_bytes == 16_384 + 512
     dominated = plan_memory(SOFTMAX, 20_480, SpaceSharing.DOMINANCE)
-    assert dominated.bytes == 16_384 + 2 * 512
+    assert dominated.byte_size == 16_384 + 2 * 512
     assert (dominated.buffers["div"].shares, dominated.buffers["sum"].shares) == ("exp", "")
     assert PhaseOrder(SOFTMAX).names == ("max", "exp", "sum", "div", "dot")
 

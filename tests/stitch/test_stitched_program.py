@@ -37,7 +37,7 @@ def test_figure_3_is_one_kernel_that_computes_what_numpy_does() -> None:
     (step,) = [step for step in program.steps if step.code]
     assert step.outputs == ("Dot.1",)
     assert step.phased is not None
-    assert step.phased.plan.bytes <= 17 * 1024
+    assert step.phased.plan.byte_size <= 17 * 1024
     assert program.interpreted == {}
     inputs = random_inputs(module.main)
     (made,) = program(inputs)
@@ -51,7 +51,7 @@ def test_with_little_shared_memory_it_computes_again(limit: int) -> None:
     program = fused(module, ProductFusion.BATCHED, limit=limit)
     (step,) = [step for step in program.steps if step.code]
     assert step.phased is not None
-    assert step.phased.plan.bytes <= limit
+    assert step.phased.plan.byte_size <= limit
     assert step.phased.plan.recomputed
     assert relative_error(program, random_inputs(module.main)) < 1e-6
 

@@ -182,7 +182,7 @@ def _row(
         "roots": kernel.roots,
         "schedule": None if schedule is None else str(schedule),
         "blocks": None if schedule is None else schedule.blocks(dims),
-        "shared_bytes": None if memory is None else memory.bytes,
+        "shared_bytes": None if memory is None else memory.byte_size,
         "recomputed": () if memory is None else memory.recomputed,
         "call": kernel.is_call,
         "predicted": predicted.get(kernel.name),

@@ -160,7 +160,7 @@ class ScheduleConsistency:
     def direct_bytes(self, operation: DenseOperation, blocks: int) -> int:
         """Bytes of shared memory of a block that an operation takes if it is not the root."""
         if operation_class(operation) in (OperationClass.REDUCE, OperationClass.PRODUCT):
-            return ceil(operation.shape.bytes / blocks)
+            return ceil(operation.shape.byte_size / blocks)
         return 0
 
     def _inlined(

@@ -39,8 +39,8 @@ def stitched_source(functions: Sequence[str]) -> str:
 def emit_stitched_c(phased: PhasedKernel, name: str) -> str:
     """Write a kernel as a C function ``void name(const void* const*, void* const*)``.
 
-    Its arguments are arrays of pointers to the elements of :attr:`PhasedKernel.inputs` and
-    :attr:`PhasedKernel.outputs`, row by row; elements of ``bf16`` are floats there.
+    Its arguments are arrays of pointers to the elements of the kernel's ``inputs`` and
+    ``outputs``, row by row; elements of ``bf16`` are floats there.
 
     Raises
     ------

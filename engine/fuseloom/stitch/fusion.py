@@ -206,7 +206,7 @@ class _DeepFuser:
 
     def _bytes(self, names: Sequence[str]) -> int:
         read = {one for name in names for one in self.computation.by_name[name].operands}
-        return sum(self.computation.by_name[name].shape.bytes for name in {*names, *read})
+        return sum(self.computation.by_name[name].shape.byte_size for name in {*names, *read})
 
     def is_output(self, name: str, inside: Sequence[str] | set[str] | dict[str, None]) -> bool:
         """Tell if others than some operations read the value of an operation."""
@@ -301,7 +301,7 @@ class _Growth:
         """Say why an operation is not taken in; if it is, keep the schedules that fit it."""
         name = operation.name
         users = self.fuser.computation.users[name]
-        if not self.fuser.is_fused(operation) or operation.shape.bytes == 0:
+        if not self.fuser.is_fused(operation) or operation.shape.byte_size == 0:
             return InconsistentPart(f"nothing takes in {operation.opcode}", name)
         if self.fuser.settings.give_up:
             for user in users:

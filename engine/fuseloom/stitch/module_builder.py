@@ -21,7 +21,7 @@ STARTS: Mapping[str, float] = {
 class ModuleBuilder:
     """Adds operations to the computation of a module that is run, and the others that it calls.
 
-    Methods that add an operation return its name.  It begins with :attr:`prefix`, and ends with a
+    Methods that add an operation return its name.  It begins with ``prefix``, and ends with a
     point and a number.
 
     Parameters

@@ -44,7 +44,7 @@ class TensorShape:
     Examples
     --------
     >>> shape = TensorShape("f32", (8, 32))
-    >>> str(shape), shape.elements, shape.bytes
+    >>> str(shape), shape.elements, shape.byte_size
     ('f32[8,32]', 256, 1024)
     """
 
@@ -81,7 +81,7 @@ class TensorShape:
         return ELEMENTS[self.element]
 
     @property
-    def bytes(self) -> int:
+    def byte_size(self) -> int:
         """Bytes in the memory of a machine."""
         item = BF16_BYTES if self.element == "bf16" else self.dtype.itemsize
         return self.elements * item
@@ -102,9 +102,9 @@ class TupleShape:
         return f"({', '.join(map(str, self.parts))})"
 
     @property
-    def bytes(self) -> int:
+    def byte_size(self) -> int:
         """Bytes of all its parts."""
-        return sum(part.bytes for part in self.parts)
+        return sum(part.byte_size for part in self.parts)
 
 
 ValueShape: TypeAlias = TensorShape | TupleShape

@@ -146,7 +146,7 @@ class SharedMemoryPlan:
     recomputed: tuple[str, ...] = ()
 
     @property
-    def bytes(self) -> int:
+    def byte_size(self) -> int:
         """Bytes of shared memory of a block."""
         return sum(self.slots)
 
@@ -189,7 +189,7 @@ def plan_memory(
     >>> spans = {"max": 4, "exp": 3, "sum": 2, "div": 1, "dot": 0}
     >>> made = plan_memory(
     ...     Dataflow(operands, ("dot",), sizes, needs, spans, frozenset({"div"})), 1024)
-    >>> made.bytes, made.buffers["div"].shares, made.buffers["sum"].shares
+    >>> made.byte_size, made.buffers["div"].shares, made.buffers["sum"].shares
     (132, 'exp', 'max')
     """
     if limit <= 0:
@@ -197,7 +197,7 @@ def plan_memory(
     given_up: list[str] = []
     while True:
         plan = _planned(dataflow, tuple(given_up), sharing)
-        if plan.bytes <= limit:
+        if plan.byte_size <= limit:
             return plan
         candidates = [
             (need, dataflow.spans[name], name)
@@ -207,7 +207,7 @@ def plan_memory(
         if not candidates:
             largest = max(plan.buffers.values(), key=lambda one: one.bytes)
             raise LimitError(
-                f"reductions and products need {counted(plan.bytes, 'byte')} of shared memory, "
+                f"reductions and products need {counted(plan.byte_size, 'byte')} of shared memory, "
                 f"{largest.bytes:,} of them for {largest.name}, and a block has {limit:,}",
                 hint="fuse less, or choose a schedule of more blocks",
             )
@@ -220,7 +220,7 @@ def _planned(
     plans = [_shared(dataflow, given_up, sharing)]
     if sharing is SpaceSharing.LIVENESS:  # what is chosen greedily could need more
         plans.append(_shared(dataflow, given_up, SpaceSharing.DOMINANCE))
-    return min(plans, key=lambda plan: plan.bytes)
+    return min(plans, key=lambda plan: plan.byte_size)
 
 
 def _shared(

@@ -271,7 +271,7 @@ class _XlaFuser:
         large = {
             operand
             for operand in producer.operands
-            if self.computation.by_name[operand].shape.bytes >= producer.shape.bytes
+            if self.computation.by_name[operand].shape.byte_size >= producer.shape.byte_size
         }
         return len(large) <= 1
 
@@ -306,7 +306,7 @@ class _XlaFuser:
         return {one for name in inside for one in self._operands(name) if one not in inside}
 
     def _shares(self, first: set[str], second: set[str]) -> bool:
-        return any(self.computation.by_name[name].shape.bytes > 16 for name in first & second)
+        return any(self.computation.by_name[name].shape.byte_size > 16 for name in first & second)
 
     def _joins(self, root: DenseOperation) -> object:
         """The shape that decides which kernels are joined; None for those that never are."""

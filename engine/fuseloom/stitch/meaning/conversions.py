@@ -51,7 +51,7 @@ def reinterpreted(value: Array, shape: TensorShape, *, flat: bool = False) -> Ar
         Keep only the order of elements, not the dimensions.
     """
     raw = np.ascontiguousarray(value)
-    if raw.dtype == np.float32 and shape.bytes == BF16_BYTES * raw.size and raw.size:
+    if raw.dtype == np.float32 and shape.byte_size == BF16_BYTES * raw.size and raw.size:
         raw = (raw.view(np.uint32) >> np.uint32(16)).astype(np.uint16)
     if shape.element == "bf16":
         halves = raw.reshape(-1).view(np.uint16).astype(np.uint32)

@@ -184,7 +184,7 @@ class Evaluation:
     def value(self, operation: DenseOperation, operands: Sequence[DenseValue]) -> DenseValue:
         """The value of an operation, which is of the type that it says."""
         meaning = self._meaning(operation)
-        if operation.shape.bytes > MOST_BYTES:
+        if operation.shape.byte_size > MOST_BYTES:
             raise fault(operation, f"makes more than {MOST_BYTES:,} bytes")
         try:
             made = rounded(meaning(operation, operands, self), operation.shape)
@@ -289,7 +289,7 @@ def _refused(operation: DenseOperation) -> ProgramError:
 
 def _own_bytes(operation: DenseOperation) -> int:
     """Bytes of a value, if it is not made of others."""
-    return 0 if operation.opcode in _HELD else operation.shape.bytes
+    return 0 if operation.opcode in _HELD else operation.shape.byte_size
 
 
 def _combiner(computation: DenseComputation) -> str | None:
