@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import subprocess
 from pathlib import Path
 
@@ -54,6 +55,25 @@ def test_functions_whose_code_is_the_same() -> None:
         for fused, out in zip(both, outs, strict=True):
             fused(a=data, b=out)
         assert [out[0, 0] for out in outs] == [2, 3]
+
+
+def test_functions_that_share_code_outlive_each_other() -> None:
+    def doubles(a, out):
+        if a[0, 0] < 0:
+            raise RuntimeError("a negative number")
+        np.multiply(a, 2, out=out)
+
+    data, out = np.ones((3, 4)), np.empty((3, 4))
+    first, second = compiled(doubles), compiled(doubles)
+    for fused in (first, second):
+        fused(a=data, b=out)
+    with pytest.raises(RuntimeError, match="a negative number"):
+        first(a=-data, b=out)
+    del second, fused
+    gc.collect()
+    out.fill(0)
+    first(a=data, b=out)
+    assert (out == 2).all()
 
 
 def test_a_routine_of_c_is_called_without_python(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from fuseloom.stitch.meaning.evaluation import value_of
 from fuseloom.stitch.moved_elements import MOVES
-from fuseloom.stitch.positions import LoopDivision, PositionSum, substituted, variable
+from fuseloom.stitch.positions import LoopDivisionError, PositionSum, substituted, variable
 
 from .stitched_modules import GraphMaker
 
@@ -44,7 +44,7 @@ def test_elements_come_from_where_the_interpreter_takes_them(
         try:
             moved = MOVES[opcode](operation, given, at)
             break
-        except LoopDivision as asked:
+        except LoopDivisionError as asked:
             number = int(asked.loop)
             sizes[number : number + 1] = [sizes[number] // asked.inner, asked.inner]
     for place, indices in enumerate(np.ndindex(*sizes)):

@@ -11,7 +11,7 @@ import pytest
 from fuseloom.errors import ProgramError
 from fuseloom.stitch.positions import (
     AtomRule,
-    LoopDivision,
+    LoopDivisionError,
     PositionSum,
     digits_of,
     row_strides,
@@ -33,10 +33,10 @@ def test_a_sum_has_each_variable_once() -> None:
 
 
 def test_a_loop_is_divided_where_that_makes_sums() -> None:
-    with pytest.raises(LoopDivision) as asked:
+    with pytest.raises(LoopDivisionError) as asked:
         variable("i", 12).divided(4)
     assert (asked.value.loop, asked.value.inner) == ("i", 4)
-    with pytest.raises(LoopDivision) as asked:
+    with pytest.raises(LoopDivisionError) as asked:
         variable("i", 12).times(2).plus(variable("j", 2)).divided(8)
     assert (asked.value.loop, asked.value.inner) == ("i", 4)
 
@@ -99,7 +99,7 @@ def check_digits(draw: random.Random) -> None:
             moved = strided(at, [at.most + 1, *dims], [0, *strides])
             digits = digits_of(at, [at.most + 1, *dims])
             break
-        except LoopDivision as asked:
+        except LoopDivisionError as asked:
             place, number = map(int, asked.loop[1:].split("_"))
             whole = sizes[place][number]
             sizes[place][number : number + 1] = [whole // asked.inner, asked.inner]

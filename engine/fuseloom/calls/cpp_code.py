@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +27,7 @@ ELEMENTS = {
 """Types of elements, by NumPy's names."""
 MESSAGE = 200
 FAILED, NO_MEMORY, OTHER = 1, 2, 3
-"""What a run may end with: a routine that raised, or an error of the generated code."""
+"""Codes that a run ends with: a routine raised, memory was short, or another error."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class PartType:
 
     @property
     def pointer(self) -> Any:
-        """How Python passes it."""
+        """Its type in ctypes: a pointer to the structure."""
         return ctypes.POINTER(part_structure(self.dimensions))
 
 
@@ -120,57 +121,78 @@ class CppCode(GeneratedCode):
         return _BoundCode(self)
 
 
-_BOUND: dict[str, list[tuple[Callable[..., Any], ...]]] = {}
-"""Per source the functions that its routines were bound to, once for each loaded library."""
+@dataclass
+class _Binding:
+    """A loaded library whose routines are bound to functions; both stay as long as the process.
+
+    Several functions with the same code and the same routines share it.
+    """
+
+    functions: tuple[Callable[..., Any], ...]
+    run: Any = None
+    callbacks: list[Any] = field(default_factory=list)
+    errors: deque[BaseException] = field(default_factory=deque)
+
+
+_BINDINGS: dict[str, list[_Binding]] = {}
+"""By source, one for each choice of functions."""
+_LOCK = threading.Lock()
+
+
+def _bound(code: CppCode) -> _Binding:
+    """The library of a code, with its routines bound."""
+    compiler = find_compiler(CPP)
+    if compiler is None:
+        raise ProgramError(
+            f"no compiler of C++ is found ({', '.join(CPP.compilers)})",
+            hint=f"install one, or {CPP.instead}",
+        )
+    functions = tuple(routine.function for routine in code.routines)
+    with _LOCK:
+        known = _BINDINGS.setdefault(code.source, [])
+        for binding in known:
+            if binding.functions == functions:
+                return binding
+        source = f"{code.source}{_bindings(code)}// {len(known)}\n"
+        library = load_library(source, CPP, compiler, FLAGS).functions
+        binding = _Binding(functions, library.run_fused)
+        binding.run.restype = ctypes.c_int
+        binding.callbacks += [_pointer(routine, binding.errors) for routine in code.routines]
+        addresses = [ctypes.cast(x, ctypes.c_void_p).value for x in binding.callbacks]
+        library.bind_routines((ctypes.c_void_p * (len(addresses) or 1))(*addresses))
+        known.append(binding)
+        return binding
+
+
+def _pointer(routine: CppRoutine, errors: deque[BaseException]) -> Any:
+    """A function of C for a routine; what it raises is kept."""
+    if isinstance(routine.function, CRoutine):
+        return routine.function.function
+    takes: list[Any] = [NUMBERS[x] if isinstance(x, str) else x.pointer for x in routine.parameters]
+    function, kinds = routine.function, routine.parameters
+
+    def callback(*given: Any) -> int:
+        try:
+            function(
+                *(
+                    value if isinstance(kind, str) else array_of_part(value[0], kind.dtype)
+                    for kind, value in zip(kinds, given, strict=True)
+                )
+            )
+        except BaseException as error:  # raised again where the run was begun
+            errors.append(error)
+            return FAILED
+        return 0
+
+    return ctypes.CFUNCTYPE(ctypes.c_int, *takes)(callback)
 
 
 class _BoundCode:
-    """Loaded machine code whose routines are bound to functions."""
+    """Machine code, called with arrays and numbers."""
 
     def __init__(self, code: CppCode) -> None:
-        compiler = find_compiler(CPP)
-        if compiler is None:
-            raise ProgramError(
-                f"no compiler of C++ is found ({', '.join(CPP.compilers)})",
-                hint=f"install one, or {CPP.instead}",
-            )
         self.code = code
-        self.errors: deque[BaseException] = deque()
-        functions = tuple(routine.function for routine in code.routines)
-        bound = _BOUND.setdefault(code.source, [])
-        number = next((n for n, known in enumerate(bound) if known == functions), len(bound))
-        bound[number:] = bound[number:] or [functions]
-        source = f"{code.source}{_bindings(code)}// {number}\n"
-        library = load_library(source, CPP, compiler, FLAGS).functions
-        self.callbacks = [self._pointer(routine) for routine in code.routines]
-        addresses = [ctypes.cast(x, ctypes.c_void_p).value for x in self.callbacks]
-        library.bind_routines((ctypes.c_void_p * (len(addresses) or 1))(*addresses))
-        self.run = library.run_fused
-        self.run.restype = ctypes.c_int
-
-    def _pointer(self, routine: CppRoutine) -> Any:
-        """A function of C for a routine."""
-        if isinstance(routine.function, CRoutine):
-            return routine.function.function
-        takes: list[Any] = [
-            NUMBERS[x] if isinstance(x, str) else x.pointer for x in routine.parameters
-        ]
-        function, kinds = routine.function, routine.parameters
-
-        def callback(*given: Any) -> int:
-            try:
-                function(
-                    *(
-                        value if isinstance(kind, str) else array_of_part(value[0], kind.dtype)
-                        for kind, value in zip(kinds, given, strict=True)
-                    )
-                )
-            except BaseException as error:  # raised again where the run was begun
-                self.errors.append(error)
-                return FAILED
-            return 0
-
-        return ctypes.CFUNCTYPE(ctypes.c_int, *takes)(callback)
+        self.binding = _bound(code)
 
     def __call__(self, *given: Any) -> None:
         count = len(self.code.arrays)
@@ -179,10 +201,10 @@ class _BoundCode:
         sizes = [*given[count:], *([] if self.code.workers is None else [self.code.workers])]
         message = ctypes.create_string_buffer(MESSAGE)
         numbers = (ctypes.c_int64 * (len(sizes) or 1))(*sizes)
-        ended = self.run(pointers, numbers, message, MESSAGE)
+        ended = self.binding.run(pointers, numbers, message, MESSAGE)
         if ended == FAILED:
-            error = self.errors.popleft()
-            self.errors.clear()
+            error = self.binding.errors.popleft()
+            self.binding.errors.clear()
             raise error
         if ended == NO_MEMORY:
             raise MemoryError("there is no room for an intermediate")

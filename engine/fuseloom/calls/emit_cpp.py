@@ -125,7 +125,7 @@ class _CppWriter(PipelineWriter):
         self.code.lines[:0] = self._head()
 
     def _head(self) -> list[CodeLine]:
-        """What the function builds on, and declarations of what it calls."""
+        """The lines before the function: helpers, and declarations of routines."""
         support = files("fuseloom.calls").joinpath("array_parts.hpp").read_text(encoding="utf-8")
         declared = [
             f"{routine.declaration([''] * len(routine.parameters))};"
@@ -164,7 +164,7 @@ class _CppWriter(PipelineWriter):
         self.line(depth, f"const auto {self._name(node.name)} = part_of({given});", node)
 
     def _bounds(self, kind: DataKind, fields: PartFields) -> tuple[str, str]:
-        """Where a part begins, and its extents."""
+        """The starts and the extents of a part, as lists of C++."""
         assert isinstance(kind, ArrayKind)
         starts = [self._code(fields[pair.start]) for pair in kind.dimensions]
         extents = [self._code(fields[pair.length]) for pair in kind.dimensions]

@@ -168,7 +168,7 @@ class _PythonWriter(PipelineWriter):
         return found
 
     def _variable(self, atom: Symbol | DataField) -> str:
-        """What holds a symbol, or a field of a data structure."""
+        """The Python variable of a symbol, or of a field of a data structure."""
         if isinstance(atom, Symbol):
             return atom.name
         if atom not in self.fields:

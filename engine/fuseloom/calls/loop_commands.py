@@ -1,4 +1,4 @@
-"""What commands make of the loops of a pipeline."""
+"""Commands on loops, applied: loops exchanged, split, run in parallel, sharing parts."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class ReusedLoops:
 def reused_loops(
     commands: Sequence[ScheduleCommand], names: Collection[str], count: int
 ) -> ReusedLoops | None:
-    """What commands say of loops whose tiles share parts; None if none do.
+    """Collect the commands on loops whose tiles share parts; None if there are none.
 
     Parameters
     ----------

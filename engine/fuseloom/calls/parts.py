@@ -91,7 +91,7 @@ class CallPart:
 
     @property
     def extended(self) -> PartFields:
-        """What it computes, and where that ends before what is needed does, that, too."""
+        """The part that it computes, extended to the end of the part that is needed of it."""
         made = dict(self.produced)
         for bound in self.required:
             start = made[bound.pair.start]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fuseloom.stitch.fusion import FusionSettings, fuse
+from fuseloom.stitch.fusion import SHARED_MEMORY, FusionSettings, fuse
 from fuseloom.stitch.graph import DenseComputation, DenseModule
 from fuseloom.stitch.inlining import inline_calls
 from fuseloom.stitch.kernel_memory import memory_check
@@ -14,8 +14,6 @@ from fuseloom.stitch.shared_memory import SpaceSharing
 from fuseloom.stitch.stitched import DeepFusion
 from fuseloom.stitch.xla_rules import XlaFusion, XlaRules, xla_fusion
 
-SHARED_MEMORY = 20_480
-"""Bytes of a block, as in the paper."""
 RUN = ("body", "condition", "true_computation", "false_computation", "branch_computations")
 """Attributes that name computations which are run as frames of their own."""
 

@@ -44,6 +44,8 @@ from fuseloom.stitch.spans import SpanAnalysis, analyse_spans
 from fuseloom.stitch.stitched import DeepFusion, FusionRefusal, StitchedKernel
 from fuseloom.wording import counted
 
+SHARED_MEMORY = 20_480
+"""Bytes of shared memory of a block, as in the paper."""
 KernelCheck: TypeAlias = Callable[[StitchedKernel], str]
 """Says why a kernel is not possible, such as that its buffers do not fit; else an empty text."""
 
@@ -78,7 +80,7 @@ def fuse(
     products: ProductFusion = ProductFusion.NEVER,
     *,
     footprint: int = 1 << 22,
-    shared_memory: int = 20_480,
+    shared_memory: int = SHARED_MEMORY,
     consistent: KernelCheck | None = None,
     settings: FusionSettings | None = None,
 ) -> DeepFusion:

@@ -6,7 +6,7 @@ from math import prod
 
 from fuseloom.errors import LimitError
 from fuseloom.stitch.copies import with_copies
-from fuseloom.stitch.fusion import KernelCheck
+from fuseloom.stitch.fusion import SHARED_MEMORY, KernelCheck
 from fuseloom.stitch.graph import DenseComputation, DenseOperation
 from fuseloom.stitch.opcodes import (
     ELEMENTWISE,
@@ -111,7 +111,7 @@ def dataflow_of(computation: DenseComputation, kernel: StitchedKernel) -> Kernel
 def memory_of(
     computation: DenseComputation,
     kernel: StitchedKernel,
-    limit: int = 20_480,
+    limit: int = SHARED_MEMORY,
     sharing: SpaceSharing = SpaceSharing.LIVENESS,
 ) -> SharedMemoryPlan:
     """Plan the buffers of a kernel.
@@ -137,7 +137,7 @@ def memory_of(
 def memory_check(
     computation: DenseComputation,
     products: ProductFusion = ProductFusion.NEVER,
-    limit: int = 20_480,
+    limit: int = SHARED_MEMORY,
     sharing: SpaceSharing = SpaceSharing.LIVENESS,
 ) -> KernelCheck:
     """Return a check that objects to kernels whose buffers do not fit, for ``fuse``.

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fuseloom.errors import FuseloomError
-from fuseloom.stitch.frames import SHARED_MEMORY, FusedModule
+from fuseloom.stitch.frames import FusedModule
+from fuseloom.stitch.fusion import SHARED_MEMORY
 from fuseloom.stitch.graph import random_inputs
 from fuseloom.stitch.shared_memory import SpaceSharing
 from fuseloom.stitch.stitched_program import StitchedProgram, relative_error

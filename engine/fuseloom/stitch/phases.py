@@ -34,7 +34,7 @@ from fuseloom.stitch.phase_values import (
 )
 from fuseloom.stitch.positions import (
     AtomRule,
-    LoopDivision,
+    LoopDivisionError,
     PositionAtom,
     PositionSum,
     digits_of,
@@ -132,7 +132,7 @@ def _phase(shared: KernelPlaces, operation: DenseOperation) -> KernelPhase:
     while True:
         try:
             return _PhaseBuilder(shared, operation, sizes).phase()
-        except LoopDivision as asked:
+        except LoopDivisionError as asked:
             loop, _, place = asked.loop.partition("_")
             at = int(place or 0)
             sizes[loop][at : at + 1] = [sizes[loop][at] // asked.inner, asked.inner]

@@ -3,7 +3,8 @@
 An element's position counts all elements of its array, the last dimension fastest, so that what is
 reshaped keeps it.  Indices of dimensions are quotients and remainders of a position.  These are
 sums again where the loops fit them; where a loop would fit if it were two, one within the other,
-:class:`LoopDivision` asks for that; otherwise the quotient stays in the sum as an atom of its own.
+:class:`LoopDivisionError` asks for that; otherwise the quotient stays in the sum as an atom of its
+own.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class PositionAtom:
         return self.name or f"({self.of} {self.rule} {self.by} {self.size})"
 
 
-class LoopDivision(Exception):  # noqa: N818
+class LoopDivisionError(Exception):
     """Asks for two loops in the place of one.
 
     Parameters
@@ -144,7 +145,7 @@ class PositionSum:
 
         Raises
         ------
-        LoopDivision
+        LoopDivisionError
             If both are sums once a loop is divided.
 
         Examples
@@ -155,7 +156,7 @@ class PositionSum:
         >>> variable("place", 32).divided(8)
         Traceback (most recent call last):
             ...
-        fuseloom.stitch.positions.LoopDivision: place is divided by 8
+        fuseloom.stitch.positions.LoopDivisionError: place is divided by 8
         """
         if by == 1:
             return self, PositionSum()
@@ -169,7 +170,7 @@ class PositionSum:
         for atom, factor in sorted(rest.terms, key=lambda pair: -abs(pair[1])):
             inner = by // abs(factor) if by % factor == 0 else 0
             if atom.rule is AtomRule.LOOP and 1 < inner < atom.size and atom.size % inner == 0:
-                raise LoopDivision(atom.name, inner)
+                raise LoopDivisionError(atom.name, inner)
         over = PositionAtom("", rest.most // by + 1, AtomRule.QUOTIENT, rest, by)
         left = PositionAtom("", by, AtomRule.REMAINDER, rest, by)
         return quotient.plus(_summed([(over, 1)], 0)), _summed([(left, 1)], 0)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from fuseloom.codegen.shared_objects import C, Compiler, find_compiler, load_library
 from fuseloom.errors import DataError, LimitError, LoweringError
 from fuseloom.stitch.emit_stitched_c import emit_stitched_c, stitched_source
+from fuseloom.stitch.fusion import SHARED_MEMORY
 from fuseloom.stitch.graph import DenseComputation, DenseModule, DenseOperation
 from fuseloom.stitch.kernel_memory import memory_of
 from fuseloom.stitch.meaning.evaluation import evaluate, value_of
@@ -97,7 +98,7 @@ class StitchedProgram:
         module: DenseModule,
         fusion: DeepFusion,
         *,
-        limit: int = 20_480,
+        limit: int = SHARED_MEMORY,
         sharing: SpaceSharing = SpaceSharing.LIVENESS,
         prefix: str = "kernel",
     ) -> None:

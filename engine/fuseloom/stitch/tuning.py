@@ -20,7 +20,7 @@ from typing import NamedTuple, TypeAlias
 
 from fuseloom.errors import LimitError
 from fuseloom.stitch.consistency import OperationPart, ScheduleConsistency, ScheduleTrial
-from fuseloom.stitch.frames import SHARED_MEMORY
+from fuseloom.stitch.fusion import SHARED_MEMORY
 from fuseloom.stitch.graph import DenseModule
 from fuseloom.stitch.kernel_costs import KernelCosts, KnownTimes, OperationCost
 from fuseloom.stitch.kernel_memory import memory_of
