@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from fuseloom.stitch.emit_stitched_c import buffer_type, memory_type, position_text
+from fuseloom.stitch.c_values import buffer_type, memory_type, position_text
 from fuseloom.stitch.fusion import FusionSettings, fuse
 from fuseloom.stitch.graph import random_inputs
 from fuseloom.stitch.kernel_memory import memory_check

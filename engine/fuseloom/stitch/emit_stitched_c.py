@@ -11,19 +11,15 @@ from math import prod
 
 from fuseloom.stitch.c_prelude import PRELUDE
 from fuseloom.stitch.c_reductions import KernelAccumulator, ProductTile, product_tile, reduces_rows
-from fuseloom.stitch.c_scalars import C_TYPES, computing_element, number_text, scalar_text
-from fuseloom.stitch.phase_values import (
-    ElementChoice,
-    ElementLoad,
-    ElementNumber,
-    ElementPosition,
-    ElementResult,
-    KernelPhase,
-    PhaseLoop,
-    PhaseValue,
+from fuseloom.stitch.c_values import (
+    PhaseCode,
+    buffer_type,
+    comment_text,
+    kernel_names,
+    memory_type,
 )
+from fuseloom.stitch.phase_values import ElementLoad, KernelPhase, PhaseLoop
 from fuseloom.stitch.phases import PhasedKernel
-from fuseloom.stitch.positions import AtomRule, PositionAtom, PositionSum
 
 LEAST_PARALLEL = 1 << 15
 """Iterations of a kernel that are worth the start of threads."""
@@ -87,9 +83,7 @@ class _KernelWriter:
         self.phased = phased
         self.lines: list[str] = []
         self.depth = 0
-        self.inputs = {one.name: f"in{n}" for n, one in enumerate(phased.inputs)}
-        self.outputs = {one.name: f"out{n}" for n, one in enumerate(phased.outputs)}
-        self.buffers = {name: f"buffer{n}" for n, name in enumerate(phased.plan.buffers)}
+        self.names = kernel_names(phased)
         self.elements = {one.operation.name: one.operation.array.element for one in phased.phases}
 
     def function(self, name: str) -> str:
@@ -112,13 +106,13 @@ class _KernelWriter:
         for place, size in enumerate(phased.plan.slots):
             aligned = "__attribute__((aligned(64)))"
             self.put(f"unsigned char slot{place}[{max(size, 1)}] {aligned};")
-        for held, buffer in self.buffers.items():
+        for held, buffer in self.names.buffers.items():
             kind = buffer_type(self.elements[held])
             slot = phased.plan.buffers[held].slot
             self.put(f"{kind}* const {buffer} = ({kind}*)slot{slot};")
         apart: list[str] = []
         for number, phase in enumerate(phased.phases):
-            self.put(f"/* {_comment(phase.operation.name)} */")
+            self.put(f"/* {comment_text(phase.operation.name)} */")
             if product_tile(phase) is not None and len(phased.phases) > 1:
                 apart += [*self._apart(phase, f"{name}_{number}"), ""]
                 continue
@@ -135,16 +129,18 @@ class _KernelWriter:
         for load in phase.values:
             if isinstance(load, ElementLoad) and load.buffered:
                 kind = buffer_type(load.element)
-                typed[self.buffers[load.source]] = f"const {kind}*"
+                typed[self.names.buffers[load.source]] = f"const {kind}*"
             elif isinstance(load, ElementLoad):
                 kind = memory_type(load.element)
-                typed[self.inputs[load.source]] = f"const {kind}* restrict"
+                typed[self.names.inputs[load.source]] = f"const {kind}* restrict"
         element = self.elements[phase.operation.name]
         for store in phase.stores:
             if store.buffered:
-                typed[self.buffers[phase.operation.name]] = f"{buffer_type(element)}*"
+                typed[self.names.buffers[phase.operation.name]] = f"{buffer_type(element)}*"
             else:
-                typed[self.outputs[phase.operation.name]] = f"{memory_type(element)}* restrict"
+                typed[self.names.outputs[phase.operation.name]] = (
+                    f"{memory_type(element)}* restrict"
+                )
         typed |= {digit: "int64_t" for digit, _, _ in self.phased.digits}
         self.put(f"{name}({', '.join(typed)});")
         kept, depth = self.lines, self.depth
@@ -186,8 +182,7 @@ class _PhaseWriter:
     def __init__(self, kernel: _KernelWriter, phase: KernelPhase) -> None:
         self.kernel = kernel
         self.phase = phase
-        self.texts: dict[int, str] = {}
-        self.by_level: dict[int, list[str]] = {}
+        self.code: PhaseCode
 
     def write(self) -> None:
         """All of it."""
@@ -196,7 +191,7 @@ class _PhaseWriter:
         if reduction is None:
             self._arrange(loops)
             self._loops(loops, innermost="#pragma GCC ivdep")
-            self._store(self.texts[id(phase.value)])
+            self._store(self.code.value)
             self.kernel.close(len(loops))
         elif (tile := product_tile(phase)) is not None:
             self._tiles(tile, loops, list(reduction.loops))
@@ -209,10 +204,10 @@ class _PhaseWriter:
         self._arrange([*loops, *summed])
         total = KernelAccumulator(self.phase, "sum")
         self._loops(loops)
-        for line in total.begin(self._start()):
+        for line in total.begin(self.code.start):
             self.kernel.put(line)
         self._loops(summed, first=len(loops), innermost=total.pragma)
-        for line in total.combine(self.texts[id(self.phase.value)]):
+        for line in total.combine(self.code.value):
             self.kernel.put(line)
         self.kernel.close(len(summed))
         for line in total.end():
@@ -241,12 +236,12 @@ class _PhaseWriter:
             kernel.put("const int64_t first = 0;")
         along = f"for (int64_t {last.name} = first; {last.name} < {end}; ++{last.name}) {{"
         kernel.open("#pragma GCC ivdep", along)
-        kernel.put(f"{total.name} = {self._start() or '0'};")
+        kernel.put(f"{total.name} = {self.code.start or '0'};")
         kernel.close()
         self._loops(summed, first=len(outer))
         kernel.open("#pragma GCC ivdep", along)
         self._statements(len(outer) + len(summed) + 1)
-        kernel.put(total.in_place(self.texts[id(self.phase.value)]))
+        kernel.put(total.in_place(self.code.value))
         kernel.close(1 + len(summed))
         kernel.open("#pragma GCC ivdep", along)
         self._store(total.result)
@@ -278,20 +273,16 @@ class _PhaseWriter:
         kernel.put(f"{kind} line[parts];")
         kernel.open(f"{every} {{")
         kernel.put(moved)
-        kernel.put(f"line[part] = *(const {kind}*)&{self._text(tile.line)};")
+        kernel.put(f"line[part] = *(const {kind}*)&{self.code.text(tile.line)};")
         kernel.close()
         kernel.open(f"{rows} {{")
         self._statements(len(outer) + len(summed) + 1)
-        kernel.put(f"{every} {sums} += {self.texts[id(tile.factor)]} * line[part];")
+        kernel.put(f"{every} {sums} += {self.code.texts[id(tile.factor)]} * line[part];")
         kernel.close(1 + len(summed))
         kernel.open(f"{rows} {every} {{")
         kernel.put(moved)
         self._store(sums, kind)
         kernel.close(2 + len(outer))
-
-    def _start(self) -> str:
-        reduction = self.phase.reduction
-        return self.texts[id(reduction.start)] if reduction and reduction.start else ""
 
     def _loops(self, loops: list[PhaseLoop], first: int = 0, innermost: str = "") -> None:
         """Open loops, with the values that are computed in each."""
@@ -304,118 +295,15 @@ class _PhaseWriter:
             self._statements(first + place + 1)
 
     def _statements(self, level: int) -> None:
-        for line in self.by_level.get(level, ()):
+        for line in self.code.lines(level):
             self.kernel.put(line)
 
     def _store(self, text: str, kind: str = "") -> None:
-        """Store a value, or several side by side, of a type that holds them."""
-        operation = self.phase.operation
-        if self.phase.reduction is not None and operation.array.element == "bf16":
-            text = f"round_bf16({text})"
-        for store in self.phase.stores:
-            at = position_text(store.at)
-            if store.buffered:
-                half = operation.array.element == "bf16"
-                value = f"half_of({text})" if half else text
-                to = f"{self.kernel.buffers[operation.name]}[{at}]"
-            else:
-                value, to = text, f"{self.kernel.outputs[operation.name]}[{at}]"
-            self.kernel.put(f"{f'*({kind}*)&{to}' if kind else to} = {value};")
+        for line in self.code.stores(text, kind):
+            self.kernel.put(line)
 
     def _arrange(self, order: list[PhaseLoop], left_out: Set[int] = frozenset()) -> None:
         """Write all values but some, each for the loop that it is computed in."""
         levels = {loop.name: place for place, loop in enumerate(order, 1)}
-        for number, value in enumerate(self.phase.values):
-            if id(value) in left_out:
-                continue
-            level = max((levels.get(name, 0) for name in value.names), default=0)
-            lines = self.by_level.setdefault(level, [])
-            text = self._text(value)
-            if not isinstance(value, ElementNumber):
-                kind = C_TYPES[computing_element(value.element)]
-                lines.append(f"const {kind} v{number} = {text};")
-                text = f"v{number}"
-            self.texts[id(value)] = text
-            lines += [
-                f"const int64_t {name} = clamped({text}, {one.most});"
-                for name, one in self.phase.fixed.items()
-                if one.value is value
-            ]
+        self.code = PhaseCode(self.phase, self.kernel.names, levels, left_out)
         self._statements(0)
-
-    def _text(self, value: PhaseValue) -> str:
-        if isinstance(value, ElementNumber):
-            return number_text(value.number, value.element)
-        if isinstance(value, ElementLoad):
-            at = position_text(value.at)
-            if not value.buffered:
-                return f"{self.kernel.inputs[value.source]}[{at}]"
-            text = f"{self.kernel.buffers[value.source]}[{at}]"
-            return f"of_half({text})" if value.element == "bf16" else text
-        if isinstance(value, ElementPosition):
-            kind = C_TYPES[computing_element(value.element)]
-            text = f"({kind})({position_text(value.at)})"
-            return f"round_bf16({text})" if value.element == "bf16" else text
-        if isinstance(value, ElementResult):
-            operands = [(self.texts[id(one)], one.element) for one in value.operands]
-            return scalar_text(value.opcode, operands, value.element, value.attributes)
-        return self._choice(value)
-
-    def _choice(self, value: ElementChoice) -> str:
-        tests = []
-        for test in value.tests:
-            at = position_text(test.at)
-            if test.at.least < 0:
-                tests.append(f"{at} >= 0")
-            if test.at.most >= test.extent:
-                tests.append(f"{at} < {test.extent}")
-            if test.step > 1:
-                tests.append(f"({at}) % {test.step} == 0")
-        inside, outside = self.texts[id(value.inside)], self.texts[id(value.outside)]
-        return f"({' && '.join(tests)}) ? {inside} : {outside}"
-
-
-def memory_type(element: str) -> str:
-    """The C type of elements in memory, as NumPy has them."""
-    return C_TYPES[element] if element in C_TYPES else C_TYPES[computing_element(element)]
-
-
-def buffer_type(element: str) -> str:
-    """The C type of elements of a buffer, of as many bytes as the plan counts."""
-    return "uint16_t" if element == "bf16" else memory_type(element)
-
-
-def position_text(at: PositionSum) -> str:
-    """Write a sum in C.
-
-    Examples
-    --------
-    >>> from fuseloom.stitch.positions import variable
-    >>> position_text(variable("i", 4).times(8).plus(variable("j", 8)).plus(-1))
-    '8 * i + j - 1'
-    """
-    made = ""
-    for atom, factor in at.terms:
-        size = abs(factor)
-        text = _atom_text(atom) if size == 1 else f"{size} * {_atom_text(atom)}"
-        if made:
-            made += f" {'-' if factor < 0 else '+'} {text}"
-        else:
-            made = f"-{text}" if factor < 0 else text
-    if at.constant or not made:
-        sign = f" {'-' if at.constant < 0 else '+'} " if made else "-" if at.constant < 0 else ""
-        made += f"{sign}{abs(at.constant)}"
-    return made
-
-
-def _atom_text(atom: PositionAtom) -> str:
-    if atom.of is None:
-        return atom.name
-    inner = position_text(atom.of)
-    if atom.rule is AtomRule.CLAMPED:
-        return f"clamped({inner}, {atom.size - 1})"
-    return f"(({inner}) {'/' if atom.rule is AtomRule.QUOTIENT else '%'} {atom.by})"
-
-
-def _comment(name: str) -> str:
-    return name.replace("*/", "* /").encode("ascii", "replace").decode()

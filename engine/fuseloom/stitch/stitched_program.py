@@ -12,15 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from fuseloom.codegen.shared_objects import C, Compiler, find_compiler, load_library
-from fuseloom.errors import DataError, LimitError, LoweringError
-from fuseloom.stitch.emit_stitched_c import emit_stitched_c, stitched_source
+from fuseloom.errors import DataError, LoweringError
+from fuseloom.stitch.emit_stitched_c import stitched_source
 from fuseloom.stitch.fusion import SHARED_MEMORY
 from fuseloom.stitch.graph import DenseComputation, DenseModule, DenseOperation
-from fuseloom.stitch.kernel_memory import memory_of
+from fuseloom.stitch.kernel_code import kernel_codes
 from fuseloom.stitch.meaning.evaluation import evaluate, value_of
-from fuseloom.stitch.phases import PhasedKernel, phases_of
+from fuseloom.stitch.phases import PhasedKernel
 from fuseloom.stitch.shared_memory import SpaceSharing
-from fuseloom.stitch.stitched import DeepFusion, StitchedKernel
+from fuseloom.stitch.stitched import DeepFusion
 
 OPTIMIZATION = (
     "-O3", "-march=native", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math",
@@ -105,9 +105,7 @@ class StitchedProgram:
         self.module = module
         self.fusion = fusion
         self.computation: DenseComputation = fusion.computation
-        self._limit = limit
-        self._sharing = sharing
-        self._prefix = prefix
+        self._codes = kernel_codes(module, fusion, limit=limit, sharing=sharing, prefix=prefix)
         self._library: Any = None
         self.steps = tuple(self._steps())
 
@@ -203,20 +201,10 @@ class StitchedProgram:
     def _step(self, key: str | int) -> ProgramStep:
         if isinstance(key, str):
             return ProgramStep((key,), (key,))
-        kernel = self.fusion.kernels[key]
-        function = f"{self._prefix}_{key}"
-        try:
-            phased = self._phased(kernel)
-            code = emit_stitched_c(phased, function)
-        except (LimitError, LoweringError) as error:
-            return ProgramStep(kernel.operations, kernel.roots, reason=error.message)
-        return ProgramStep(kernel.operations, kernel.roots, phased, code, function)
-
-    def _phased(self, kernel: StitchedKernel) -> PhasedKernel:
-        if kernel.schedule is None:
-            raise LoweringError(kernel.reason)
-        plan = memory_of(self.computation, kernel, self._limit, self._sharing)
-        return phases_of(self.module, self.computation, kernel, plan)
+        kernel, code = self.fusion.kernels[key], self._codes[key]
+        return ProgramStep(
+            kernel.operations, kernel.roots, code.phased, code.text, code.function, code.reason
+        )
 
 
 def compile_programs(

@@ -1,0 +1,208 @@
+"""Values of phases as C expressions, each in the outermost loop that it can be computed in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from fuseloom.stitch.c_scalars import C_TYPES, computing_element, number_text, scalar_text
+from fuseloom.stitch.phase_values import (
+    ElementChoice,
+    ElementLoad,
+    ElementNumber,
+    ElementPosition,
+    ElementResult,
+    KernelPhase,
+    PhaseValue,
+)
+from fuseloom.stitch.phases import PhasedKernel
+from fuseloom.stitch.positions import AtomRule, PositionAtom, PositionSum
+
+
+@dataclass(frozen=True)
+class KernelNames:
+    """Names of a kernel's arrays in its code, by operation.
+
+    Attributes
+    ----------
+    inputs, outputs : mapping
+        Of arrays in memory.
+    buffers : mapping
+        Of buffers of a block.
+    """
+
+    inputs: Mapping[str, str]
+    outputs: Mapping[str, str]
+    buffers: Mapping[str, str]
+
+
+def kernel_names(phased: PhasedKernel) -> KernelNames:
+    """Number the arrays and buffers of a kernel."""
+    return KernelNames(
+        {one.name: f"in{number}" for number, one in enumerate(phased.inputs)},
+        {one.name: f"out{number}" for number, one in enumerate(phased.outputs)},
+        {name: f"buffer{number}" for number, name in enumerate(phased.plan.buffers)},
+    )
+
+
+class PhaseCode:
+    """The values of a phase as variables of C.
+
+    Parameters
+    ----------
+    phase : KernelPhase
+    names : KernelNames
+    levels : mapping
+        Per variable of a loop its depth, from 1 on; others are known before the first loop.
+    left_out : set of int
+        ``id`` of values that get no variable.
+
+    Attributes
+    ----------
+    texts : dict
+        Per ``id`` of a value its text: the name of its variable, or a number.
+
+    Raises
+    ------
+    LoweringError
+        If an operation has no form in C.
+    """
+
+    def __init__(
+        self,
+        phase: KernelPhase,
+        names: KernelNames,
+        levels: Mapping[str, int],
+        left_out: Set[int] = frozenset(),
+    ) -> None:
+        self.phase = phase
+        self.names = names
+        self.texts: dict[int, str] = {}
+        self._by_level: dict[int, list[str]] = {}
+        for number, value in enumerate(phase.values):
+            if id(value) in left_out:
+                continue
+            level = max((levels.get(name, 0) for name in value.names), default=0)
+            lines = self._by_level.setdefault(level, [])
+            text = self.text(value)
+            if not isinstance(value, ElementNumber):
+                kind = C_TYPES[computing_element(value.element)]
+                lines.append(f"const {kind} v{number} = {text};")
+                text = f"v{number}"
+            self.texts[id(value)] = text
+            lines += [
+                f"const int64_t {name} = clamped({text}, {one.most});"
+                for name, one in phase.fixed.items()
+                if one.value is value
+            ]
+
+    def lines(self, level: int) -> Sequence[str]:
+        """Lines of the variables that are computed in a loop; of level 0, before all loops."""
+        return self._by_level.get(level, ())
+
+    @property
+    def value(self) -> str:
+        """What is stored, or combined."""
+        return self.texts[id(self.phase.value)]
+
+    @property
+    def start(self) -> str:
+        """What a reduction starts from; empty for 0, or without a reduction."""
+        reduction = self.phase.reduction
+        return self.texts[id(reduction.start)] if reduction and reduction.start else ""
+
+    def text(self, value: PhaseValue) -> str:
+        """The expression of a value, of variables of those that it is computed of."""
+        if isinstance(value, ElementNumber):
+            return number_text(value.number, value.element)
+        if isinstance(value, ElementLoad):
+            at = position_text(value.at)
+            if not value.buffered:
+                return f"{self.names.inputs[value.source]}[{at}]"
+            text = f"{self.names.buffers[value.source]}[{at}]"
+            return f"of_half({text})" if value.element == "bf16" else text
+        if isinstance(value, ElementPosition):
+            kind = C_TYPES[computing_element(value.element)]
+            text = f"({kind})({position_text(value.at)})"
+            return f"round_bf16({text})" if value.element == "bf16" else text
+        if isinstance(value, ElementResult):
+            operands = [(self.texts[id(one)], one.element) for one in value.operands]
+            return scalar_text(value.opcode, operands, value.element, value.attributes)
+        return self._choice(value)
+
+    def stores(self, text: str, kind: str = "") -> list[str]:
+        """Lines that store a value, or several side by side, of a type that holds them."""
+        operation = self.phase.operation
+        half = operation.array.element == "bf16"
+        if self.phase.reduction is not None and half:
+            text = f"round_bf16({text})"
+        made = []
+        for store in self.phase.stores:
+            at = position_text(store.at)
+            if store.buffered:
+                value = f"half_of({text})" if half else text
+                to = f"{self.names.buffers[operation.name]}[{at}]"
+            else:
+                value, to = text, f"{self.names.outputs[operation.name]}[{at}]"
+            made.append(f"{f'*({kind}*)&{to}' if kind else to} = {value};")
+        return made
+
+    def _choice(self, value: ElementChoice) -> str:
+        tests = []
+        for test in value.tests:
+            at = position_text(test.at)
+            if test.at.least < 0:
+                tests.append(f"{at} >= 0")
+            if test.at.most >= test.extent:
+                tests.append(f"{at} < {test.extent}")
+            if test.step > 1:
+                tests.append(f"({at}) % {test.step} == 0")
+        inside, outside = self.texts[id(value.inside)], self.texts[id(value.outside)]
+        return f"({' && '.join(tests)}) ? {inside} : {outside}"
+
+
+def memory_type(element: str) -> str:
+    """The C type of elements in memory, as NumPy has them."""
+    return C_TYPES[element] if element in C_TYPES else C_TYPES[computing_element(element)]
+
+
+def buffer_type(element: str) -> str:
+    """The C type of elements of a buffer, of as many bytes as the plan counts."""
+    return "uint16_t" if element == "bf16" else memory_type(element)
+
+
+def position_text(at: PositionSum) -> str:
+    """Write a sum in C.
+
+    Examples
+    --------
+    >>> from fuseloom.stitch.positions import variable
+    >>> position_text(variable("i", 4).times(8).plus(variable("j", 8)).plus(-1))
+    '8 * i + j - 1'
+    """
+    made = ""
+    for atom, factor in at.terms:
+        size = abs(factor)
+        text = _atom_text(atom) if size == 1 else f"{size} * {_atom_text(atom)}"
+        if made:
+            made += f" {'-' if factor < 0 else '+'} {text}"
+        else:
+            made = f"-{text}" if factor < 0 else text
+    if at.constant or not made:
+        sign = f" {'-' if at.constant < 0 else '+'} " if made else "-" if at.constant < 0 else ""
+        made += f"{sign}{abs(at.constant)}"
+    return made
+
+
+def _atom_text(atom: PositionAtom) -> str:
+    if atom.of is None:
+        return atom.name
+    inner = position_text(atom.of)
+    if atom.rule is AtomRule.CLAMPED:
+        return f"clamped({inner}, {atom.size - 1})"
+    return f"(({inner}) {'/' if atom.rule is AtomRule.QUOTIENT else '%'} {atom.by})"
+
+
+def comment_text(name: str) -> str:
+    """Write the name of an operation in a comment."""
+    return name.replace("*/", "* /").encode("ascii", "replace").decode()
