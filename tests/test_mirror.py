@@ -32,6 +32,12 @@ N = "tests/workbench/networks/test_backend.py"
 W = "fuseloom_workbench"
 ELSEWHERE = (
     Elsewhere(
+        "fuseloom/stitch/cuda_on_cpu.py", "tests/stitch/test_emit_stitched_cuda.py", "what it runs"
+    ),
+    Elsewhere(
+        "fuseloom/stitch/job_files/run.py", "tests/stitch/test_gpu_job.py", "in its own process"
+    ),
+    Elsewhere(
         "fuseloom/dataflow/samml/level_lowering.py",
         "tests/dataflow/samml/test_lowering.py",
         "levels, in whole graphs",
@@ -255,6 +261,12 @@ ELSEWHERE = (
         "answers, by the backend that asks",
     ),
     Elsewhere(f"{W}/calls/pa*.py", "tests/browser/test_calls.py", "a page, in a browser"),
+    Elsewhere(
+        f"{W}/kernels/answering.py",
+        "tests/workbench/kernels/test_backend.py",
+        "answers, by the backend that asks",
+    ),
+    Elsewhere(f"{W}/kernels/pa*.py", "tests/browser/test_kernels.py", "a page, in a browser"),
     Elsewhere(f"{W}/base/child_backend.py", N, "by the backends that are made of it"),
     Elsewhere(f"{W}/*/view.py", DRAWN, "what components draw"),
     Elsewhere(f"{W}/base/glossary.py", "tests/workbench/base/test_help.py", "rows of a table"),

@@ -230,6 +230,8 @@ EXTRAS = (
     "access",
     "calls",
     "stitch",
+    "cuda",
+    "triton",
     "zstd",
     "optuna",
     "dask",

@@ -25,6 +25,7 @@ from fuseloom.results.record import RunRecord
 from fuseloom.results.schemas import schema
 from tests.cli.commands import wrong_by
 from tests.exploration.store.samples import LABEL, identity, outcome
+from tests.stitch.test_gpu_times import result_of
 
 VECTORS = Path(__file__).parent.parent / "conformance"
 SAM = ("--sam", str(VECTORS / "sam" / "matmul_ikj.gv"))
@@ -158,6 +159,17 @@ CASES: dict[str, tuple[DocumentKind, int, tuple[str, ...]]] = {
         ("calls", "blur", "--extents", "h=40,w=30", "--tile", "8", "--rounds", "1"),
     ),
     "stitch": (DocumentKind.STITCH, 0, ("stitch", "word2vec")),
+    "stitch, code": (
+        DocumentKind.STITCH, 0,
+        ("stitch", "attention", "--emit", "c", "--output", "{folder}/c"),
+    ),
+    "stitch, job": (
+        DocumentKind.STITCH, 0,
+        ("stitch", "logistic_regression", "--end-to-end", "--gpu", "--output", "{folder}/job"),
+    ),
+    "stitch --import-times": (
+        DocumentKind.STITCH_TIMES, 0, ("stitch", "--import-times", "{times}"),
+    ),
     "contract, not run": (DocumentKind.CONTRACTION, 0, ("contract", "MTTKRP", "--measure", "0")),
     "notebooks": (DocumentKind.NOTEBOOKS, 0, ("notebooks", "{folder}/course", "--force")),
     "doctor": (DocumentKind.DOCTOR, 0, ("doctor",)),
@@ -194,6 +206,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "illegal": ("b.sched", "fuse y..z; order y..z: j,i"),
         "machine": ("mine.toml", machine),
         "vectors": ("vectors.json", UNKNOWN),
+        "times": ("times.json", json.dumps(result_of())),
     }
     made = {"folder": str(folder), "key": identity(1).key}
     with RunStore(folder / "runs.sqlite") as store:
@@ -220,6 +233,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     folder = tmp_path_factory.mktemp("runs")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FUSELOOM_RUNS", str(folder / "runs.sqlite"))
+        patch.setenv("FUSELOOM_TIMES", str(folder / "times.sqlite"))
         with RunStore() as store:
             store.put(identity(1), outcome(1), LABEL)
         yield
@@ -322,7 +336,8 @@ RICHEST = {
     DocumentKind.CONTRACTION: "contract, not run",
     DocumentKind.ACCESS: "access",
     DocumentKind.CALLS: "calls",
-    DocumentKind.STITCH: "stitch",
+    DocumentKind.STITCH: "stitch, job",
+    DocumentKind.STITCH_TIMES: "stitch --import-times",
     DocumentKind.ERROR: "error, place",
 }
 
@@ -340,6 +355,7 @@ def objects(part: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 FREE = {
     "counts", "params", "shares", "statistics", "outputs", "not_implemented", "options", "defaults",
     "stored", "settings", "bounds", "extents", "intermediates", "loops", "modes", "recompute",
+    "left_out", "functions",
 }  # fmt: skip
 """Objects whose names are data."""
 

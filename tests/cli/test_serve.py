@@ -55,6 +55,6 @@ def test_serve(options: tuple[str, ...], given: list[str], monkeypatch: pytest.M
 def test_a_page_that_there_is_not(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["serve", "--pages", "explorer,costs"]) == 2
     assert (
-        "'costs' is no page; there are explorer, figures, networks, patterns, calls"
+        "'costs' is no page; there are explorer, figures, networks, patterns, calls, kernels"
         in capsys.readouterr().err
     )

@@ -7,12 +7,10 @@ import random
 import numpy as np
 import pytest
 
-from fuseloom.stitch.c_values import buffer_type, memory_type, position_text
 from fuseloom.stitch.fusion import FusionSettings, fuse
 from fuseloom.stitch.graph import random_inputs
 from fuseloom.stitch.kernel_memory import memory_check
 from fuseloom.stitch.opcodes import ProductFusion
-from fuseloom.stitch.positions import variable
 from fuseloom.stitch.stitched_program import StitchedProgram, compile_programs, relative_error
 from tests.tiers import counts
 
@@ -116,22 +114,6 @@ def test_gathers_read_where_indices_say_within_the_array() -> None:
     assert relative_error(program, inputs) < 1e-6
 
 
-def test_buffers_of_bf16_take_two_bytes() -> None:
-    graph = GraphMaker("bf16")
-    x, zero = graph.parameter(64, 40), graph.parameter()
-    powers = graph.add("exponential", (64, 40), x)
-    sums = graph.add("reduce", (64,), powers, zero, dimensions=(1,), to_apply="sum")
-    wide = graph.add("broadcast", (64, 40), sums, dimensions=(0,))
-    graph.add("divide", (64, 40), powers, wide)
-    program = fused(graph.module())
-    assert "uint16_t* const buffer" in program.code
-    inputs = {x: np.float32([[1.0, 0.5] * 20] * 64), zero: np.float32(0)}
-    assert relative_error(program, inputs) < 1e-2
-    assert (memory_type("bf16"), buffer_type("bf16"), buffer_type("pred")) == (
-        "float", "uint16_t", "uint8_t",
-    )  # fmt: skip
-
-
 def test_softmax_of_a_row_with_nan_or_infinities() -> None:
     graph = GraphMaker()
     x = graph.parameter(64, 40)
@@ -158,14 +140,5 @@ def test_large_kernels_run_in_parallel() -> None:
     graph.add("negate", (512, 256), graph.parameter(512, 256))
     small = GraphMaker()
     small.add("negate", (64, 32), small.parameter(64, 32))
-    assert "#pragma omp parallel" in fused(graph.module()).code
-    assert "#pragma omp parallel" not in fused(small.module()).code
-
-
-def test_positions_are_written_shortly() -> None:
-    i, j = variable("i", 6), variable("j", 2)
-    assert position_text(i.times(-2).plus(j).plus(10)) == "-2 * i + j + 10"
-    over, left = i.divided(4)
-    assert position_text(over) == "((i) / 4)"
-    assert position_text(left) == "((i) % 4)"
-    assert position_text(i.plus(-1).clamped(3)) == "clamped(i - 1, 2)"
+    assert "deal_blocks(kernel_0_blocks, inputs, outputs, " in fused(graph.module()).code
+    assert "deal_blocks" not in fused(small.module()).code

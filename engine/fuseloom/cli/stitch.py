@@ -10,12 +10,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fuseloom.cli.command import Command, natural, positive, print_json
+from fuseloom.cli.stitch_files import (
+    check_files,
+    declare_files,
+    emit_files,
+    import_result,
+    on_card,
+    print_files,
+    run_or_pack,
+)
+from fuseloom.errors import UsageError
 from fuseloom.results.document import DocumentKind
 from fuseloom.results.text_table import Align, TextColumn, text_table
 from fuseloom.wording import counted, grouped
 
 if TYPE_CHECKING:
-    from fuseloom.cli.stitch_documents import StitchDocument, StitchedRow
+    from fuseloom.cli.stitch_documents import EndToEndTimes, StitchDocument, StitchedRow
     from fuseloom.stitch.frames import FusedFrame, FusedModule
     from fuseloom.stitch.module_check import ModuleCheck
     from fuseloom.stitch.stitched import StitchedKernel
@@ -37,7 +47,7 @@ MAX_FILE = 50_000_000
 def _declare(parser: argparse.ArgumentParser) -> None:
     given = parser.add_argument
     given(
-        "file", metavar="FILE.hlo",
+        "file", metavar="FILE.hlo", nargs="?",
         help="a module as HLO text, such as JAX prints (pip install 'fuseloom[stitch]'), or the "
         "name of an example: "
         f"{', '.join(EXAMPLES)}",
@@ -64,6 +74,16 @@ def _declare(parser: argparse.ArgumentParser) -> None:
         help="choose schedules by times of operations on this machine, which are kept; of the "
         "computation that is run, not of bodies of loops",
     )  # fmt: skip
+    given(
+        "--end-to-end", action="store_true",
+        help="time kernels, those by the rules of XLA, and calls of libraries on this machine, and "
+        "predict the speedup of the whole",
+    )  # fmt: skip
+    given(
+        "--keep", action="store_true",
+        help="time as --end-to-end does, and keep both as runs (see the command 'runs')",
+    )  # fmt: skip
+    declare_files(parser)
     given("--seed", type=natural, default=0, help="of random inputs (default: 0)")
     given("--json", action="store_true", help="one JSON document")
 
@@ -76,6 +96,11 @@ def _run(options: Any) -> int:
     from fuseloom.stitch.opcodes import ProductFusion
     from fuseloom.stitch.shared_memory import SpaceSharing
 
+    if options.import_times:
+        return import_result(options)
+    if options.file is None:
+        raise UsageError("there is no module", hint=f"name a file, or an example: {EXAMPLES[0]}")
+    check_files(options)
     module = read_hlo(_text(options.file), options.file)
     made = fuse_module(
         module, ProductFusion(options.products), shared_memory=options.shared_memory,
@@ -85,13 +110,21 @@ def _run(options: Any) -> int:
     predicted: dict[str, float | None] = {}
     if options.tune:
         made, predicted = _tuned(made, options)
+    elif options.card:
+        made, predicted = on_card(made, options)
     checked = check_module(made, options.shared_memory, SpaceSharing(options.sharing), options.seed)
     content = _content(options, made, checked, predicted)
+    if options.end_to_end or options.keep:
+        content["end_to_end"] = _end_to_end(made, checked, options)
+    if options.emit:
+        content["emitted"] = emit_files(made, options)
+    job = run_or_pack(made, options) if options.gpu else None
+    content["gpu"] = job
     if options.json:
         print_json(DocumentKind.STITCH, content)
     else:
         _print(content, checked)
-    return 0 if checked.ok else 1
+    return 0 if checked.ok and (job is None or not job["wrong"]) else 1
 
 
 def _text(name: str) -> str:
@@ -123,6 +156,43 @@ def _tuned(made: FusedModule, options: Any) -> tuple[FusedModule, dict[str, floa
         print(told, file=sys.stderr)
     predicted = {one.kernel.name: one.nanoseconds for one in tuned}
     return replace(made, frames=(replace(first, fusion=fusion), *others)), predicted
+
+
+def _end_to_end(made: FusedModule, checked: ModuleCheck, options: Any) -> EndToEndTimes:
+    from fuseloom.stitch.end_to_end import time_module
+    from fuseloom.stitch.graph import random_inputs
+    from fuseloom.stitch.shared_memory import SpaceSharing
+
+    found = time_module(
+        made, random_inputs(made.frames[0].computation, options.seed),
+        shared_memory=options.shared_memory, sharing=SpaceSharing(options.sharing),
+    )  # fmt: skip
+    if options.keep:
+        from fuseloom.exploration.stitch_runs import keep_stitched
+        from fuseloom.exploration.store import RunStore
+        from fuseloom.stitch.module_check import check_baseline
+
+        sharing = SpaceSharing(options.sharing)
+        other = check_baseline(made, options.shared_memory, sharing, options.seed)
+        names = ("products", "shared_memory", "sharing", "call_layers", "tune", "card")
+        settings = {name: str(getattr(options, name)) for name in names}
+        with RunStore() as store:
+            keep_stitched(
+                store, made, found, (checked, other), seed=options.seed, settings=settings
+            )
+    return {
+        "fused": found.fused,
+        "baseline": found.baseline,
+        "taken_in": found.taken_in,
+        "calls": found.calls,
+        "fusable_ratio": found.fusable_ratio,
+        "fusion_speedup": found.fusion_speedup,
+        "predicted": found.predicted,
+        "amdahl": found.amdahl,
+        "measured": found.measured,
+        "left_out": found.left_out,
+        "evaluated": found.evaluated,
+    }
 
 
 def _content(
@@ -158,6 +228,9 @@ def _content(
         ],
         "max_rel_error": checked.max_rel_error,
         "compiled": checked.compiled,
+        "end_to_end": None,
+        "emitted": None,
+        "gpu": None,
     }
 
 
@@ -207,6 +280,22 @@ def _print(content: StitchDocument, checked: ModuleCheck) -> None:
     else:
         told = f"{counted(checked.compiled, 'kernel')} compiled and run"
         print(f"{told}; largest relative error {checked.max_rel_error:.1e}")
+    _print_end_to_end(content["end_to_end"])
+    print_files(content["emitted"], content["gpu"])
+
+
+def _print_end_to_end(found: EndToEndTimes | None) -> None:
+    if found is None:
+        return
+    print(
+        f"kernels {found['fused'] / 1e3:.1f} µs, by the rules of XLA "
+        f"{found['baseline'] / 1e3:.1f} µs, calls {found['calls'] / 1e3:.1f} µs"
+    )
+    print(
+        f"speedup of the whole: {found['predicted']:.2f} predicted from "
+        f"{found['fusable_ratio']:.0%} that can be fused and {found['fusion_speedup']:.2f} × "
+        f"there, {found['measured']:.2f} measured"
+    )
 
 
 def _lines(content: StitchDocument) -> Iterator[tuple[str, ...]]:

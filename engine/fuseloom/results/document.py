@@ -41,6 +41,7 @@ class DocumentKind(Enum):
     ACCESS = "access"
     CALLS = "calls"
     STITCH = "stitch"
+    STITCH_TIMES = "stitch-times"
     DOCTOR = "doctor"
     NOTEBOOKS = "notebooks"
     ERROR = "error"
@@ -71,6 +72,7 @@ DECLARED: Mapping[DocumentKind, str] = MappingProxyType(
         DocumentKind.ACCESS: "fuseloom.cli.access_documents:AccessDocument",
         DocumentKind.CALLS: "fuseloom.cli.calls_documents:CallsDocument",
         DocumentKind.STITCH: "fuseloom.cli.stitch_documents:StitchDocument",
+        DocumentKind.STITCH_TIMES: "fuseloom.cli.stitch_documents:StitchTimesDocument",
     }
 )
 """Where the content of each kind is declared."""

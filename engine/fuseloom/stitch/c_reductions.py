@@ -63,6 +63,11 @@ class KernelAccumulator:
         """The value in the end."""
         return f"({self.value_kind}){self.name}" if self.kind != self.value_kind else self.name
 
+    @property
+    def neutral(self) -> str:
+        """A value that changes none; empty if the start may be combined any number of times."""
+        return {"add": "0", "xor": "0", "multiply": "1"}.get(self.opcode, "")
+
     def begin(self, start: str) -> list[str]:
         """Lines before the loops."""
         made = [f"{self.kind} {self.name} = {start or '0'};"]

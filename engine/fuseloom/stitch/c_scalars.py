@@ -17,7 +17,7 @@ C_TYPES: Mapping[str, str] = {
 _FLOATS = ("bf16", "f32", "f64")
 _INFIX = {"add": "+", "subtract": "-", "multiply": "*"}
 _BITS = {"and": "&", "or": "|", "xor": "^"}
-_FUNCTIONS = {
+C_FUNCTIONS = {
     "abs": "fabs", "atan2": "atan2", "cbrt": "cbrt", "ceil": "ceil", "cosine": "cos",
     "cosh": "cosh", "sinh": "sinh", "acos": "acos", "acosh": "acosh", "asin": "asin",
     "asinh": "asinh", "atan": "atan", "atanh": "atanh", "erf": "erf", "exponential": "exp",
@@ -26,7 +26,10 @@ _FUNCTIONS = {
     "round-nearest-even": "rint", "sine": "sin", "sqrt": "sqrt", "tan": "tan", "tanh": "tanh",
 }  # fmt: skip
 """Functions of C by opcode."""
-_OWN = {"exponential": "exp_f32", "log": "log_f32", "tanh": "tanh_f32"}
+OWN_FUNCTIONS = {
+    "exponential": "exp_f32", "exponential-minus-one": "expm1_f32", "log": "log_f32",
+    "log-plus-one": "log1p_f32", "tanh": "tanh_f32", "erf": "erf_f32",
+}  # fmt: skip
 """Functions of float that vectorise."""
 _COMPARISONS = {"EQ": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}
 
@@ -164,10 +167,10 @@ def _of_floats(opcode: str, names: Sequence[str], own: str) -> str | None:
         return f"1 / sqrt{suffix}({names[0]})"
     if opcode == "logistic":
         return f"logistic_{own}({names[0]})"
-    if own == "f32" and opcode in _OWN:
-        return f"{_OWN[opcode]}({names[0]})"
-    if opcode in _FUNCTIONS:
-        return f"{_FUNCTIONS[opcode]}{suffix}({', '.join(names)})"
+    if own == "f32" and opcode in OWN_FUNCTIONS:
+        return f"{OWN_FUNCTIONS[opcode]}({names[0]})"
+    if opcode in C_FUNCTIONS:
+        return f"{C_FUNCTIONS[opcode]}{suffix}({', '.join(names)})"
     return None
 
 

@@ -174,14 +174,20 @@ def buffer_type(element: str) -> str:
 def position_text(at: PositionSum) -> str:
     """Write a sum in C.
 
+    Remainders of a loop's variable that is less than the divisor are written without it, so that
+    elements are seen to lie side by side.
+
     Examples
     --------
     >>> from fuseloom.stitch.positions import variable
     >>> position_text(variable("i", 4).times(8).plus(variable("j", 8)).plus(-1))
     '8 * i + j - 1'
+    >>> at = variable("block", 100).times(8).plus(variable("j", 8))
+    >>> position_text(at.divided(32)[1])
+    '8 * ((block) % 4) + j'
     """
     made = ""
-    for atom, factor in at.terms:
+    for atom, factor in _without_small(at).terms:
         size = abs(factor)
         text = _atom_text(atom) if size == 1 else f"{size} * {_atom_text(atom)}"
         if made:
@@ -192,6 +198,35 @@ def position_text(at: PositionSum) -> str:
         sign = f" {'-' if at.constant < 0 else '+'} " if made else "-" if at.constant < 0 else ""
         made += f"{sign}{abs(at.constant)}"
     return made
+
+
+def _without_small(at: PositionSum) -> PositionSum:
+    """The same sum, with what is less than a factor of all else taken out of divisions."""
+    made = PositionSum((), at.constant)
+    for atom, factor in at.terms:
+        own: PositionSum = PositionSum(((atom, 1),))
+        if atom.of is not None and atom.rule in (AtomRule.QUOTIENT, AtomRule.REMAINDER):
+            own = _divided(atom, atom.of)
+        made = made.plus(own.times(factor))
+    return made
+
+
+def _divided(atom: PositionAtom, of: PositionSum) -> PositionSum:
+    for unit in sorted({abs(factor) for _, factor in of.terms}, reverse=True):
+        if unit == 1 or atom.by % unit:
+            continue
+        high = [(one, factor // unit) for one, factor in of.terms if factor % unit == 0]
+        small = tuple((one, factor) for one, factor in of.terms if factor % unit)
+        low = PositionSum(small, of.constant % unit)
+        if low.least >= 0 and low.most < unit:
+            count = atom.by // unit
+            inner = PositionSum(tuple(high), of.constant // unit)
+            size = atom.size if atom.rule is AtomRule.QUOTIENT else count
+            term = PositionSum(((PositionAtom("", size, atom.rule, inner, count), 1),))
+            if atom.rule is AtomRule.QUOTIENT:
+                return term if count > 1 else inner
+            return term.times(unit).plus(low) if count > 1 else low
+    return PositionSum(((atom, 1),))
 
 
 def _atom_text(atom: PositionAtom) -> str:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from math import prod
 
-from fuseloom.stitch.c_prelude import PRELUDE
+from fuseloom.stitch.c_prelude import with_prelude
 from fuseloom.stitch.c_reductions import KernelAccumulator, ProductTile, product_tile, reduces_rows
+from fuseloom.stitch.c_threads import DEALER, with_threads
 from fuseloom.stitch.c_values import (
     PhaseCode,
     buffer_type,
@@ -29,7 +30,7 @@ TILE = 256
 
 def stitched_source(functions: Sequence[str]) -> str:
     """The C of functions, with what they call."""
-    return "\n".join([PRELUDE, *functions])
+    return with_prelude(with_threads(functions))
 
 
 def emit_stitched_c(phased: PhasedKernel, name: str) -> str:
@@ -89,16 +90,21 @@ class _KernelWriter:
     def function(self, name: str) -> str:
         """The whole function."""
         phased = self.phased
-        self.open(f"void {name}(const void* const* inputs, void* const* outputs)", "{")
+        dealt = phased.blocks > 1 and self._work() >= LEAST_PARALLEL
+        own, pointers = name, "const void* const* inputs, void* const* outputs"
+        first, end = "0", str(phased.blocks)
+        if dealt:
+            own, first, end = f"{name}_blocks", "first_block", "last_block"
+            self.open(f"static void {own}({pointers}, int64_t {first}, int64_t {end})", "{")
+        else:
+            self.open(f"void {own}({pointers})", "{")
         for place, one in enumerate(phased.inputs):
             kind = memory_type(one.array.element)
             self.put(f"const {kind}* restrict in{place} = inputs[{place}];")
         for place, one in enumerate(phased.outputs):
             kind = memory_type(one.array.element)
             self.put(f"{kind}* restrict out{place} = outputs[{place}];")
-        if phased.blocks > 1 and self._work() >= LEAST_PARALLEL:
-            self.put("#pragma omp parallel for schedule(static)")
-        self.open(f"for (int64_t block = 0; block < {phased.blocks}; ++block) {{")
+        self.open(f"for (int64_t block = {first}; block < {end}; ++block) {{")
         for digit, size, stride in phased.digits:
             lower = f"block / {stride}" if stride > 1 else "block"
             whole = size * stride == phased.blocks
@@ -121,6 +127,10 @@ class _KernelWriter:
             self.close()
         self.close()
         self.close()
+        if dealt:
+            self.open(f"void {name}({pointers})", "{")
+            self.put(f"{DEALER}({own}, inputs, outputs, {phased.blocks});")
+            self.close()
         return "\n".join([*apart, *self.lines])
 
     def _apart(self, phase: KernelPhase, name: str) -> list[str]:

@@ -8,6 +8,8 @@ from enum import StrEnum
 
 from fuseloom.errors import LimitError, LoweringError
 from fuseloom.stitch.emit_stitched_c import emit_stitched_c, stitched_source
+from fuseloom.stitch.emit_stitched_cuda import cuda_source, emit_stitched_cuda
+from fuseloom.stitch.emit_stitched_triton import emit_stitched_triton, triton_source
 from fuseloom.stitch.fusion import SHARED_MEMORY
 from fuseloom.stitch.graph import DenseModule
 from fuseloom.stitch.kernel_memory import memory_of
@@ -20,6 +22,8 @@ class KernelLanguage(StrEnum):
     """Languages of kernels."""
 
     C = "c"
+    CUDA = "cuda"
+    TRITON = "triton"
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,8 @@ class KernelBackend:
 
 BACKENDS: Mapping[KernelLanguage, KernelBackend] = {
     KernelLanguage.C: KernelBackend("C", ".c", emit_stitched_c, stitched_source),
+    KernelLanguage.CUDA: KernelBackend("CUDA C", ".cu", emit_stitched_cuda, cuda_source),
+    KernelLanguage.TRITON: KernelBackend("Triton", ".py", emit_stitched_triton, triton_source),
 }
 
 

@@ -257,7 +257,7 @@ def _timed(lookups: Sequence[PerformanceLookup]) -> list[PerformanceTime]:
     compiler = find_compiler(C)
     if compiler is None:
         raise LoweringError("there is no compiler of C", hint="install gcc")
-    flags = (*OPTIMIZATION, "-fopenmp-simd", *FLAGS)
+    flags = (*OPTIMIZATION, "-DONE_THREAD", *FLAGS)
     functions = load_library(stitched_source(codes), C, compiler, flags).functions
     arrays: dict[tuple[TensorShape, int], Any] = {}
     return [

@@ -17,7 +17,6 @@ from pathlib import Path
 
 import platformdirs
 
-from fuseloom.codegen.shared_objects import key_of
 from fuseloom.errors import StoreError
 from fuseloom.stitch.graph import DenseComputation, DenseModule, DenseOperation
 from fuseloom.stitch.operation_timing import (
@@ -25,10 +24,10 @@ from fuseloom.stitch.operation_timing import (
     PerformanceKey,
     PerformanceLookup,
     PerformanceTime,
-    features_of,
     machine_fingerprint,
     time_operations,
 )
+from fuseloom.stitch.performance_keys import PerformanceKeys
 from fuseloom.stitch.schedules import BlockSchedule
 from fuseloom.stitch.shared_memory import SharedMemoryPlan
 from fuseloom.stitch.stitched import StitchedKernel
@@ -101,7 +100,7 @@ class PerformanceLibrary:
         self._timer = timer or time_operations
         self._said: dict[str, None] = {}
         self._known: dict[PerformanceKey, PerformanceTime] = {}
-        self._features: dict[tuple[int, int, int], tuple[str, tuple[object, ...]]] = {}
+        self._keys = PerformanceKeys(self.machine)
         self._load()
 
     def __len__(self) -> int:
@@ -123,16 +122,7 @@ class PerformanceLibrary:
         schedule: BlockSchedule,
     ) -> PerformanceLookup:
         """Return the lookup of an operation under a schedule."""
-        place = (id(module), id(computation), id(operation))
-        if place not in self._features:
-            kept = (module, computation, operation)  # so that none is freed and its id used again
-            self._features[place] = (features_of(*kept), kept)
-        warps = int(operation.opcode in ("reduce", "transpose"))
-        key = PerformanceKey(
-            operation.opcode, self._features[place][0], schedule.split_dim, schedule.sword,
-            schedule.sched_type.value, warps=warps, machine=self.machine,
-        )  # fmt: skip
-        return PerformanceLookup(key, module, computation, operation)
+        return self._keys.lookup(module, computation, operation, schedule)
 
     def kernel_lookup(
         self,
@@ -141,31 +131,8 @@ class PerformanceLibrary:
         kernel: StitchedKernel,
         plan: SharedMemoryPlan,
     ) -> PerformanceLookup:
-        """Return the lookup of a whole kernel, which has a schedule.
-
-        Its features are those of its operations, their schedules and buffers, and who reads whom.
-        """
-        assert kernel.schedule is not None
-        places: dict[str, int] = {}
-        for name in kernel.operations:
-            for one in (*computation.by_name[name].operands, name):
-                places.setdefault(one, len(places))
-        told: list[object] = []
-        for name in kernel.operations:
-            operation = computation.by_name[name]
-            part = kernel.parts[name].schedule or BlockSchedule(0, 1)
-            own = self.lookup(module, computation, operation, part).key
-            buffer = plan.buffers.get(name)
-            reads = [places[one] for one in operation.operands]
-            told.append((own, kernel.schedules[name] is None, buffer and buffer.slot, reads))
-        told.append(([places[name] for name in kernel.roots], plan.slots))
-        first = kernel.schedule
-        key = PerformanceKey(
-            "kernel", key_of(*told), first.split_dim, first.sword, first.sched_type.value,
-            machine=self.machine,
-        )  # fmt: skip
-        root = computation.by_name[kernel.roots[0]]
-        return PerformanceLookup(key, module, computation, root, (kernel, plan))
+        """Return the lookup of a whole kernel, which has a schedule."""
+        return self._keys.kernel_lookup(module, computation, kernel, plan)
 
     def times(
         self, lookups: Sequence[PerformanceLookup]
@@ -186,6 +153,11 @@ class PerformanceLibrary:
             self._known |= made
             self._store({key: found for key, found in made.items() if found.runs})
         return self._known
+
+    def put(self, made: Mapping[PerformanceKey, PerformanceTime]) -> None:
+        """Store times that were measured elsewhere, of other machines, too."""
+        self._known |= {key: time for key, time in made.items() if key.machine == self.machine}
+        self._store(made)
 
     # The file -----------------------------------------------------------------------------------
 

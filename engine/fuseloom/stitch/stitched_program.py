@@ -5,20 +5,22 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from fuseloom.codegen.shared_objects import C, Compiler, find_compiler, load_library
+from fuseloom.codegen.shared_objects import C, find_compiler, load_library
 from fuseloom.errors import DataError, LoweringError
 from fuseloom.stitch.emit_stitched_c import stitched_source
 from fuseloom.stitch.fusion import SHARED_MEMORY
 from fuseloom.stitch.graph import DenseComputation, DenseModule, DenseOperation
+from fuseloom.stitch.kernel_cases import relative_difference
 from fuseloom.stitch.kernel_code import kernel_codes
 from fuseloom.stitch.meaning.evaluation import evaluate, value_of
 from fuseloom.stitch.phases import PhasedKernel
+from fuseloom.stitch.run_order import run_order
 from fuseloom.stitch.shared_memory import SpaceSharing
 from fuseloom.stitch.stitched import DeepFusion
 
@@ -26,7 +28,9 @@ OPTIMIZATION = (
     "-O3", "-march=native", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math",
 )  # fmt: skip
 """Flags for speed; none changes what is computed but by fused multiplications and additions."""
-FLAGS = ("-fno-strict-aliasing", "-lm")
+FLAGS = ("-fno-strict-aliasing", "-fopenmp-simd", "-D_GNU_SOURCE", "-pthread", "-lm")
+LINE = 64
+"""Bytes of a line of caches."""
 Array = npt.NDArray[Any]
 
 
@@ -48,6 +52,8 @@ class ProgramStep:
         Its name.
     reason : str
         The reason why there is none.
+    is_call : bool
+        True for a call of a library.
     """
 
     operations: tuple[str, ...]
@@ -56,6 +62,7 @@ class ProgramStep:
     code: str = ""
     function: str = ""
     reason: str = ""
+    is_call: bool = False
 
 
 class StitchedProgram:
@@ -107,7 +114,7 @@ class StitchedProgram:
         self.computation: DenseComputation = fusion.computation
         self._codes = kernel_codes(module, fusion, limit=limit, sharing=sharing, prefix=prefix)
         self._library: Any = None
-        self.steps = tuple(self._steps())
+        self.steps = tuple(self._step(key) for key in run_order(fusion))
 
     @property
     def interpreted(self) -> dict[str, str]:
@@ -146,9 +153,7 @@ class StitchedProgram:
         """
         if self._library is None:
             compile_programs([self])
-        values: dict[str, Any] = {}
-        for parameter in self.computation.parameters:
-            values[parameter.name] = _input(parameter, inputs)
+        values = self.inputs_of(inputs)
         for step in self.steps:
             if step.code:
                 self._run(step, values)
@@ -158,53 +163,45 @@ class StitchedProgram:
                 if operation.opcode != "parameter":
                     given = [values[one] for one in operation.operands]
                     values[name] = value_of(self.module, operation, given)
-        return tuple(_flat([values[self.computation.root]]))
+        return tuple(flat_values([values[self.computation.root]]))
+
+    def inputs_of(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """Arrays for the parameters, each row by row.
+
+        Raises
+        ------
+        DataError
+            If an input is missing, or is not of the type of its parameter.
+        """
+        return {one.name: _input(one, inputs) for one in self.computation.parameters}
+
+    def function(self, step: ProgramStep) -> Any:
+        """The machine code of a step that has C.
+
+        Raises
+        ------
+        LoweringError
+            If there is no compiler, or it fails.
+        """
+        if self._library is None:
+            compile_programs([self])
+        return getattr(self._library, step.function)
 
     def _run(self, step: ProgramStep, values: dict[str, Any]) -> None:
         assert step.phased is not None
         given = [np.asarray(values[one.name], order="C") for one in step.phased.inputs]
-        made = [np.empty(one.array.dims, one.array.dtype) for one in step.phased.outputs]
-        pointers = [
-            (ctypes.c_void_p * max(len(arrays), 1))(*(one.ctypes.data for one in arrays))
-            for arrays in (given, made)
-        ]  # fmt: skip
-        getattr(self._library, step.function)(*pointers)
+        made = [aligned_array(one.array.dims, one.array.dtype) for one in step.phased.outputs]
+        self.function(step)(pointers_of(given), pointers_of(made))
         values |= {one.name: array for one, array in zip(step.phased.outputs, made, strict=True)}
-
-    def _steps(self) -> list[ProgramStep]:
-        """Kernels, and operations that are in none, in an order in which they can run."""
-        homes = {
-            name: number
-            for number, kernel in enumerate(self.fusion.kernels)
-            for name in kernel.operations
-        }
-        made: list[ProgramStep] = []
-        seen: set[str | int] = set()
-        for end in (*self.computation.outputs, self.computation.root):
-            stack: list[tuple[str, bool]] = [(end, False)]
-            while stack:
-                name, behind = stack.pop()
-                key = homes.get(name, name)
-                if behind:
-                    made.append(self._step(key))
-                elif key not in seen:
-                    seen.add(key)
-                    stack.append((name, True))
-                    members: tuple[str, ...] = (name,)
-                    if isinstance(key, int):
-                        members = self.fusion.kernels[key].operations
-                    for member in members:
-                        operands = self.computation.by_name[member].operands
-                        stack += [(one, False) for one in operands]
-        return made
 
     def _step(self, key: str | int) -> ProgramStep:
         if isinstance(key, str):
             return ProgramStep((key,), (key,))
         kernel, code = self.fusion.kernels[key], self._codes[key]
         return ProgramStep(
-            kernel.operations, kernel.roots, code.phased, code.text, code.function, code.reason
-        )
+            kernel.operations, kernel.roots, code.phased, code.text, code.function, code.reason,
+            kernel.is_call,
+        )  # fmt: skip
 
 
 def compile_programs(
@@ -231,7 +228,7 @@ def compile_programs(
             raise LoweringError(
                 "there is no compiler of C", hint="install gcc, or evaluate the module"
             )
-        flags = (*optimization, *_parallel(compiler), *FLAGS)
+        flags = (*optimization, *FLAGS)
         library = load_library(stitched_source(codes), C, compiler, flags).functions
     for program in programs:
         program._library = library
@@ -264,32 +261,9 @@ def relative_error(
     """
     wanted = evaluate(program.module, inputs) if expected is None else expected
     found = program(inputs)
-    return max((_difference(a, b, least) for a, b in zip(found, wanted, strict=True)), default=0.0)
-
-
-def _difference(found: Array, wanted: Array, least: float) -> float:
-    if found.shape != wanted.shape or found.dtype != wanted.dtype:
-        return float("inf")
-    if found.dtype.kind not in "fc":
-        return 0.0 if np.array_equal(found, wanted) else float("inf")
-    finite = np.isfinite(wanted)
-    if not np.array_equal(found[~finite], wanted[~finite], equal_nan=True):
-        return float("inf")
-    if not finite.any():
-        return 0.0
-    wide = np.complex128 if found.dtype.kind == "c" else np.float64
-    a, b = found[finite].astype(wide), wanted[finite].astype(wide)
-    return float(np.abs(a - b).max()) / (max(float(np.abs(b).max()), least) or 1.0)
-
-
-@lru_cache(maxsize=4)
-def _parallel(compiler: Compiler) -> tuple[str, ...]:
-    """The flag for parallel loops, if the compiler has it; else the one for vectors."""
-    try:
-        load_library("int threads_are_there = 1;\n", C, compiler, ("-fopenmp",))
-    except LoweringError:
-        return ("-fopenmp-simd",)
-    return ("-fopenmp",)
+    return max(
+        (relative_difference(a, b, least) for a, b in zip(found, wanted, strict=True)), default=0.0
+    )
 
 
 def _input(parameter: DenseOperation, inputs: Mapping[str, Any]) -> Any:
@@ -304,8 +278,25 @@ def _input(parameter: DenseOperation, inputs: Mapping[str, Any]) -> Any:
     return np.asarray(value, order="C")
 
 
-def _flat(values: Sequence[Any]) -> list[Array]:
+def flat_values(values: Sequence[Any]) -> list[Array]:
+    """The arrays of values, those of tuples in order."""
     made: list[Array] = []
     for one in values:
-        made += _flat(one) if isinstance(one, tuple) else [np.asarray(one)]
+        made += flat_values(one) if isinstance(one, tuple) else [np.asarray(one)]
     return made
+
+
+def aligned_array(dims: Sequence[int], dtype: np.dtype[Any]) -> Array:
+    """An array whose elements are not set, and that begins where a line of caches does.
+
+    Stores of vectors that cross lines take longer.
+    """
+    size = prod(dims) * dtype.itemsize
+    room = np.empty(size + LINE, np.uint8)
+    first = -room.ctypes.data % LINE
+    return room[first : first + size].view(dtype).reshape(dims)
+
+
+def pointers_of(arrays: Sequence[Array]) -> Any:
+    """The addresses of arrays, as generated functions take them."""
+    return (ctypes.c_void_p * max(len(arrays), 1))(*(one.ctypes.data for one in arrays))
