@@ -32,10 +32,10 @@ N = "tests/workbench/networks/test_backend.py"
 W = "fuseloom_workbench"
 ELSEWHERE = (
     Elsewhere(
-        "fuseloom/stitch/cuda_on_cpu.py", "tests/stitch/test_emit_stitched_cuda.py", "what it runs"
+        "fuseloom/stitch/gpu/cuda_on_cpu.py", "tests/stitch/cuda/test_emitter.py", "what it runs"
     ),
     Elsewhere(
-        "fuseloom/stitch/job_files/run.py", "tests/stitch/test_gpu_job.py", "in its own process"
+        "fuseloom/stitch/gpu/job_files/run.py", "tests/stitch/gpu/test_job.py", "in its own process"
     ),
     Elsewhere(
         "fuseloom/dataflow/samml/level_lowering.py",

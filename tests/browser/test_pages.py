@@ -26,6 +26,7 @@ READY = {
     "networks": "[role=grid]",
     "patterns": "table[aria-label=Rules]",
     "calls": "[aria-label=Python] code",
+    "kernels": "[aria-label=Schedules] tr.now",
 }
 """The elements to wait for, so that a page is judged with contents."""
 
@@ -70,7 +71,7 @@ def test_the_first_page_leads_to_all_others(page, server):
 
 def test_every_page_leads_to_every_other(page, server):
     open_page(page, server, "networks")
-    for name in ("figures", "patterns", "calls", "explorer"):
+    for name in ("figures", "patterns", "calls", "kernels", "explorer"):
         menu = page.get_by_label("Fuseloom: pages")
         menu.focus()
         page.keyboard.press("Enter")
@@ -97,7 +98,7 @@ def test_a_theme_once_chosen_is_that_of_every_page(page, server):
     is_in(page, "dark")
     page.get_by_label("Light or dark").click()
     is_in(page, "light")
-    for name in ("figures", "explorer", "networks", "patterns", "calls"):
+    for name in ("figures", "explorer", "networks", "patterns", "calls", "kernels"):
         open_page(page, server, name)
         is_in(page, "light")
     page.get_by_label("Light or dark").click()

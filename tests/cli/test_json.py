@@ -25,7 +25,7 @@ from fuseloom.results.record import RunRecord
 from fuseloom.results.schemas import schema
 from tests.cli.commands import wrong_by
 from tests.exploration.store.samples import LABEL, identity, outcome
-from tests.stitch.test_gpu_times import result_of
+from tests.stitch.gpu.test_times import result_of
 
 VECTORS = Path(__file__).parent.parent / "conformance"
 SAM = ("--sam", str(VECTORS / "sam" / "matmul_ikj.gv"))

@@ -12,12 +12,12 @@ import pytest
 
 from fuseloom.cli import stitch_files
 from fuseloom.cli.main import main
-from fuseloom.stitch import cuda_compiler
-from fuseloom.stitch.gpu_job import pack_job
+from fuseloom.stitch.gpu import cuda_compiler
+from fuseloom.stitch.gpu.job import pack_job
 from fuseloom.stitch.hlo import print_hlo
 from fuseloom.stitch.kernel_code import BACKENDS, KernelLanguage
-from tests.stitch.test_gpu_job import content, softmax
-from tests.stitch.test_gpu_times import CARD, result_of
+from tests.stitch.gpu.test_job import content, softmax
+from tests.stitch.gpu.test_times import CARD, result_of
 
 
 @pytest.fixture(autouse=True)

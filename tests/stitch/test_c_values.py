@@ -20,6 +20,19 @@ def test_positions_are_written_shortly() -> None:
     assert position_text(i.plus(-1).clamped(3)) == "clamped(i - 1, 2)"
 
 
+def test_what_is_less_than_a_step_is_taken_out_of_divisions() -> None:
+    block, j = variable("block", 99), variable("j", 2)
+    at = block.times(8).plus(j).plus(5)
+    over, left = at.divided(32)
+    assert position_text(over) == "((block) / 4)"
+    assert position_text(left) == "8 * ((block) % 4) + j + 5"
+    for number in range(99):
+        for place in range(2):
+            whole = 8 * number + place + 5
+            assert (number // 4, 8 * (number % 4) + place + 5) == divmod(whole, 32)
+    assert position_text(at.plus(2).divided(32)[1]) == "((8 * block + j + 7) % 32)"
+
+
 def test_buffers_of_bf16_take_two_bytes() -> None:
     graph = GraphMaker("bf16")
     x, zero = graph.parameter(64, 40), graph.parameter()

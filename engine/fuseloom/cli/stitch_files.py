@@ -19,7 +19,7 @@ from fuseloom.wording import counted, grouped
 if TYPE_CHECKING:
     from fuseloom.cli.stitch_documents import CardRun, EmittedFile, GpuRun, StitchTimesDocument
     from fuseloom.stitch.frames import FusedModule
-    from fuseloom.stitch.gpu_times import GpuTimes, ModelRun
+    from fuseloom.stitch.gpu.times import GpuTimes, ModelRun
     from fuseloom.stitch.kernel_code import KernelCode
 
 LANGUAGES = ("c", "cuda", "triton")
@@ -110,7 +110,7 @@ def _emitted(
 ) -> EmittedFile:
     from dataclasses import asdict
 
-    from fuseloom.stitch.cuda_compiler import compile_cuda
+    from fuseloom.stitch.gpu.cuda_compiler import compile_cuda
 
     resources: list[Any] = []
     note = "" if language == "cuda" else "they are of CUDA only"
@@ -140,8 +140,8 @@ def run_or_pack(made: FusedModule, options: Any) -> GpuRun:
     LoweringError
         If no kernel has CUDA.
     """
-    from fuseloom.stitch.cuda_compiler import gpu_reason
-    from fuseloom.stitch.gpu_job import pack_job
+    from fuseloom.stitch.gpu.cuda_compiler import gpu_reason
+    from fuseloom.stitch.gpu.job import pack_job
     from fuseloom.stitch.shared_memory import SpaceSharing
 
     job = pack_job(
@@ -174,7 +174,7 @@ def run_or_pack(made: FusedModule, options: Any) -> GpuRun:
 
 
 def _run_job(folder: Path) -> GpuTimes:
-    from fuseloom.stitch.gpu_times import read_times
+    from fuseloom.stitch.gpu.times import read_times
 
     command = [sys.executable, "run.py", "--output", "result.json"]
     try:
@@ -195,7 +195,7 @@ def _run_job(folder: Path) -> GpuTimes:
 
 def import_result(options: Any) -> int:
     """Keep the times of a job; 1 if one of its kernels was wrong."""
-    from fuseloom.stitch.gpu_times import read_times
+    from fuseloom.stitch.gpu.times import read_times
 
     if options.file is not None:
         raise UsageError("--import-times takes no module", hint=f"leave out {options.file}")
@@ -217,7 +217,7 @@ def import_result(options: Any) -> int:
 
 
 def _import(result: GpuTimes) -> int:
-    from fuseloom.stitch.gpu_times import import_times
+    from fuseloom.stitch.gpu.times import import_times
     from fuseloom.stitch.performance_library import PerformanceLibrary
 
     return import_times(result, PerformanceLibrary(machine=result.machine))
@@ -243,7 +243,7 @@ def on_card(made: FusedModule, options: Any) -> tuple[FusedModule, dict[str, flo
     DataError
         If no times of that card are known.
     """
-    from fuseloom.stitch.gpu_times import card_fingerprint, fastest_on_card
+    from fuseloom.stitch.gpu.times import card_fingerprint, fastest_on_card
     from fuseloom.stitch.performance_library import PerformanceLibrary
     from fuseloom.stitch.shared_memory import SpaceSharing
 

@@ -56,6 +56,8 @@ class PhaseCode:
         Per variable of a loop its depth, from 1 on; others are known before the first loop.
     left_out : set of int
         ``id`` of values that get no variable.
+    first : int
+        The number of the first variable.
 
     Attributes
     ----------
@@ -74,12 +76,13 @@ class PhaseCode:
         names: KernelNames,
         levels: Mapping[str, int],
         left_out: Set[int] = frozenset(),
+        first: int = 0,
     ) -> None:
         self.phase = phase
         self.names = names
         self.texts: dict[int, str] = {}
         self._by_level: dict[int, list[str]] = {}
-        for number, value in enumerate(phase.values):
+        for number, value in enumerate(phase.values, first):
             if id(value) in left_out:
                 continue
             level = max((levels.get(name, 0) for name in value.names), default=0)
@@ -182,12 +185,12 @@ def position_text(at: PositionSum) -> str:
     >>> from fuseloom.stitch.positions import variable
     >>> position_text(variable("i", 4).times(8).plus(variable("j", 8)).plus(-1))
     '8 * i + j - 1'
-    >>> at = variable("block", 100).times(8).plus(variable("j", 8))
+    >>> at = variable("block", 99).times(8).plus(variable("j", 8))
     >>> position_text(at.divided(32)[1])
     '8 * ((block) % 4) + j'
     """
-    made = ""
-    for atom, factor in _without_small(at).terms:
+    made, at = "", _without_small(at)
+    for atom, factor in at.terms:
         size = abs(factor)
         text = _atom_text(atom) if size == 1 else f"{size} * {_atom_text(atom)}"
         if made:

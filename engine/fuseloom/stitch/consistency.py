@@ -10,6 +10,7 @@ read outside of the kernel.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -107,7 +108,11 @@ class ScheduleConsistency:
 
     def __init__(self, computation: DenseComputation) -> None:
         self.computation = computation
-        self._made: dict[tuple[str, BlockSchedule], tuple[OperandSchedule, ...]] = {}
+        self._parts: dict[BlockSchedule, OperationPart] = {}
+        self._made: dict[object, dict[BlockSchedule, tuple[OperandSchedule, ...]]] = defaultdict(
+            dict
+        )  # of operations that are alike
+        self._by_operation: dict[str, dict[BlockSchedule, tuple[OperandSchedule, ...]]] = {}
 
     def trials(self, roots: tuple[str, ...]) -> list[ScheduleTrial]:
         """The divisions of roots of one shape; none if that has no elements."""
@@ -133,8 +138,10 @@ class ScheduleConsistency:
         asked: list[BlockSchedule | None] = []
         copies, reused = 0, False
         why: InconsistentPart | None = None
-        for reader, operand in self._reads(trial, name):
-            part = trial.parts[reader.name]
+        for reader, operand in self._reads[name]:
+            part = trial.parts.get(reader.name)
+            if part is None:
+                continue
             copies += part.copies
             if part.schedule is None:
                 asked.append(None)
@@ -152,8 +159,8 @@ class ScheduleConsistency:
             asked.append(None)
             reused |= reuses_operands(self.computation, reader)
         first = asked[0]
-        if first is not None and all(one == first for one in asked):
-            return OperationPart(first)
+        if first is not None and all(one is first or one == first for one in asked):
+            return self._parts.setdefault(first, OperationPart(first))
         why = why or InconsistentPart("its readers ask for different schedules", _last(trial))
         return self._inlined(operation, why, OperationPart(None, copies, reused), is_output)
 
@@ -182,23 +189,38 @@ class ScheduleConsistency:
             )
         return part
 
-    def _reads(self, trial: ScheduleTrial, name: str) -> list[tuple[DenseOperation, int]]:
-        return [
-            (self.computation.by_name[user], number)
-            for user in self.computation.users[name]
-            if user in trial.parts
-            for number, operand in enumerate(self.computation.by_name[user].operands)
-            if operand == name
-        ]
+    @cached_property
+    def _reads(self) -> Mapping[str, list[tuple[DenseOperation, int]]]:
+        """Per operation those that read it, and the numbers of their operands that it is."""
+        found: dict[str, list[tuple[DenseOperation, int]]] = {
+            one.name: [] for one in self.computation.operations
+        }
+        for reader in self.computation.operations:
+            for number, operand in enumerate(reader.operands):
+                found[operand].append((reader, number))
+        return found
 
     def _propagated(
         self, operation: DenseOperation, schedule: BlockSchedule
     ) -> tuple[OperandSchedule, ...]:
-        key = (operation.name, schedule)
-        if key not in self._made:
+        made = self._by_operation.get(operation.name)
+        if made is None:
+            made = self._made[self._kind(operation)]
+            self._by_operation[operation.name] = made
+        if schedule not in made:
             shapes = [self.computation.by_name[name].shape for name in operation.operands]
-            self._made[key] = propagate(operation, shapes, schedule)
-        return self._made[key]
+            made[schedule] = propagate(operation, shapes, schedule)
+        return made[schedule]
+
+    def _kind(self, operation: DenseOperation) -> object:
+        """A key of operations that ask the same of their operands."""
+        shapes = tuple(self.computation.by_name[name].shape for name in operation.operands)
+        kind = (operation.opcode, operation.shape, shapes, (*operation.attributes.items(),))
+        try:
+            hash(kind)
+        except TypeError:  # an attribute is a list
+            return operation.name
+        return kind
 
     @cached_property
     def work(self) -> Mapping[str, int]:

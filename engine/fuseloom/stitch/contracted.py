@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from fuseloom.stitch.graph import DenseComputation
@@ -119,16 +119,16 @@ class ContractedGraph:
         self._numbers = {name: number for number, name in enumerate(operands)}
         self._group: list[int] = [*range(len(operands))]
         self._members = [[number] for number in range(len(operands))]
-        self._users: list[set[int]] = [set() for _ in operands]
-        for name, of_one in operands.items():
+        self._live = (1 << len(operands)) - 1  # bits of groups that were not joined to another
+        self._reached = [1 << number for number in range(len(operands))]
+        self._reaching = [*self._reached]
+        read = [[self._numbers[one] for one in of_one] for of_one in operands.values()]
+        for number, of_one in enumerate(read):
             for operand in of_one:
-                self._users[self._numbers[operand]].add(self._numbers[name])
-        self._reached = [0] * len(operands)  # bits of groups that depend on a group, and itself
-        for number in reversed(range(len(operands))):
-            bits = 1 << number
-            for user in self._users[number]:
-                bits |= self._reached[user]
-            self._reached[number] = bits
+                self._reaching[number] |= self._reaching[operand]
+        for number in reversed(range(len(read))):
+            for operand in read[number]:
+                self._reached[operand] |= self._reached[number]
 
     def group_of(self, name: str) -> int:
         """The number of the group that an operation is in."""
@@ -144,8 +144,8 @@ class ContractedGraph:
         return a != b and (self._passes(a, b) or self._passes(b, a))
 
     def _passes(self, first: int, second: int) -> bool:
-        between = {self._group[user] for user in self._users[first]} - {first, second}
-        return any(self._reached[group] >> second & 1 for group in between)
+        between = self._reached[first] & self._reaching[second] & self._live
+        return bool(between & ~(1 << first | 1 << second))
 
     def join(self, first: str, second: str) -> None:
         """Make one group of those of two operations; between them there must be no other."""
@@ -157,10 +157,26 @@ class ContractedGraph:
         for number in self._members[b]:
             self._group[number] = a
         self._members[a] += self._members[b]
-        self._users[a] |= self._users[b]
-        both = self._reached[a] | self._reached[b]
-        bits = 1 << a | 1 << b
-        for group in {*self._group}:
-            if self._reached[group] & bits:
-                self._reached[group] |= both
-        self._reached[a] = both
+        self._members[b] = []
+        self._live &= ~(1 << b)
+        ahead, behind = self._reached, self._reaching
+        after, before = ahead[a] | ahead[b], behind[a] | behind[b]
+        changes = []
+        for one, other in ((a, b), (b, a)):  # what depends on both, or both on it, knows all
+            if ahead[other] & ~ahead[one] & self._live:
+                changes.append((ahead, behind[one] & ~behind[other], after))
+            if behind[other] & ~behind[one] & self._live:
+                changes.append((behind, ahead[one] & ~ahead[other], before))
+        for reached, groups, added in changes:
+            for group in _places(groups & self._live):
+                reached[group] |= added
+        ahead[a], behind[a] = after, before
+
+
+def _places(bits: int) -> Iterator[int]:
+    """The places of the bits that are set."""
+    text = bin(bits)[:1:-1]
+    place = text.find("1")
+    while place >= 0:
+        yield place
+        place = text.find("1", place + 1)

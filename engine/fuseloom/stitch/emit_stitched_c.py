@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from math import prod
 
+from fuseloom.stitch.c_phase_groups import phase_groups
 from fuseloom.stitch.c_prelude import with_prelude
+from fuseloom.stitch.c_ranges import PhasePart, phase_parts
 from fuseloom.stitch.c_reductions import KernelAccumulator, ProductTile, product_tile, reduces_rows
 from fuseloom.stitch.c_threads import DEALER, with_threads
 from fuseloom.stitch.c_values import (
@@ -117,13 +119,18 @@ class _KernelWriter:
             slot = phased.plan.buffers[held].slot
             self.put(f"{kind}* const {buffer} = ({kind}*)slot{slot};")
         apart: list[str] = []
-        for number, phase in enumerate(phased.phases):
-            self.put(f"/* {comment_text(phase.operation.name)} */")
+        for number, group in enumerate(phase_groups(phased)):
+            names = ", ".join(comment_text(phase.operation.name) for phase in group)
+            self.put(f"/* {names} */")
+            phase = group[0]
             if product_tile(phase) is not None and len(phased.phases) > 1:
                 apart += [*self._apart(phase, f"{name}_{number}"), ""]
                 continue
             self.open("{")
-            _PhaseWriter(self, phase).write()
+            if len(group) > 1:
+                _PhaseWriter(self, phase).write_with(group[1:])
+            else:
+                _PhaseWriter(self, phase).write()
             self.close()
         self.close()
         self.close()
@@ -199,16 +206,49 @@ class _PhaseWriter:
         phase = self.phase
         loops, reduction = list(phase.loops), phase.reduction
         if reduction is None:
-            self._arrange(loops)
-            self._loops(loops, innermost="#pragma GCC ivdep")
-            self._store(self.code.value)
-            self.kernel.close(len(loops))
+            parts = phase_parts(phase)
+            if not parts:
+                self._elements(loops, None)
+            for part in parts:
+                self.phase = part.phase
+                self.kernel.open("{")
+                self._elements(loops, part)
+                self.kernel.close()
         elif (tile := product_tile(phase)) is not None:
             self._tiles(tile, loops, list(reduction.loops))
         elif reduces_rows(phase):
             self._rows(loops, list(reduction.loops))
         else:
             self._one_by_one(loops, list(reduction.loops))
+
+    def _elements(self, loops: list[PhaseLoop], part: PhasePart | None) -> None:
+        self._arrange(loops)
+        self._loops(loops, innermost="#pragma GCC ivdep", part=part)
+        self._store(self.code.value)
+        self.kernel.close(len(loops))
+
+    def write_with(self, others: Sequence[KernelPhase]) -> None:
+        """It and others that have the same loops, element by element."""
+        kernel, loops = self.kernel, list(self.phase.loops)
+        levels = {loop.name: place for place, loop in enumerate(loops, 1)}
+        codes: list[PhaseCode] = []
+        for phase in (self.phase, *others):
+            first = sum(len(code.phase.values) for code in codes)
+            codes.append(PhaseCode(phase, kernel.names, levels, first=first))
+        for level in range(len(loops) + 1):
+            for code in codes:
+                for line in code.lines(level):
+                    kernel.put(line)
+                if level == len(loops):
+                    for line in code.stores(code.value):
+                        kernel.put(line)
+            if level < len(loops):
+                loop = loops[level]
+                if level == len(loops) - 1:
+                    kernel.put("#pragma GCC ivdep")
+                name = loop.name
+                kernel.open(f"for (int64_t {name} = 0; {name} < {loop.extent}; ++{name}) {{")
+        kernel.close(len(loops))
 
     def _one_by_one(self, loops: list[PhaseLoop], summed: list[PhaseLoop]) -> None:
         self._arrange([*loops, *summed])
@@ -294,14 +334,19 @@ class _PhaseWriter:
         self._store(sums, kind)
         kernel.close(2 + len(outer))
 
-    def _loops(self, loops: list[PhaseLoop], first: int = 0, innermost: str = "") -> None:
-        """Open loops, with the values that are computed in each."""
+    def _loops(
+        self, loops: list[PhaseLoop], first: int = 0, innermost: str = "",
+        part: PhasePart | None = None,
+    ) -> None:  # fmt: skip
+        """Open loops, one of which may be a part of one, with what is computed in each."""
         for place, loop in enumerate(loops):
+            start, end = 0, loop.extent
+            if part is not None and part.loop == loop.name:
+                start, end = part.first, part.last
             if place == len(loops) - 1 and innermost:
                 self.kernel.put(innermost)
-            self.kernel.open(
-                f"for (int64_t {loop.name} = 0; {loop.name} < {loop.extent}; ++{loop.name}) {{"
-            )
+            name = loop.name
+            self.kernel.open(f"for (int64_t {name} = {start}; {name} < {end}; ++{name}) {{")
             self._statements(first + place + 1)
 
     def _statements(self, level: int) -> None:

@@ -9,7 +9,7 @@ of loops are not known, and loops and branches are left out.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import median
 from typing import Any, TypeAlias
@@ -19,14 +19,14 @@ from fuseloom.stitch.cpu_schedules import ScheduleChoice, cpu_fusion
 from fuseloom.stitch.frames import FusedModule
 from fuseloom.stitch.fusion import SHARED_MEMORY
 from fuseloom.stitch.graph import random_inputs
-from fuseloom.stitch.prepared_program import PreparedProgram, PreparedStep, StepKind
+from fuseloom.stitch.prepared_program import PreparedProgram, StepKind
 from fuseloom.stitch.shared_memory import SpaceSharing
 from fuseloom.stitch.stitched_program import StitchedProgram, compile_programs
 
 ROUNDS = 7
-LEAST_TIME = 20_000
-"""Nanoseconds of a measurement: what is shorter is repeated."""
-MOST_REPEATED = 1_000
+LEAST_TIME = 1_000_000
+"""Nanoseconds of a measurement: shorter runs are repeated."""
+MOST_REPEATED = 100
 Clock: TypeAlias = Callable[[], int]
 """Tells a time in nanoseconds."""
 _KERNELS = (StepKind.KERNEL, StepKind.EVALUATED)
@@ -162,8 +162,9 @@ def time_module(
 ) -> EndToEnd:
     """Time the kernels of a module and of its baseline, calls of libraries, and whole runs.
 
-    All are timed in turns, in rounds, of which the medians count.  A kernel's time is that of a
-    call of its function from Python, with arrays that are there.
+    Both programs are timed in turns, in rounds, of which the medians count: in each round first
+    the parts of runs, and then runs as a whole.  A kernel's time is that of a call of its function
+    from Python, with arrays that are there.
 
     Parameters
     ----------
@@ -237,28 +238,27 @@ class _ProgramTimer:
         self.clock = clock
         self.control = [one for one in program.steps if one.kind is StepKind.CONTROL]
         self.steps = [one for one in program.steps if one.kind is not StepKind.CONTROL]
-        self.repeats: list[int] = []
+        self.repeats = 0
         self.times: list[list[float]] = []
         self.whole: list[float] = []
 
     def round(self) -> None:
-        """Time each step, and then a run."""
+        """Time each step in runs, and then runs as a whole."""
         if not self.repeats:
-            self.repeats = [self._repeats([one]) for one in self.steps]
-            self.repeats.append(self._repeats(self.steps))
-        *single, whole = self.repeats
-        self.times.append(
-            [self._time([step], n) for step, n in zip(self.steps, single, strict=True)]
-        )
-        self.whole.append(self._time(self.steps, whole))
+            self._runs(1)
+            once = self._runs(1)
+            self.repeats = int(min(max(LEAST_TIME / max(once, 1.0), 1), MOST_REPEATED))
+        sums = [0] * len(self.steps)
+        for _ in range(self.repeats):
+            for place, step in enumerate(self.steps):
+                start = self.clock()
+                step.run()
+                sums[place] += self.clock() - start
+        self.times.append([one / self.repeats for one in sums])
+        self.whole.append(self._runs(self.repeats))
 
-    def _repeats(self, steps: Sequence[PreparedStep]) -> int:
-        self._time(steps, 1)
-        once = self._time(steps, 1)
-        return int(min(max(LEAST_TIME / max(once, 1.0), 1), MOST_REPEATED))
-
-    def _time(self, steps: Sequence[PreparedStep], repeats: int) -> float:
-        runs = [step.run for step in steps]
+    def _runs(self, repeats: int) -> float:
+        runs = [step.run for step in self.steps]
         start = self.clock()
         for _ in range(repeats):
             for run in runs:

@@ -69,8 +69,8 @@ class FusedModule:
 def frames_of(module: DenseModule) -> Iterator[DenseComputation]:
     """The computation that is run, and those that its loops and branches run, each once."""
     waiting, seen = [module.entry], {module.entry}
-    while waiting:
-        computation = module.computations[waiting.pop(0)]
+    for run in waiting:
+        computation = module.computations[run]
         yield computation
         for operation in computation.operations:
             for key in RUN:

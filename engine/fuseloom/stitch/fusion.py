@@ -18,9 +18,10 @@ one layer, either could take in what the other reads.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from heapq import heappop, heappush
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from fuseloom.stitch.consistency import (
     InconsistentPart,
@@ -48,6 +49,14 @@ SHARED_MEMORY = 20_480
 """Bytes of shared memory of a block, as in the paper."""
 KernelCheck: TypeAlias = Callable[[StitchedKernel], str]
 """Says why a kernel is not possible, such as that its buffers do not fit; else an empty text."""
+
+
+@runtime_checkable
+class RoomCheck(Protocol):
+    """A check of kernels that can tell without seeing one that there is no objection to it."""
+
+    def has_room(self, direct_bytes: int) -> bool:
+        """Tell if kernels pass whose reductions and dots take so many bytes, if none is shared."""
 
 
 @dataclass(frozen=True)
@@ -179,20 +188,23 @@ class _DeepFuser:
 
     def _root_groups(self, layer: Sequence[str]) -> list[tuple[str, ...]]:
         """Operations of a layer, those together that elementwise fusion joins."""
-        groups: list[list[str]] = []
-        by_key: dict[object, list[list[str]]] = defaultdict(list)
+        groups: list[_RootGroup] = []
+        by_key: dict[object, list[_RootGroup]] = defaultdict(list)
         for name in layer:
-            key = self._joins(self.computation.by_name[name])
+            operation = self.computation.by_name[name]
+            arrays = {one: self._bytes(one) for one in (name, *operation.operands)}
+            key = self._joins(operation)
             for group in by_key[key] if key else ():
-                fits = self._bytes([*group, name]) <= self.footprint
-                if fits and self._may_join(group[0], name):
-                    self.graph.join(group[0], name)
-                    group.append(name)
+                fits = group.bytes_with(arrays) <= self.footprint
+                if fits and self._may_join(group.roots[0], name):
+                    self.graph.join(group.roots[0], name)
+                    group.add(name, arrays)
                     break
             else:
-                groups.append([name])
+                groups.append(_RootGroup())
+                groups[-1].add(name, arrays)
                 by_key[key].append(groups[-1])
-        return [tuple(group) for group in groups]
+        return [tuple(group.roots) for group in groups]
 
     def _joins(self, operation: DenseOperation) -> object:
         """The key that operations of a layer share which are joined; None if they never are."""
@@ -206,14 +218,23 @@ class _DeepFuser:
     def _may_join(self, first: str, second: str) -> bool:
         return not self.graph.reaches(first, second) and not self.graph.reaches(second, first)
 
-    def _bytes(self, names: Sequence[str]) -> int:
-        read = {one for name in names for one in self.computation.by_name[name].operands}
-        return sum(self.computation.by_name[name].shape.byte_size for name in {*names, *read})
+    def _bytes(self, name: str) -> int:
+        return self.computation.by_name[name].shape.byte_size
 
     def is_output(self, name: str, inside: Sequence[str] | set[str] | dict[str, None]) -> bool:
         """Tell if others than some operations read the value of an operation."""
         readers = self.computation.users[name]
         return name in self.outputs or any(user not in inside for user in readers)
+
+    def has_room(self, direct_bytes: int) -> bool:
+        """Tell if nothing objects to kernels whose reductions and dots take so many bytes."""
+        if isinstance(self.check, RoomCheck):
+            return self.check.has_room(direct_bytes)
+        return self.check is None
+
+    def objection(self, kernel: StitchedKernel) -> str:
+        """What the check of kernels says."""
+        return self.check(kernel) if self.check else ""
 
     def _in_order(self, kernels: Sequence[StitchedKernel]) -> tuple[StitchedKernel, ...]:
         homes = {name: number for number, one in enumerate(kernels) for name in one.operations}
@@ -237,6 +258,25 @@ class _DeepFuser:
         return tuple(made)
 
 
+class _RootGroup:
+    """Operations of a layer that are joined, and the bytes of all that they make or read."""
+
+    def __init__(self) -> None:
+        self.roots: list[str] = []
+        self.arrays: set[str] = set()
+        self.bytes = 0
+
+    def bytes_with(self, arrays: Mapping[str, int]) -> int:
+        """The bytes with more arrays, of these sizes."""
+        return self.bytes + sum(size for one, size in arrays.items() if one not in self.arrays)
+
+    def add(self, root: str, arrays: Mapping[str, int]) -> None:
+        """Take in an operation that makes or reads these."""
+        self.bytes = self.bytes_with(arrays)
+        self.arrays.update(arrays)
+        self.roots.append(root)
+
+
 class _Growth:
     """A kernel as it grows."""
 
@@ -254,52 +294,73 @@ class _Growth:
         self.work = max(fuser.checker.work[root] for root in roots)
         most = max((trial.blocks for trial in self.trials), default=1)
         self.root_share = self.work / most
+        self.chosen = self._by_choice(self.trials, self.work)
 
     def grow(self) -> None:
         """Take in operations of the layers behind, up to the roof: Algorithm 1."""
         analysis = self.fuser.analysis
         whole = len(analysis.layers)
         self.roof = analysis.roof(self.span) if self.fuser.settings.call_layers else whole
-        for layer in analysis.layers[self.span + 1 : self.roof]:
-            for name in layer:
-                if name not in self.fuser.done:
-                    self._consider(name)
-        while light := self._light_operands():
-            for name in light:
-                self._consider(name)
+        waiting: list[tuple[int, int, str]] = []
+        seen: set[str] = set()
+        read = self._operands(self.roots)
+        while True:
+            for name in read:
+                if name not in seen and analysis.spans[name] < self.roof:
+                    seen.add(name)
+                    heappush(waiting, (analysis.spans[name], self.fuser.places[name], name))
+            if not waiting:
+                break
+            name = heappop(waiting)[2]
+            read = self._operands([name]) if self._consider(name) else ()
+        fresh: Sequence[str] = [*self.fused]
+        while light := self._light_operands(fresh):
+            fresh = [name for name in light if self._consider(name)]
 
-    def _light_operands(self) -> list[str]:
+    def _operands(self, names: Iterable[str]) -> tuple[str, ...]:
+        by_name = self.fuser.computation.by_name
+        return tuple(
+            one for name in names for one in by_name[name].operands if one not in self.fuser.done
+        )  # fmt: skip
+
+    def _is_given_up(self, name: str) -> bool:
+        """Tell if an operation was passed over: one of a layer before that is in no kernel."""
+        if self.span < self.fuser.analysis.spans[name] < self.roof:
+            operation = self.fuser.computation.by_name[name]
+            is_value = operation_class(operation) is OperationClass.VALUE
+            return name not in self.fuser.done and not is_value
+        return name in self.given_up
+
+    def _light_operands(self, fresh: Sequence[str]) -> list[str]:
         """Operands behind the roof that are computed where they are read, the nearest first."""
         computation = self.fuser.computation
-        read = {one for name in self.fused for one in computation.by_name[name].operands}
-        light = [
-            name for name in read
-            if name not in self.fuser.done and name not in self.given_up
-            and is_light(computation, computation.by_name[name])
-        ]  # fmt: skip
+        light = {
+            name for name in self._operands(fresh)
+            if not self._is_given_up(name) and is_light(computation, computation.by_name[name])
+        }  # fmt: skip
         return sorted(light, key=lambda one: (self.fuser.analysis.spans[one], one))
 
-    def _consider(self, name: str) -> None:
+    def _consider(self, name: str) -> bool:
+        """Take an operation in, or give it up; true if it is in."""
         operation = self.fuser.computation.by_name[name]
         if operation_class(operation) is OperationClass.VALUE:
-            return
-        readers = [user for user in self.fuser.computation.users[name] if user in self.fused]
-        why = self._refusal(operation, readers)
+            return False
+        why = self._refusal(operation)
         if why is None:
             self.fused[name] = None
             self.fuser.done[name] = self.fuser.done[self.roots[0]]
             self.fuser.graph.join(self.roots[0], name)
-            self.work = max(self.work, self.fuser.checker.work[name])
-            return
+            if self.fuser.checker.work[name] > self.work:
+                self.work = self.fuser.checker.work[name]
+                self.chosen = self._by_choice(self.trials, self.work)
+            return True
         self.given_up.add(name)
-        if readers:
-            self.fuser.refused.append(
-                FusionRefusal(name, self.roots[0], why.reader, why.rule, why.dims)
-            )
+        self.fuser.refused.append(
+            FusionRefusal(name, self.roots[0], why.reader, why.rule, why.dims)
+        )  # fmt: skip
+        return False
 
-    def _refusal(
-        self, operation: DenseOperation, readers: Sequence[str]
-    ) -> InconsistentPart | None:
+    def _refusal(self, operation: DenseOperation) -> InconsistentPart | None:
         """Say why an operation is not taken in; if it is, keep the schedules that fit it."""
         name = operation.name
         users = self.fuser.computation.users[name]
@@ -307,10 +368,8 @@ class _Growth:
             return InconsistentPart(f"nothing takes in {operation.opcode}", name)
         if self.fuser.settings.give_up:
             for user in users:
-                if user in self.given_up:
+                if self._is_given_up(user):
                     return InconsistentPart("one of its readers was given up", user)
-        if not readers:
-            return InconsistentPart("nothing of the kernel reads it", name)
         if self.fuser.graph.makes_cycle(self.roots[0], name):
             return InconsistentPart("another kernel would lie between", name)
         return self._fits(name)
@@ -320,7 +379,7 @@ class _Growth:
         work = max(self.work, self.fuser.checker.work[name])
         found: list[tuple[ScheduleTrial, OperationPart]] = []
         why: InconsistentPart | None = None
-        for trial in self._by_choice(self.trials, self.work):
+        for trial in self.chosen:
             part = self.fuser.checker.part(trial, name, stored)
             if isinstance(part, OperationPart):
                 found.append((trial, part))
@@ -337,7 +396,7 @@ class _Growth:
             return InconsistentPart(
                 f"reductions and dots take {counted(least, 'byte')} of shared memory", name
             )
-        if self.fuser.check is not None and (text := self._checked(name, found)):
+        if text := self._checked(name, found):
             return InconsistentPart(text, name)
         self._keep(name, found)
         return None
@@ -365,24 +424,27 @@ class _Growth:
         for trial, part in found:
             trial.parts[name] = part
             trial.direct_bytes = self._bytes_with(trial, operation)
-        kept = {id(trial) for trial, _ in found}
-        self.trials = [trial for trial in self.trials if id(trial) in kept]
+        if len(found) < len(self.trials):
+            kept = {id(trial) for trial, _ in found}
+            self.trials = [trial for trial in self.trials if id(trial) in kept]
+            self.chosen = [trial for trial, _ in found]
 
     def _checked(self, name: str, found: Sequence[tuple[ScheduleTrial, OperationPart]]) -> str:
         """The objection to the kernel with an operation, or to all schedules that it may have."""
-        assert self.fuser.check is not None
         work = max(self.work, self.fuser.checker.work[name])
         parts = {id(trial): part for trial, part in found}
+        trials = [trial for trial, _ in found]
         text = ""
-        for trial in self._by_choice([trial for trial, _ in found], work):
-            grown = replace(
-                trial,
-                parts={**trial.parts, name: parts[id(trial)]},
-                direct_bytes=self._bytes_with(trial, self.fuser.computation.by_name[name]),
-            )
-            if not self._is_usable(grown, work):
+        for trial in self._by_choice(trials, work) if work > self.work else trials:
+            direct = self._bytes_with(trial, self.fuser.computation.by_name[name])
+            if not self._has_enough(trial.blocks, work) or direct > self.fuser.shared_memory:
                 continue
-            text = self.fuser.check(self._made({**self.fused, name: None}, [grown], grown))
+            if self.fuser.has_room(direct):
+                return ""
+            grown = replace(
+                trial, parts={**trial.parts, name: parts[id(trial)]}, direct_bytes=direct
+            )
+            text = self.fuser.objection(self._made({**self.fused, name: None}, [grown], grown))
             if not text:
                 return ""
         return text
@@ -399,12 +461,13 @@ class _Growth:
 
     def kernel(self) -> StitchedKernel:
         """The kernel that it has become."""
-        trials = self._by_choice(self.trials, self.work)
+        trials = self.chosen
         usable = [one for one in trials if self._is_usable(one, self.work)] or trials
-        if self.fuser.check is not None and len(self.fused) > len(self.roots):
+        if len(self.fused) > len(self.roots):
             checked = (
                 one for one in usable
-                if not self.fuser.check(self._made(self.fused, self.trials, one))
+                if self.fuser.has_room(one.direct_bytes)
+                or not self.fuser.objection(self._made(self.fused, self.trials, one))
             )  # fmt: skip
             usable = [next(checked, usable[0])]
         return self._made(self.fused, trials, usable[0] if usable else None)
@@ -414,9 +477,10 @@ class _Growth:
     ) -> StitchedKernel:
         computation = self.fuser.computation
         order = sorted(fused, key=self.fuser.places.__getitem__)
+        roots = frozenset(self.roots)
         others = [
             name for name in order
-            if name not in self.roots and self.fuser.is_output(name, fused)
+            if name not in roots and self.fuser.is_output(name, fused)
         ]  # fmt: skip
         call = is_library_call(computation.by_name[self.roots[0]], self.fuser.products)
         return StitchedKernel(

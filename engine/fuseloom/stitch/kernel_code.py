@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from fuseloom.errors import LimitError, LoweringError
+from fuseloom.stitch.cuda.emitter import cuda_source, emit_stitched_cuda
 from fuseloom.stitch.emit_stitched_c import emit_stitched_c, stitched_source
-from fuseloom.stitch.emit_stitched_cuda import cuda_source, emit_stitched_cuda
-from fuseloom.stitch.emit_stitched_triton import emit_stitched_triton, triton_source
 from fuseloom.stitch.fusion import SHARED_MEMORY
 from fuseloom.stitch.graph import DenseModule
 from fuseloom.stitch.kernel_memory import memory_of
 from fuseloom.stitch.phases import PhasedKernel, phases_of
 from fuseloom.stitch.shared_memory import SpaceSharing
 from fuseloom.stitch.stitched import DeepFusion, StitchedKernel
+from fuseloom.stitch.triton.emitter import emit_stitched_triton, triton_source
 
 
 class KernelLanguage(StrEnum):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 from fuseloom.errors import LimitError
 from fuseloom.stitch.copies import with_copies
-from fuseloom.stitch.fusion import SHARED_MEMORY, KernelCheck
+from fuseloom.stitch.fusion import SHARED_MEMORY
 from fuseloom.stitch.graph import DenseComputation, DenseOperation
 from fuseloom.stitch.opcodes import (
     ELEMENTWISE,
@@ -90,12 +92,13 @@ def dataflow_of(computation: DenseComputation, kernel: StitchedKernel) -> Kernel
     }
     needs: dict[str, BufferNeed] = {}
     sizes: dict[str, int] = {}
+    roots = frozenset(kernel.roots)
     for_products = _read_by_products(operations)
     for name, operation in operations.items():
         schedule = kernel.parts[name].schedule
         if schedule is None:
             continue
-        need = _need(operation, len(users[name]), name in for_products, name in kernel.roots)
+        need = _need(operation, len(users[name]), name in for_products, name in roots)
         if need is not None:
             needs[name] = need
             sizes[name] = part_bytes(operation, schedule)
@@ -139,7 +142,7 @@ def memory_check(
     products: ProductFusion = ProductFusion.NEVER,
     limit: int = SHARED_MEMORY,
     sharing: SpaceSharing = SpaceSharing.LIVENESS,
-) -> KernelCheck:
+) -> MemoryCheck:
     """Return a check that objects to kernels whose buffers do not fit, for ``fuse``.
 
     Parameters
@@ -152,18 +155,47 @@ def memory_check(
         Bytes of shared memory that a block may have.
     sharing : SpaceSharing
     """
-    copied = with_copies(computation, products).computation
+    return MemoryCheck(computation, products, limit, sharing)
 
-    def objection(kernel: StitchedKernel) -> str:
+
+@dataclass(frozen=True)
+class MemoryCheck:
+    """A check of kernels that objects to those whose buffers do not fit.
+
+    Attributes
+    ----------
+    computation : DenseComputation
+        Without copies of light operations.
+    products : ProductFusion
+    limit : int
+    sharing : SpaceSharing
+    """
+
+    computation: DenseComputation
+    products: ProductFusion
+    limit: int
+    sharing: SpaceSharing
+
+    def __call__(self, kernel: StitchedKernel) -> str:
+        """The objection to a kernel; an empty text if there is none."""
         if kernel.schedule is None:
             return ""
         try:
-            memory_of(copied, kernel, limit, sharing)
+            memory_of(self._copied, kernel, self.limit, self.sharing)
         except LimitError as error:
             return error.message
         return ""
 
-    return objection
+    def has_room(self, direct_bytes: int) -> bool:
+        """Tell if there is no objection to kernels whose reductions and dots take so many bytes.
+
+        All other buffers can be given up, and sharing space never takes more than not to share.
+        """
+        return 0 < self.limit and direct_bytes <= self.limit
+
+    @cached_property
+    def _copied(self) -> DenseComputation:
+        return with_copies(self.computation, self.products).computation
 
 
 def _need(

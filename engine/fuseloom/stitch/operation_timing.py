@@ -36,8 +36,10 @@ RUNS = 5
 LEAST_TIME = 20_000
 """Nanoseconds of a measurement: short kernels are repeated."""
 MOST_REPEATED = 1_000
-MOST_COMPILED = 256
+MOST_COMPILED = 64
 """Kernels that are compiled at once."""
+CODE = 2
+"""Changed with the code that is generated, since times of other code do not count."""
 _NO_ATTRIBUTES = ("number", "metadata", "sharding", "frontend_attributes", "backend_config")
 
 
@@ -141,9 +143,9 @@ KernelTimer: TypeAlias = Callable[[Sequence[PerformanceLookup]], Sequence[Perfor
 
 @cache
 def machine_fingerprint() -> str:
-    """Return a short text that differs between processors, and between compilers."""
+    """Return a short text that differs between processors, compilers, and code generated."""
     compiler = find_compiler(C)
-    made = key_of(processor(), "" if compiler is None else compiler.version, OPTIMIZATION)
+    made = key_of(processor(), "" if compiler is None else compiler.version, OPTIMIZATION, CODE)
     return made[:16]
 
 

@@ -9,7 +9,7 @@ the default here, everything can be shared that dominance shares, and more.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from functools import cached_property
 
@@ -91,16 +91,51 @@ class KernelDataflow:
         return {name: tuple(users) for name, users in found.items()}
 
     @cached_property
-    def dominators(self) -> Mapping[str, frozenset[str]]:
-        """Per operation those that lie on every way from it to a root, itself among them."""
-        found: dict[str, frozenset[str]] = {}
+    def _ways(self) -> Mapping[str, tuple[int, int]]:
+        """Per operation its number in a tree, and the next one that is not below it.
+
+        An operation lies below the nearest of those that are on every way from it to a root.
+        """
+        above: dict[str, str | None] = {}
+        depths: dict[str | None, int] = {None: 0}
         for name in reversed([*self.operands]):
-            ways = [found[user] for user in self.users[name]]
-            if name in self.roots:
-                ways.append(frozenset())
-            shared = frozenset.intersection(*ways) if ways else frozenset()
-            found[name] = shared | {name}
-        return found
+            ends = name in self.root_names or not self.users[name]
+            found = None if ends else self.users[name][0]
+            for user in () if ends else self.users[name][1:]:
+                other: str | None = user
+                while found != other:  # the nearest that is above both
+                    if found is None or other is None:
+                        found = other = None
+                    elif depths[found] < depths[other]:
+                        other = above[other]
+                    else:
+                        found = above[found]
+            above[name], depths[name] = found, depths[found] + 1
+        below: dict[str | None, int] = dict.fromkeys(above, 1)
+        below[None] = 0
+        for name in self.operands:
+            below[above[name]] += below[name]
+        free: dict[str | None, int] = {None: 0}
+        made: dict[str, tuple[int, int]] = {}
+        for name, parent in above.items():
+            number = free[parent]
+            free[parent] += below[name]
+            free[name] = number + 1
+            made[name] = (number, number + below[name])
+        return made
+
+    @cached_property
+    def root_names(self) -> frozenset[str]:
+        """Operations whose values leave the kernel, in no order."""
+        return frozenset(self.roots)
+
+    def dominates(self, name: str, other: str) -> bool:
+        """Tell if every way from another operation to a root, or to an end, leads through one.
+
+        It does through the other operation itself.
+        """
+        start, end = self._ways[name]
+        return start <= self._ways[other][0] < end
 
 
 @dataclass(frozen=True)
@@ -264,17 +299,15 @@ class PhaseOrder:
 
     dataflow: KernelDataflow
     given_up: tuple[str, ...] = ()
-    _reads: dict[str, frozenset[str]] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def buffered(self) -> frozenset[str]:
         """Operations with a buffer; a root has one only if others of the kernel read it."""
+        flow, without = self.dataflow, frozenset(self.given_up)
         return frozenset(
-            name
-            for name in self.dataflow.needs
-            if name not in self.given_up
-            and (name not in self.dataflow.roots or self.dataflow.users[name])
-        )
+            name for name in flow.needs
+            if name not in without and (name not in flow.root_names or flow.users[name])
+        )  # fmt: skip
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -291,13 +324,19 @@ class PhaseOrder:
                 found[buffer] = number
         return found
 
+    @cached_property
+    def _reads(self) -> Mapping[str, frozenset[str]]:
+        found: dict[str, frozenset[str]] = {}
+        for name, operands in self.dataflow.operands.items():
+            parts = [
+                frozenset((one,)) if one in self.buffered else found[one]
+                for one in dict.fromkeys(operands)
+            ]
+            found[name] = parts[0] if len(parts) == 1 else frozenset[str]().union(*parts)
+        return found
+
     def reads(self, name: str) -> frozenset[str]:
         """The buffers that an operation reads, itself or by what is computed for it."""
-        if name not in self._reads:
-            found: set[str] = set()
-            for operand in self.dataflow.operands[name]:
-                found |= {operand} if operand in self.buffered else self.reads(operand)
-            self._reads[name] = frozenset(found)
         return self._reads[name]
 
     def is_free(self, buffer: str, number: int, sharing: SpaceSharing) -> bool:
@@ -305,7 +344,7 @@ class PhaseOrder:
         name = self.names[number]
         if sharing is SpaceSharing.NONE:
             return False
-        if sharing is SpaceSharing.DOMINANCE and name not in self.dataflow.dominators[buffer]:
+        if sharing is SpaceSharing.DOMINANCE and not self.dataflow.dominates(name, buffer):
             return False
         last = self.last_reads.get(buffer, -1)
         return last < number or (last == number and self.is_in_place(name, buffer))
@@ -316,13 +355,15 @@ class PhaseOrder:
         return sizes.get(name) == sizes[buffer] and self._elementwise(name, buffer)
 
     def _elementwise(self, name: str, buffer: str) -> bool:
-        if name not in self.dataflow.elementwise:
-            return False
-        for operand in self.dataflow.operands[name]:
-            if operand == buffer or operand in self.buffered:
-                continue
-            if buffer in self.reads(operand) and not self._elementwise(operand, buffer):
+        waiting, seen = [name], {name}
+        while waiting:
+            one = waiting.pop()
+            if one not in self.dataflow.elementwise:
                 return False
+            inside = {*self.dataflow.operands[one]} - self.buffered - seen
+            through = [operand for operand in inside if buffer in self._reads[operand]]
+            waiting += through
+            seen.update(through)
         return True
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -60,7 +61,9 @@ class SpanAnalysis:
 
     def roof(self, span: int) -> int:
         """The span of the next layer with a barrier, or one behind the last layer."""
-        return next((one for one in self.barrier_layers if one > span), len(self.layers))
+        place = bisect_right(self.barrier_layers, span)
+        behind = self.barrier_layers[place : place + 1]
+        return behind[0] if behind else len(self.layers)
 
 
 def analyse_spans(
@@ -129,9 +132,11 @@ def frames(module: DenseModule) -> tuple[DenseComputation, ...]:
     ['main', 'body']
     """
     found = [module.main]
+    names = {module.main.name}
     for computation in found:
         for operation in computation.operations:
             for name in frames_of(operation):
-                if all(name != one.name for one in found):
+                if name not in names:
                     found.append(module.computations[name])
+                    names.add(found[-1].name)
     return tuple(found)

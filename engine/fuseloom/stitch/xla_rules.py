@@ -173,6 +173,7 @@ class _XlaFuser:
         self.computation = computation
         self.rules = rules
         self.outputs = {*computation.outputs, computation.root}
+        self.places = {one.name: place for place, one in enumerate(computation.operations)}
         self.refused: list[XlaRefusal] = []
 
     def fused(self) -> XlaFusion:
@@ -202,7 +203,7 @@ class _XlaFuser:
 
     def _kernel(self, roots: tuple[str, ...], groups: dict[str, set[str]]) -> XlaKernel:
         names = {name for root in roots for name in groups[root]}
-        order = tuple(one.name for one in self.computation.operations if one.name in names)
+        order = tuple(sorted(names, key=self.places.__getitem__))
         return XlaKernel(order, roots, is_library_call(self.computation.by_name[roots[0]]))
 
     def _taken(self) -> set[tuple[str, str]]:

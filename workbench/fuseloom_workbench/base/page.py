@@ -50,6 +50,7 @@ PAGE_LINKS: Mapping[str, PageLink] = MappingProxyType(
                 "patterns", "Access patterns", "dense layers rewritten until an array runs them"
             ),
             PageLink("calls", "Library calls", "black boxes fused tile by tile, or left alone"),
+            PageLink("kernels", "Deep fusion", "few kernels for the many operations of a graph"),
         )
     }
 )

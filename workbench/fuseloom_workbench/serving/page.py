@@ -70,6 +70,13 @@ def calls(pages: Sequence[str] = ()) -> Any:
     return calls_page(pages=pages)
 
 
+def kernels(pages: Sequence[str] = ()) -> Any:
+    """A page of deep fusion for the visitor whose document is being made."""
+    from fuseloom_workbench.kernels.page import kernels_page
+
+    return kernels_page(pages=pages)
+
+
 PAGES: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
         "explorer": served_page,
@@ -77,6 +84,7 @@ PAGES: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "networks": networks,
         "patterns": patterns,
         "calls": calls,
+        "kernels": kernels,
     }
 )
 """The pages of a server by name; those besides the explorer are imported when they are visited."""

@@ -16,5 +16,6 @@ MODULES = (
     "networks",
     "access",
     "calls",
+    "stitch",
 )
 """Of notebook 1, 2, and so on."""

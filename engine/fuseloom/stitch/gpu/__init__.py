@@ -1,0 +1,1 @@
+"""Kernels for GPUs, checked and compiled without one, and jobs for machines with one."""

@@ -1,0 +1,1 @@
+"""Triton of stitched kernels: blocks as programs, loops as tiles."""
