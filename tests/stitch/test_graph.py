@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fuseloom.errors import ProgramError
+from fuseloom.errors import LimitError, ProgramError
 from fuseloom.stitch.graph import DenseComputation, DenseModule, DenseOperation, random_inputs
 from fuseloom.stitch.shapes import TensorShape, TupleShape
 
@@ -58,3 +58,9 @@ def test_random_inputs_are_of_their_types() -> None:
     assert np.array_equal(
         made["x"], random_inputs(DenseComputation("main", tuple(given), "x"), 3)["x"]
     )
+
+
+def test_inputs_that_are_too_large_are_refused() -> None:
+    large = DenseOperation("x", "parameter", TensorShape("f32", (2**20, 2**20)), (), {"number": 0})
+    with pytest.raises(LimitError, match="the parameters of f take"):
+        random_inputs(DenseComputation("f", (large,), "x"))

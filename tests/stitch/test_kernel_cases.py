@@ -56,6 +56,8 @@ def test_large_modules_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         ([1.0, math.nan], [math.nan, 1.0], 0.0, math.inf),
         ([math.inf], [-math.inf], 0.0, math.inf),
         ([math.nan], [math.nan], 0.0, 0.0),
+        ([math.nan, 1.0], [1.0, 1.0], 0.0, math.inf),
+        ([math.inf, 1.0], [1.0, 1.0], 0.0, math.inf),
     ],
 )
 def test_differences(

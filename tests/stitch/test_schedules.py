@@ -119,3 +119,10 @@ def test_divisors() -> None:
     assert divisors(0) == (1,)
     assert divisors(36) == (1, 2, 3, 4, 6, 9, 12, 18, 36)
     assert all(sum(n % d == 0 for d in range(1, n + 1)) == len(divisors(n)) for n in range(1, 90))
+
+
+def test_texts_are_ways_to_divide_and_others_are_refused() -> None:
+    assert BlockSchedule(1, 2, SplitType("row")) == BlockSchedule(1, 2, "row")  # type: ignore[arg-type]
+    assert BlockSchedule(1, 2, "row").blocks((8, 4, 3)) == 16  # type: ignore[arg-type]
+    with pytest.raises(ScheduleError, match="'diagonal' is no way to divide"):
+        BlockSchedule(1, 2, "diagonal")  # type: ignore[arg-type]

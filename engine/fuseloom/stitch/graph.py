@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fuseloom.errors import ProgramError
+from fuseloom.errors import LimitError, ProgramError
 from fuseloom.stitch.shapes import TensorShape, TupleShape, ValueShape
+
+MOST_RANDOM = 2**32
+"""Bytes of random inputs."""
 
 
 @dataclass(frozen=True)
@@ -161,6 +164,8 @@ def random_inputs(computation: DenseComputation, seed: int = 0) -> dict[str, npt
     ------
     ProgramError
         If a parameter is a tuple.
+    LimitError
+        If they take too much memory.
 
     Examples
     --------
@@ -168,6 +173,12 @@ def random_inputs(computation: DenseComputation, seed: int = 0) -> dict[str, npt
     >>> random_inputs(DenseComputation("same", (x,), "x"))["x"].dtype
     dtype('int32')
     """
+    size = sum(parameter.array.byte_size for parameter in computation.parameters)
+    if size > MOST_RANDOM:
+        raise LimitError(
+            f"the parameters of {computation.name} take {size:,} bytes, more than {MOST_RANDOM:,}",
+            hint="give a module of smaller arrays",
+        )
     rng = np.random.default_rng(seed)
     made: dict[str, npt.NDArray[Any]] = {}
     for parameter in computation.parameters:

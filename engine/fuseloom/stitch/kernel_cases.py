@@ -126,6 +126,8 @@ def relative_difference(found: Array, wanted: Array, least: float = 0.0) -> floa
     finite = np.isfinite(wanted)
     if not np.array_equal(found[~finite], wanted[~finite], equal_nan=True):
         return float("inf")
+    if not np.isfinite(found[finite]).all():
+        return float("inf")
     if not finite.any():
         return 0.0
     wide = np.complex128 if found.dtype.kind == "c" else np.float64

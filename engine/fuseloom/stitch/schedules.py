@@ -59,6 +59,11 @@ class BlockSchedule:
         The number of its parts.
     sched_type : SplitType
 
+    Raises
+    ------
+    ScheduleError
+        If the last is neither ``row`` nor ``column``.
+
     Examples
     --------
     >>> rows = BlockSchedule(1, 2, SplitType.ROW)
@@ -72,6 +77,15 @@ class BlockSchedule:
     split_dim: int
     sword: int
     sched_type: SplitType = SplitType.ROW
+
+    def __post_init__(self) -> None:
+        try:
+            object.__setattr__(self, "sched_type", SplitType(self.sched_type))
+        except ValueError:
+            raise ScheduleError(
+                f"{self.sched_type!r} is no way to divide an array",
+                hint=f"ways are {', '.join(SplitType)}",
+            ) from None
 
     def __str__(self) -> str:
         return f"{self.sched_type} {self.split_dim}/{self.sword}"

@@ -64,7 +64,7 @@ def test_what_ptxas_says_is_read() -> None:
 
 def test_without_a_compiler_it_says_where_one_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cuda_compiler.shutil, "which", lambda _: None)
-    monkeypatch.setattr(cuda_compiler, "_of_wheels", lambda: iter(()))
+    monkeypatch.setattr(cuda_compiler.importlib.util, "find_spec", lambda _: None)
     assert find_nvcc() is None
     with pytest.raises(LoweringError, match="no nvcc") as refused:
         compile_cuda("")

@@ -1,8 +1,8 @@
 """Triton in a process of its own: runs kernels by its interpreter, or compiles them for a GPU.
 
-It reads a folder that :mod:`~fuseloom.stitch.gpu.triton_check` has written, with the module of kernels, what is asked
-for, and arrays, and writes its answers there.  Triton decides when it is imported if it
-interprets, and a fault of its compiler may end the process.
+It reads a folder that :mod:`~fuseloom.stitch.gpu.triton_check` has written, with the module of
+kernels, what is asked for, and arrays, and writes its answers there.  Triton decides when it is
+imported if it interprets, and a fault of its compiler may end the process.
 """
 
 from __future__ import annotations

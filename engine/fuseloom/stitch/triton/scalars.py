@@ -1,7 +1,8 @@
 """Scalar operations in Triton, with the meaning that the interpreter gives them.
 
-Expressions are those of ``triton.language``, and functions of :mod:`~fuseloom.stitch.triton.prelude`, so that they
-mean the same in Triton's interpreter, which has no functions of libraries, and on a GPU.
+Expressions are those of ``triton.language``, and functions of
+:mod:`~fuseloom.stitch.triton.prelude`, so that they mean the same in Triton's interpreter, which
+has no functions of libraries, and on a GPU.
 """
 
 from __future__ import annotations

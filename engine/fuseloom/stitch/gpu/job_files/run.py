@@ -122,6 +122,8 @@ def difference(found: Any, wanted: Any) -> float:
     finite = np.isfinite(wanted)
     if not np.array_equal(found[~finite], wanted[~finite], equal_nan=True):
         return float("inf")
+    if not np.isfinite(found[finite]).all():
+        return float("inf")
     a, b = found[finite].astype(np.float64), wanted[finite].astype(np.float64)
     return float(np.abs(a - b).max() / (np.abs(b).max() or 1.0)) if finite.any() else 0.0
 
