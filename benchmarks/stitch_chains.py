@@ -275,16 +275,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=positive, default=15)
     parser.add_argument("--threads", type=positive, default=2)
-    parser.add_argument("--only", default="", metavar="TEXT", help="part of a name")
+    parser.add_argument("--only", default="", metavar="TEXT", help="part of a name or of extents")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = str(options.threads)
     import torch
 
     torch.set_num_threads(options.threads)
-    rows = [
-        measured(chain, options.rounds) for chain in chains() if options.only in chain.name
-    ]  # fmt: skip
+    chosen = [one for one in chains() if options.only in f"{one.name} {one.extents}"]
+    rows = [measured(chain, options.rounds) for chain in chosen]
     print(json.dumps([row(one) for one in rows]) if options.json else shown(rows))
 
 

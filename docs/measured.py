@@ -24,6 +24,18 @@ RECORDED: dict[str, tuple[tuple[str, str], ...]] = {
         ("calls.md", "softmax | 2048 × 2048 | 1.47, 0.95 | 2.67, 1.60"),
         ("calls.md", "unsharp mask | 2048 × 2048 | 2.54, 1.57 | 3.39, 1.97"),
     ),
+    "stitch_tuning": (
+        ("stitch.md", "the choice was within 15 % of the best in 13 of 15"),
+        ("stitch.md", "97 % of the lookups for `birnn` are known after `rnn`."),
+    ),
+    "stitch_chains": (
+        ("stitch.md", "bias, GELU (erf), residual, layer norm | 3.50 | 2.87"),
+        ("stitch.md", "softmax, mask, scale, 8 × 32 × 512 × 512 | 2.37 | 1.01"),
+    ),
+    "stitch_counts": (
+        ("stitch.md", "RNN | 22 (26) | 73 (26) | 128 (9)"),
+        ("stitch.md", "translation | 27 (17) | 69 (23) | 99"),
+    ),
     "call_experiments": (
         ("calls.md", "1024², 3 → 16 channels | 3.46, 2.87 | 2.28"),
         ("calls.md", "0.24 ms for each call, R² 0.999 over 2 to 64"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fuseloom.stitch import consistency
 from fuseloom.stitch.consistency import (
     InconsistentPart,
     OperationPart,
@@ -11,6 +12,7 @@ from fuseloom.stitch.consistency import (
     ScheduleTrial,
 )
 from fuseloom.stitch.graph import DenseComputation, DenseOperation
+from fuseloom.stitch.propagation import propagate
 from fuseloom.stitch.schedules import BlockSchedule, SplitType
 
 from .brute_force import shaped
@@ -155,3 +157,34 @@ def test_reductions_and_dots_take_shared_memory(name: str, expected: int) -> Non
     checker = ScheduleConsistency(SOFTMAX)
     assert checker.direct_bytes(SOFTMAX.by_name[name], 32) == expected
     assert checker.work["s"] == 512
+
+
+def test_operations_that_are_alike_are_propagated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def counted(operation, shapes, schedule):
+        asked.append(operation.name)
+        return propagate(operation, shapes, schedule)
+
+    monkeypatch.setattr(consistency, "propagate", counted)
+    names = [f"n{number}" for number in range(50)]
+    turned = [
+        made(name, "reverse", ROWS, read, dimensions=[0] if name == "n7" else (0,))
+        for name, read in zip(names, ["x", *names], strict=False)
+    ]
+    parts = grown(graph(*turned), BlockSchedule(0, 1), *reversed(names[:-1]))
+    assert parts == [OperationPart(BlockSchedule(0, 1))] * 49
+    assert asked == ["n49", "n7"]  # an operation whose attributes have no hash is alone
+
+
+def test_an_operand_that_is_read_twice_is_asked_for_twice() -> None:
+    computation = graph(
+        made("a", "exponential", ROWS, "x"),
+        made("both", "concatenate", (64, 16), "a", "a", dimensions=(1,)),
+    )
+    checker = ScheduleConsistency(computation)
+    halves = trial(checker, "both", BlockSchedule(1, 2))
+    assert checker.part(halves, "a", is_output=False) == InconsistentPart(
+        "a dimension that is cut, moved or turned is split, and it is too expensive to compute "
+        "again", "both", (1,)
+    )  # fmt: skip

@@ -76,4 +76,17 @@ def test_joins_of_random_graphs_make_no_cycle_and_are_refused_only_if_they_would
             if fine and draw.random() < 0.7:
                 made.join(first, second)
                 groups |= dict.fromkeys(joined, joined)
-            assert made.reaches(first, first)
+            found = {one for one in names if made.reaches(first, one)}
+            assert found == dependents(operands, groups, first)
+
+
+def dependents(
+    operands: dict[str, tuple[str, ...]], groups: dict[str, set[str]], name: str
+) -> set[str]:
+    """All that depends on a group, and itself."""
+    found = {*groups[name]}
+    while more := {
+        one for user, read in operands.items() if found & {*read} for one in groups[user] - found
+    }:
+        found |= more
+    return found

@@ -10,7 +10,12 @@ from fuseloom.stitch.examples.models import EXAMPLES, read_example
 from fuseloom.stitch.frames import frames_of, fuse_module
 from fuseloom.stitch.fusion import FusionSettings
 from fuseloom.stitch.hlo import read_hlo
+from fuseloom.stitch.kernel_memory import memory_of
+from fuseloom.stitch.kernel_traffic import frame_traffic
 from fuseloom.stitch.opcodes import ProductFusion
+from fuseloom.stitch.run_order import run_order
+
+from .stitched_modules import GraphMaker
 
 LOOP = """HloModule loop
 body {
@@ -64,3 +69,20 @@ def test_layers_with_calls_take_nothing_in_as_in_the_paper() -> None:
     for name in EXAMPLES:
         module = read_example(name)
         assert fuse_module(module).count <= fuse_module(module, settings=paper).count
+
+
+def test_a_long_frame_is_one_kernel_that_is_planned_counted_and_ordered() -> None:
+    """With more operations behind each other than Python calls functions within each other."""
+    maker = GraphMaker()
+    first = maker.parameter(4, 2)
+    last = first
+    for _ in range(400):
+        last = maker.add("negate", (4, 2), last)
+        last = maker.add("reshape", (2, 4), last)
+        last = maker.add("reshape", (4, 2), maker.add("tanh", (2, 4), last))
+    (frame,) = fuse_module(maker.module()).frames
+    (kernel,) = frame.fusion.kernels
+    assert len(kernel.operations) == 1_599  # the last reshape names what is in memory
+    assert memory_of(frame.fusion.computation, kernel).byte_size == 0
+    assert run_order(frame.fusion) == (first, 0, last)
+    assert frame_traffic(frame).fused == frame_traffic(frame).baseline

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from fuseloom.stitch.contracted import acyclic
+from fuseloom.stitch.contracted import ContractedGraph, acyclic
 from fuseloom.stitch.fusion import FusionSettings, fuse
 from fuseloom.stitch.graph import DenseComputation, DenseOperation
 from fuseloom.stitch.opcodes import OperationClass, ProductFusion, is_launched, operation_class
@@ -344,3 +344,25 @@ def test_no_graph_of_kernels_has_a_cycle(count: int) -> None:
         assert acyclic(graph, baseline.kernels)
         ratios.append(made.ratio(baseline))
     assert np.mean(ratios) < 0.9
+
+
+def test_a_kernel_asks_for_what_it_reads_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 40 chains that cannot be joined, each is gone through once."""
+    asked: list[str] = []
+
+    def counted(graph: ContractedGraph, first: str, second: str) -> bool:
+        asked.append(second)
+        return makes_cycle(graph, first, second)
+
+    makes_cycle = ContractedGraph.makes_cycle
+    monkeypatch.setattr(ContractedGraph, "makes_cycle", counted)
+    chains = [
+        operation(f"c{chain}.{n}", "negate", (8,), f"c{chain}.{n - 1}" if n else "x")
+        for chain in range(40) for n in range(5)
+    ]  # fmt: skip
+    ends = tuple(f"c{chain}.4" for chain in range(40))
+    result = DenseOperation("out", "tuple", TupleShape((shaped(8),) * 40), ends)
+    graph = computation("out", parameter("x", 8), *chains, result)
+    made = fuse(graph, footprint=64)
+    assert groups(made) == {tuple(f"c{chain}.{n}" for n in range(5)) for chain in range(40)}
+    assert len(asked) == 160

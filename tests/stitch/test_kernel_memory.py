@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
 from fuseloom.errors import LimitError
+from fuseloom.stitch import kernel_memory
 from fuseloom.stitch.fusion import FusionSettings, fuse
 from fuseloom.stitch.graph import DenseComputation
 from fuseloom.stitch.kernel_memory import dataflow_of, memory_check, memory_of, part_bytes
 from fuseloom.stitch.opcodes import ProductFusion
 from fuseloom.stitch.schedules import BlockSchedule
 from fuseloom.stitch.shared_memory import BufferNeed, SpaceSharing, wrong_reads
+from fuseloom.stitch.stitched import StitchedKernel
 from tests.tiers import counts
 
 from .figure3 import figure3
@@ -121,3 +124,63 @@ def test_plans_of_random_graphs_overwrite_nothing_that_is_read(count: int) -> No
                     continue
                 assert list(wrong_reads(flow, plan)) == []
                 assert plan.byte_size <= limit
+
+
+@counts(small=40, deep=2_000)
+def test_kernels_whose_reductions_and_dots_have_room_always_fit(count: int) -> None:
+    for seed in range(count):
+        draw = random.Random(seed)
+        graph = random_computation(draw, 14)
+        made = fuse(graph, ProductFusion.ALL, settings=SMALL)
+        for kernel in made.kernels:
+            assert kernel.schedule is not None
+            flow = dataflow_of(made.computation, kernel)
+            direct = sum(
+                flow.bytes[name] for name, need in flow.needs.items() if need is BufferNeed.DIRECT
+            )
+            limit = max(direct, 1)
+            for sharing in SpaceSharing:
+                check = memory_check(graph, ProductFusion.ALL, limit, sharing)
+                assert check.has_room(direct)
+                assert not check.has_room(limit + 1)
+                assert check(kernel) == ""
+            whole = kernel.schedule.blocks(made.computation.by_name[kernel.name].array.dims)
+            for name, schedule in kernel.schedules.items():
+                dims = made.computation.by_name[name].array.dims
+                assert schedule is None or schedule.blocks(dims) == whole
+
+
+@counts(small=60, deep=1_000)
+def test_kernels_grow_as_if_each_step_was_planned_anew(count: int) -> None:
+    objections = 0
+    for seed in range(count):
+        draw = random.Random(seed)
+        graph = random_computation(draw, draw.choice((8, 14, 25)))
+        products, limit = draw.choice([*ProductFusion]), draw.choice((8, 16, 64, 256, 20_480))
+        sharing = draw.choice([*SpaceSharing])
+        settings = draw.choice((SMALL, replace(SMALL, call_layers=False), FusionSettings()))
+        check = memory_check(graph, products, limit, sharing)
+        given: list[str] = []
+
+        def anew(kernel: StitchedKernel, check=check, given=given) -> str:
+            given.append(check(kernel))
+            return given[-1]
+
+        one = fuse(graph, products, consistent=check, settings=settings)
+        other = fuse(graph, products, consistent=anew, settings=settings)
+        assert (one.kernels, one.refused) == (other.kernels, other.refused)
+        objections += sum(map(bool, given))
+    assert objections > count // 4
+
+
+def test_a_long_kernel_is_planned_at_no_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = GraphMaker()
+    last = graph.parameter(4)
+    for _ in range(1_500):
+        last = graph.add("negate", (4,), last)
+    planned: list[StitchedKernel] = []
+    monkeypatch.setattr(kernel_memory, "memory_of", lambda _, kernel, *__: planned.append(kernel))
+    main = graph.module().main
+    (kernel,) = fuse(main, consistent=memory_check(main)).kernels
+    assert len(kernel.operations) == 1_500
+    assert planned == []

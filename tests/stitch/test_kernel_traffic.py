@@ -27,6 +27,17 @@ def moved(maker: GraphMaker, *names: str, root: str = "") -> KernelTraffic:
     return kernel_traffic(graph, names, [root or names[-1]])
 
 
+def test_of_what_is_sliced_behind_many_views_the_slice_is_read() -> None:
+    maker = GraphMaker()
+    last = maker.parameter(8, 4)
+    for _ in range(1_000):
+        last = maker.add("reshape", (4, 8), last)
+        last = maker.add("reshape", (8, 4), last)
+    maker.add("slice", (2, 4), last, slice=((0, 2, 1), (0, 4, 1)))
+    names = [one.name for one in maker.operations[1:]]
+    assert moved(maker, *names) == KernelTraffic(32, 32)
+
+
 def test_an_array_is_read_once_however_many_read_it() -> None:
     maker = GraphMaker()
     x = maker.parameter(8, 4)

@@ -9,11 +9,14 @@ import pytest
 
 from fuseloom.errors import LimitError, LoweringError
 from fuseloom.stitch.fusion import FusionSettings, fuse
+from fuseloom.stitch.graph import random_inputs
+from fuseloom.stitch.kernel_code import kernel_codes
 from fuseloom.stitch.kernel_memory import memory_of
 from fuseloom.stitch.opcodes import ProductFusion
 from fuseloom.stitch.phase_values import ElementLoad, KernelPhase
 from fuseloom.stitch.phases import PhasedKernel, phases_of
 from fuseloom.stitch.positions import AtomRule, substituted
+from fuseloom.stitch.stitched_program import StitchedProgram, relative_error
 from tests.tiers import counts
 
 from .figure3 import figure3
@@ -142,3 +145,18 @@ def check_stores(found: PhasedKernel) -> None:
                 seen += places
             if not store.buffered:
                 assert sorted(seen) == list(range(size))
+
+
+def test_positions_of_what_is_moved_again_and_again_have_a_limit() -> None:
+    graph = GraphMaker()
+    x = graph.parameter(6, 4)
+    for number in range(60):
+        if number % 2:
+            x = graph.add("reshape", (6, 4), x)
+        else:
+            x = graph.add("transpose", (4, 6), x, dimensions=(1, 0))
+    module = graph.module()
+    (code,) = kernel_codes(module, fuse(module.main))
+    assert "moved so often" in code.reason
+    program = StitchedProgram(module, fuse(module.main))
+    assert relative_error(program, random_inputs(module.main)) == 0

@@ -210,3 +210,102 @@ def test_what_is_no_dataflow_is_refused() -> None:
         KernelDataflow({"a": ("b",), "b": ()}, ("a",), {}, {}, {})
     with pytest.raises(ProgramError, match="the part of a has -4 bytes"):
         KernelDataflow({"a": ()}, ("a",), {"a": -4}, {"a": BufferNeed.CHEAP}, {})
+
+
+def reads_of(order: PhaseOrder, name: str) -> frozenset[str]:
+    """The buffers that an operation reads, by the definition."""
+    found: set[str] = set()
+    for operand in order.dataflow.operands[name]:
+        found |= {operand} if operand in order.buffered else reads_of(order, operand)
+    return frozenset(found)
+
+
+def dominators(flow: KernelDataflow) -> dict[str, frozenset[str]]:
+    """Per operation those that lie on every way from it to a root, by the definition."""
+    found: dict[str, frozenset[str]] = {}
+    for name in reversed([*flow.operands]):
+        ways = [found[user] for user in flow.users[name]]
+        ways += [frozenset()] if name in flow.roots else []
+        found[name] = frozenset({name}).union(frozenset.intersection(*ways) if ways else ())
+    return found
+
+
+def planned_anew(flow: KernelDataflow, limit: int, sharing: SpaceSharing) -> SharedMemoryPlan:
+    """The first plan that fits of those which give up one buffer after the other."""
+    roomy = plan_memory(flow, ROOM, SpaceSharing.NONE)
+    order = sorted(
+        (need, flow.spans[name], name) for name, need in flow.needs.items()
+        if need is not BufferNeed.DIRECT and name in roomy.buffers
+    )  # fmt: skip
+    for count in range(len(order) + 1):
+        given_up = tuple(name for _, _, name in order[:count])
+        kept = {name: need for name, need in flow.needs.items() if name not in given_up}
+        plan = plan_memory(replace(flow, needs=kept), ROOM, sharing)
+        if plan.byte_size <= limit:
+            return replace(plan, recomputed=given_up)
+    raise LimitError("nothing fits")
+
+
+def test_reads_ways_and_the_least_room_are_those_of_the_definitions() -> None:
+    random_ = random.Random(3)
+    for _ in range(150):
+        flow, _ = random_dataflow(random_, random_.randint(1, 14))
+        given_up = tuple(name for name in flow.needs if random_.random() < 0.3)
+        order = PhaseOrder(flow, given_up)
+        assert all(order.reads(name) == reads_of(order, name) for name in flow.operands)
+        last = {
+            buffer: number for number, name in enumerate(order.names)
+            for buffer in reads_of(order, name)
+        }  # fmt: skip
+        assert order.last_reads == last
+        ways = dominators(flow)
+        for name in flow.operands:
+            assert {one for one in flow.operands if flow.dominates(one, name)} == ways[name]
+        for sharing in SpaceSharing:
+            assert PhaseOrder(flow).least_bytes <= plan_memory(flow, ROOM, sharing).byte_size
+
+
+def test_buffers_that_are_given_up_are_those_of_planning_each_time_anew() -> None:
+    random_ = random.Random(4)
+    refused = 0
+    for _ in range(300):
+        flow, _ = random_dataflow(random_, random_.randint(2, 14))
+        limit, sharing = random_.choice((1, 4, 8, 20, 24, 44, 64)), random_.choice([*SpaceSharing])
+        try:
+            expected = planned_anew(flow, limit, sharing)
+        except LimitError:
+            refused += 1
+            with pytest.raises(LimitError):
+                plan_memory(flow, limit, sharing)
+            continue
+        assert plan_memory(flow, limit, sharing) == expected
+    assert 10 < refused < 200
+
+
+@pytest.mark.parametrize("sharing", SpaceSharing)
+def test_long_kernels_are_planned_without_recursion(sharing: SpaceSharing) -> None:
+    names = [f"v{number}" for number in range(20_000)]
+    operands = {name: tuple(names[max(at - 1, 0) : at]) for at, name in enumerate(names)}
+    spans = {name: len(names) - at for at, name in enumerate(names)}
+    needs = dict.fromkeys((names[0], names[10_000]), BufferNeed.DIRECT)
+    flow = KernelDataflow(
+        operands, (names[-1],), dict.fromkeys(needs, 8), needs, spans, frozenset(names)
+    )  # fmt: skip
+    plan = plan_memory(flow, 64, sharing)
+    assert plan.phases == (names[0], names[10_000], names[-1])
+    assert plan.slots == ((8, 8) if sharing is SpaceSharing.NONE else (8,))
+    assert not list(wrong_reads(flow, plan))
+
+
+def test_ways_that_part_and_meet_again_are_gone_once() -> None:
+    """Each of 100 operations reads both of two that read the one before: 2 to the 100th ways."""
+    operands: dict[str, tuple[str, ...]] = {"v0": ()}
+    for number in range(100):
+        operands |= {f"{side}{number}": (f"v{number}",) for side in "lr"}
+        operands[f"v{number + 1}"] = (f"l{number}", f"r{number}")
+    needs = dict.fromkeys(("v0", "v99"), BufferNeed.DIRECT)
+    spans = dict.fromkeys(operands, 0)
+    flow = KernelDataflow(
+        operands, ("v100",), dict.fromkeys(needs, 8), needs, spans, frozenset(operands)
+    )  # fmt: skip
+    assert plan_memory(flow, 64).slots == (8,)

@@ -1,17 +1,19 @@
-"""Work/span analysis: layers, barriers, critical paths, frames."""
+"""Work/span analysis: layers, barriers, critical paths, frames, joined roots."""
 
 from __future__ import annotations
 
 import random
 from itertools import pairwise
 
+from fuseloom.stitch.contracted import ContractedGraph
 from fuseloom.stitch.graph import DenseComputation, DenseModule, DenseOperation
 from fuseloom.stitch.opcodes import ProductFusion
 from fuseloom.stitch.shapes import TensorShape
-from fuseloom.stitch.spans import analyse_spans, frames, frames_of
+from fuseloom.stitch.spans import analyse_spans, frames, frames_of, joined_roots
 
 from .figure3 import SPANS, figure3
 from .random_graphs import random_computation
+from .stitched_modules import GraphMaker
 
 ONE = TensorShape("f32", (4, 4))
 
@@ -85,3 +87,48 @@ def test_frames_are_the_computations_that_control_runs() -> None:
     assert [one.name for one in found] == ["main", "c", "b", "d", "s"]
     assert frames_of(total) == ()
     assert frames_of(either) == ("b", "d")
+
+
+def grouped(maker: GraphMaker, *layer: str, footprint: int = 1 << 20) -> list[tuple[str, ...]]:
+    made = maker.module().main
+    graph = ContractedGraph({one.name: one.operands for one in made.operations})
+    found = joined_roots(made, layer, graph, footprint)
+    for group in found:
+        assert len({graph.group_of(name) for name in group}) == 1
+    return found
+
+
+def test_elementwise_operations_of_one_shape_are_joined() -> None:
+    maker = GraphMaker()
+    x, y = maker.parameter(8), maker.parameter(4)
+    a, b, c = (maker.add("negate", (8,), x) for _ in range(3))
+    d = maker.add("abs", (4,), y)
+    assert grouped(maker, a, d, b, c) == [(a, b, c), (d,)]
+
+
+def test_reductions_of_one_array_by_the_same_dimensions_are_joined() -> None:
+    maker = GraphMaker()
+    x, y, zero = maker.parameter(8, 4), maker.parameter(8, 4), maker.parameter()
+    a, b, c = (
+        maker.add("reduce", (8,), one, zero, dimensions=(1,), to_apply="sum") for one in (x, y, x)
+    )
+    d = maker.add("reduce", (4,), x, zero, dimensions=(0,), to_apply="sum")
+    assert grouped(maker, a, b, c, d) == [(a, c), (b,), (d,)]
+
+
+def test_an_array_that_several_read_counts_once() -> None:
+    """Of 32 bytes each: with one array for all, three are made of 128, and two of 96."""
+    maker = GraphMaker()
+    x = maker.parameter(8)
+    a, b, c = (maker.add("add", (8,), x, x) for _ in range(3))
+    assert grouped(maker, a, b, c, footprint=128) == [(a, b, c)]
+    assert grouped(maker, a, b, c, footprint=127) == [(a, b), (c,)]
+    assert grouped(maker, a, b, c, footprint=95) == [(a,), (b,), (c,)]
+
+
+def test_what_depends_on_another_is_not_joined_to_it() -> None:
+    maker = GraphMaker()
+    x = maker.parameter(8)
+    a = maker.add("negate", (8,), x)
+    b = maker.add("abs", (8,), a)
+    assert grouped(maker, a, b) == [(a,), (b,)]

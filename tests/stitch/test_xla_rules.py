@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from fuseloom.stitch.contracted import acyclic
+from fuseloom.stitch.contracted import ContractedGraph, acyclic
 from fuseloom.stitch.graph import DenseComputation, DenseOperation
 from fuseloom.stitch.opcodes import is_launched
 from fuseloom.stitch.shapes import TupleShape
@@ -213,3 +213,23 @@ def require_stored(graph: DenseComputation, name: str, roots: set[str]) -> None:
     assert not is_launched(graph, operation), name
     for operand in operation.operands:
         require_stored(graph, operand, roots)
+
+
+def test_only_kernels_that_read_a_common_array_are_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def counted(graph: ContractedGraph, first: str, second: str) -> bool:
+        asked.append((first, second))
+        return reaches(graph, first, second)
+
+    reaches = ContractedGraph.reaches
+    monkeypatch.setattr(ContractedGraph, "reaches", counted)
+    parameters = [made(f"p{n}", "parameter", ROWS) for n in range(40)]
+    ends = [f"{kind}{n}" for n in range(40) for kind in "ab"]
+    found = fused(
+        *parameters, *(made(name, "negate", ROWS, f"p{name[1:]}") for name in ends), pair(*ends)
+    )  # fmt: skip
+    assert {*groups(found)} == {(f"a{n}", f"b{n}") for n in range(40)}
+    assert len(asked) == 80

@@ -166,9 +166,14 @@ class ScheduleConsistency:
 
     def direct_bytes(self, operation: DenseOperation, blocks: int) -> int:
         """Bytes of shared memory of a block that an operation takes if it is not the root."""
-        if operation_class(operation) in (OperationClass.REDUCE, OperationClass.PRODUCT):
-            return ceil(operation.shape.byte_size / blocks)
-        return 0
+        return ceil(operation.shape.byte_size / blocks) if operation.name in self._direct else 0
+
+    @cached_property
+    def _direct(self) -> frozenset[str]:
+        return frozenset(
+            one.name for one in self.computation.operations
+            if operation_class(one) in (OperationClass.REDUCE, OperationClass.PRODUCT)
+        )  # fmt: skip
 
     def _inlined(
         self, operation: DenseOperation, why: InconsistentPart, part: OperationPart, stored: bool

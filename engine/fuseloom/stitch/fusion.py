@@ -17,8 +17,7 @@ one layer, either could take in what the other reads.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from typing import Protocol, TypeAlias, runtime_checkable
@@ -41,7 +40,7 @@ from fuseloom.stitch.opcodes import (
     is_light,
     operation_class,
 )
-from fuseloom.stitch.spans import SpanAnalysis, analyse_spans
+from fuseloom.stitch.spans import SpanAnalysis, analyse_spans, joined_roots
 from fuseloom.stitch.stitched import DeepFusion, FusionRefusal, StitchedKernel
 from fuseloom.wording import counted
 
@@ -153,6 +152,8 @@ class _DeepFuser:
         self.products = products
         self.footprint = footprint
         self.check = consistent
+        given: object = consistent
+        self.room = given if isinstance(given, RoomCheck) else None
         self.settings = settings
         self.analysis: SpanAnalysis = analyse_spans(computation, products)
         self.shared_memory = shared_memory
@@ -165,10 +166,10 @@ class _DeepFuser:
 
     def kernels(self) -> tuple[StitchedKernel, ...]:
         """All kernels, in an order in which they can run."""
-        grown: list[_Growth] = []
+        computation, grown = self.computation, list[_Growth]()
         for span, layer in enumerate(self.analysis.layers):
             open_ = [name for name in layer if name not in self.done and self._is_root(name)]
-            for roots in self._root_groups(open_):
+            for roots in joined_roots(computation, open_, self.graph, self.footprint):
                 growth = _Growth(self, roots, span)
                 grown.append(growth)
                 self.done |= dict.fromkeys(roots, len(grown))
@@ -186,41 +187,6 @@ class _DeepFuser:
             return not is_library_call(operation, self.products)
         return found in POINTWISE or found in (OperationClass.REDUCE, OperationClass.INDEXED)
 
-    def _root_groups(self, layer: Sequence[str]) -> list[tuple[str, ...]]:
-        """Operations of a layer, those together that elementwise fusion joins."""
-        groups: list[_RootGroup] = []
-        by_key: dict[object, list[_RootGroup]] = defaultdict(list)
-        for name in layer:
-            operation = self.computation.by_name[name]
-            arrays = {one: self._bytes(one) for one in (name, *operation.operands)}
-            key = self._joins(operation)
-            for group in by_key[key] if key else ():
-                fits = group.bytes_with(arrays) <= self.footprint
-                if fits and self._may_join(group.roots[0], name):
-                    self.graph.join(group.roots[0], name)
-                    group.add(name, arrays)
-                    break
-            else:
-                groups.append(_RootGroup())
-                groups[-1].add(name, arrays)
-                by_key[key].append(groups[-1])
-        return [tuple(group.roots) for group in groups]
-
-    def _joins(self, operation: DenseOperation) -> object:
-        """The key that operations of a layer share which are joined; None if they never are."""
-        found = operation_class(operation)
-        if found in POINTWISE:
-            return operation.array.dims
-        if found is OperationClass.REDUCE:  # as the baseline joins them: they read one array
-            return (operation.array.dims, operation.operands[0], operation.attributes["dimensions"])
-        return None
-
-    def _may_join(self, first: str, second: str) -> bool:
-        return not self.graph.reaches(first, second) and not self.graph.reaches(second, first)
-
-    def _bytes(self, name: str) -> int:
-        return self.computation.by_name[name].shape.byte_size
-
     def is_output(self, name: str, inside: Sequence[str] | set[str] | dict[str, None]) -> bool:
         """Tell if others than some operations read the value of an operation."""
         readers = self.computation.users[name]
@@ -228,9 +194,7 @@ class _DeepFuser:
 
     def has_room(self, direct_bytes: int) -> bool:
         """Tell if nothing objects to kernels whose reductions and dots take so many bytes."""
-        if isinstance(self.check, RoomCheck):
-            return self.check.has_room(direct_bytes)
-        return self.check is None
+        return self.room.has_room(direct_bytes) if self.room else self.check is None
 
     def objection(self, kernel: StitchedKernel) -> str:
         """What the check of kernels says."""
@@ -256,25 +220,6 @@ class _DeepFuser:
             for member in members:
                 stack += [(one, False) for one in self.computation.by_name[member].operands]
         return tuple(made)
-
-
-class _RootGroup:
-    """Operations of a layer that are joined, and the bytes of all that they make or read."""
-
-    def __init__(self) -> None:
-        self.roots: list[str] = []
-        self.arrays: set[str] = set()
-        self.bytes = 0
-
-    def bytes_with(self, arrays: Mapping[str, int]) -> int:
-        """The bytes with more arrays, of these sizes."""
-        return self.bytes + sum(size for one, size in arrays.items() if one not in self.arrays)
-
-    def add(self, root: str, arrays: Mapping[str, int]) -> None:
-        """Take in an operation that makes or reads these."""
-        self.bytes = self.bytes_with(arrays)
-        self.arrays.update(arrays)
-        self.roots.append(root)
 
 
 class _Growth:
@@ -324,7 +269,7 @@ class _Growth:
         )  # fmt: skip
 
     def _is_given_up(self, name: str) -> bool:
-        """Tell if an operation was passed over: one of a layer before that is in no kernel."""
+        """Tell if an operation was passed over; up to the roof, that is all that no kernel has."""
         if self.span < self.fuser.analysis.spans[name] < self.roof:
             operation = self.fuser.computation.by_name[name]
             is_value = operation_class(operation) is OperationClass.VALUE

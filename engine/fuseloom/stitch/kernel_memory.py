@@ -191,7 +191,7 @@ class MemoryCheck:
 
         All other buffers can be given up, and sharing space never takes more than not to share.
         """
-        return 0 < self.limit and direct_bytes <= self.limit
+        return self.limit > 0 and direct_bytes <= self.limit
 
     @cached_property
     def _copied(self) -> DenseComputation:

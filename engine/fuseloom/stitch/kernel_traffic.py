@@ -175,19 +175,22 @@ def _source(computation: DenseComputation, name: str) -> str:
 
 def _touched(computation: DenseComputation, name: str, inside: set[str]) -> int:
     """Bytes of a value that operations of a kernel read."""
-    own = computation.by_name[name].shape.byte_size
-    found = 0
-    for user in computation.users[name]:
-        if user not in inside:
+    touched: dict[str, int] = {}
+    waiting = [name]
+    while waiting:
+        one = waiting.pop()
+        users = [user for user in computation.users[one] if user in inside]
+        views = [user for user in users if is_bitcast(computation, computation.by_name[user])]
+        if any(user not in touched for user in views):
+            waiting += [one, *(user for user in views if user not in touched)]
             continue
-        reader = computation.by_name[user]
-        if is_bitcast(computation, reader):
-            found += _touched(computation, user, inside)
-        elif reader.opcode in _CHOOSING and name not in reader.operands[1:]:
-            found += reader.shape.byte_size
-        else:
-            return own
-    return min(found, own)
+        own, found = computation.by_name[one].shape.byte_size, 0
+        for user in users:
+            reader = computation.by_name[user]
+            chosen = reader.opcode in _CHOOSING and one not in reader.operands[1:]
+            found += touched.get(user, reader.shape.byte_size if chosen else own)
+        touched[one] = min(found, own)
+    return touched[name]
 
 
 def _is_in_code(operation: DenseOperation) -> bool:

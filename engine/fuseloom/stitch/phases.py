@@ -47,6 +47,8 @@ from fuseloom.stitch.stitched import StitchedKernel
 
 MOST_VALUES = 20_000
 """Values of a phase."""
+MOST_ATOMS = 5_000
+"""Numbers that a position is computed of."""
 MOST_NESTED = 200
 """Operations that are computed within each other."""
 
@@ -249,6 +251,8 @@ class _PhaseBuilder:
 
     def _value(self, operation: DenseOperation, at: PositionSum) -> PhaseValue:
         """The element of an operation at a position: read, or computed here."""
+        if at.count > MOST_ATOMS:
+            raise _no_phase(operation, "is moved so often that its positions have no short form")
         key = (operation.name, at)
         if key in self.known:
             return self.known[key]

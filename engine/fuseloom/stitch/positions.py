@@ -57,6 +57,13 @@ class PositionAtom:
     by: int = 1
     through: frozenset[str] = frozenset()
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.name, self.size, self.rule, self.of, self.by, self.through))
+
     @cached_property
     def names(self) -> frozenset[str]:
         """Names of the variables that it depends on."""
@@ -105,6 +112,13 @@ class PositionSum:
     terms: tuple[tuple[PositionAtom, int], ...] = ()
     constant: int = 0
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.terms, self.constant))
+
     def __str__(self) -> str:
         shown = [f"{factor}*{atom.key}" for atom, factor in self.terms]
         return " + ".join([str(self.constant), *shown])
@@ -113,6 +127,11 @@ class PositionSum:
     def names(self) -> frozenset[str]:
         """Names of the variables that it depends on."""
         return frozenset[str]().union(*(atom.names for atom, _ in self.terms))
+
+    @cached_property
+    def count(self) -> int:
+        """The number of atoms, those that atoms are computed of among them."""
+        return sum(1 + (atom.of.count if atom.of is not None else 0) for atom, _ in self.terms)
 
     @cached_property
     def least(self) -> int:

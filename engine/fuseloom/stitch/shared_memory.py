@@ -8,6 +8,7 @@ the default here, everything can be shared that dominance shares, and more.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
@@ -229,39 +230,37 @@ def plan_memory(
     """
     if limit <= 0:
         raise LimitError(f"a block has {limit} bytes of shared memory", hint="give a limit above 0")
-    given_up: list[str] = []
-    while True:
-        plan = _planned(dataflow, tuple(given_up), sharing)
+    every = PhaseOrder(dataflow).buffered
+    order = sorted(
+        (need, dataflow.spans[name], name)
+        for name, need in dataflow.needs.items()
+        if need is not BufferNeed.DIRECT and name in every
+    )
+    for count in range(len(order) + 1):
+        phases = PhaseOrder(dataflow, tuple(name for _, _, name in order[:count]))
+        if count < len(order) and phases.least_bytes > limit:
+            continue
+        plan = _planned(phases, sharing)
         if plan.byte_size <= limit:
             return plan
-        candidates = [
-            (need, dataflow.spans[name], name)
-            for name, need in dataflow.needs.items()
-            if need is not BufferNeed.DIRECT and name in plan.buffers
-        ]
-        if not candidates:
-            largest = max(plan.buffers.values(), key=lambda one: one.bytes)
-            raise LimitError(
-                f"reductions and products need {counted(plan.byte_size, 'byte')} of shared memory, "
-                f"{largest.bytes:,} of them for {largest.name}, and a block has {limit:,}",
-                hint="fuse less, or choose a schedule of more blocks",
-            )
-        given_up.append(min(candidates)[2])
+    largest = max(plan.buffers.values(), key=lambda one: one.bytes)
+    raise LimitError(
+        f"reductions and products need {counted(plan.byte_size, 'byte')} of shared memory, "
+        f"{largest.bytes:,} of them for {largest.name}, and a block has {limit:,}",
+        hint="fuse less, or choose a schedule of more blocks",
+    )
 
 
-def _planned(
-    dataflow: KernelDataflow, given_up: tuple[str, ...], sharing: SpaceSharing
-) -> SharedMemoryPlan:
-    plans = [_shared(dataflow, given_up, sharing)]
-    if sharing is SpaceSharing.LIVENESS:  # what is chosen greedily could need more
-        plans.append(_shared(dataflow, given_up, SpaceSharing.DOMINANCE))
-    return min(plans, key=lambda plan: plan.byte_size)
+def _planned(phases: PhaseOrder, sharing: SpaceSharing) -> SharedMemoryPlan:
+    plan = _shared(phases, sharing)
+    if sharing is not SpaceSharing.LIVENESS or plan.byte_size == phases.least_bytes:
+        return plan
+    other = _shared(phases, SpaceSharing.DOMINANCE)  # what is chosen greedily could need more
+    return min(plan, other, key=lambda plan: plan.byte_size)
 
 
-def _shared(
-    dataflow: KernelDataflow, given_up: tuple[str, ...], sharing: SpaceSharing
-) -> SharedMemoryPlan:
-    phases = PhaseOrder(dataflow, given_up)
+def _shared(phases: PhaseOrder, sharing: SpaceSharing) -> SharedMemoryPlan:
+    dataflow = phases.dataflow
     slots: list[int] = []
     last: list[str] = []  # the operation whose buffer lies in each space
     buffers: dict[str, SharedBuffer] = {}
@@ -283,7 +282,7 @@ def _shared(
             buffers[name] = SharedBuffer(name, best, size, last[best])
             slots[best] = max(slots[best], size)
             last[best] = name
-    return SharedMemoryPlan(phases.names, buffers, tuple(slots), given_up)
+    return SharedMemoryPlan(phases.names, buffers, tuple(slots), phases.given_up)
 
 
 @dataclass(frozen=True)
@@ -318,11 +317,32 @@ class PhaseOrder:
     @cached_property
     def last_reads(self) -> Mapping[str, int]:
         """Per buffer the number of the last phase that reads it."""
+        flow, numbers = self.dataflow, {name: number for number, name in enumerate(self.names)}
+        computed: dict[str, int] = {}  # the last phase that an operation is computed in
         found: dict[str, int] = {}
-        for number, name in enumerate(self.names):
-            for buffer in self.reads(name):
-                found[buffer] = number
+        for name in reversed([*flow.operands]):
+            last = max((computed[user] for user in flow.users[name]), default=-1)
+            if name not in self.buffered:
+                computed[name] = max(last, numbers.get(name, -1))
+                continue
+            computed[name] = numbers[name]
+            if last >= 0:
+                found[name] = last
         return found
+
+    @cached_property
+    def least_bytes(self) -> int:
+        """The most bytes that are needed at once, less than which no sharing of space takes."""
+        most = live = 0
+        free: dict[int, int] = defaultdict(int)
+        for number, name in enumerate(self.names):
+            live -= free[number]
+            own = self.dataflow.bytes[name] if name in self.buffered else 0
+            most = max(most, live + own)
+            if own and self.last_reads.get(name, -1) > number:
+                live += own
+                free[self.last_reads[name]] += own
+        return most
 
     @cached_property
     def _reads(self) -> Mapping[str, frozenset[str]]:

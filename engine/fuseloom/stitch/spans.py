@@ -1,14 +1,26 @@
-"""Work/span analysis: layers of a computation by their distance from its result."""
+"""Work/span analysis: layers of a computation by their distance from its result.
+
+Of the operations of a layer some are joined, and are roots of one kernel.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from fuseloom.stitch.contracted import ContractedGraph
 from fuseloom.stitch.graph import DenseComputation, DenseModule, DenseOperation
-from fuseloom.stitch.opcodes import OperationClass, ProductFusion, class_of, is_barrier
+from fuseloom.stitch.opcodes import (
+    POINTWISE,
+    OperationClass,
+    ProductFusion,
+    class_of,
+    is_barrier,
+    operation_class,
+)
 
 FRAME_ATTRIBUTES = (
     "condition", "body", "to_apply", "true_computation", "false_computation",
@@ -140,3 +152,85 @@ def frames(module: DenseModule) -> tuple[DenseComputation, ...]:
                     found.append(module.computations[name])
                     names.add(found[-1].name)
     return tuple(found)
+
+
+def joined_roots(
+    computation: DenseComputation, layer: Sequence[str], graph: ContractedGraph, footprint: int
+) -> list[tuple[str, ...]]:
+    """Group the operations of a layer as elementwise fusion joins them (``ElementwiseFusion``).
+
+    Elementwise operations of one shape are joined, and reductions of one array, each to the first
+    group where that makes no cycle.
+
+    Parameters
+    ----------
+    computation : DenseComputation
+    layer : sequence of str
+        Operations, none of which reads another.
+    graph : ContractedGraph
+        Of the computation; groups are joined in it, too.
+    footprint : int
+        Bytes that a group may read and write.
+
+    Examples
+    --------
+    >>> from fuseloom.stitch.shapes import TensorShape
+    >>> shape = TensorShape("f32", (4,))
+    >>> made = DenseComputation("f", (
+    ...     DenseOperation("x", "parameter", shape),
+    ...     *(DenseOperation(name, "negate", shape, ("x",)) for name in "abc"),
+    ...     DenseOperation("y", "tuple", shape, ("a", "b", "c")),
+    ... ), "y")
+    >>> graph = ContractedGraph({one.name: one.operands for one in made.operations})
+    >>> joined_roots(made, ["a", "b", "c"], graph, 48)
+    [('a', 'b'), ('c',)]
+    """
+    groups: list[_RootGroup] = []
+    by_key: dict[object, list[_RootGroup]] = defaultdict(list)
+    for name in layer:
+        operation = computation.by_name[name]
+        arrays = {
+            one: computation.by_name[one].shape.byte_size for one in (name, *operation.operands)
+        }
+        key = _joins(operation)
+        for group in by_key[key] if key else ():
+            first = group.roots[0]
+            fits = group.bytes_with(arrays) <= footprint
+            if fits and not graph.reaches(first, name) and not graph.reaches(name, first):
+                graph.join(first, name)
+                group.add(name, arrays)
+                break
+        else:
+            groups.append(_RootGroup())
+            groups[-1].add(name, arrays)
+            by_key[key].append(groups[-1])
+    return [tuple(group.roots) for group in groups]
+
+
+class _RootGroup:
+    """Operations that are joined, and the bytes of all that they make or read."""
+
+    def __init__(self) -> None:
+        self.roots: list[str] = []
+        self.arrays: set[str] = set()
+        self.bytes = 0
+
+    def bytes_with(self, arrays: Mapping[str, int]) -> int:
+        """The bytes with more arrays, of these sizes."""
+        return self.bytes + sum(size for one, size in arrays.items() if one not in self.arrays)
+
+    def add(self, root: str, arrays: Mapping[str, int]) -> None:
+        """Take in an operation that makes or reads these."""
+        self.bytes = self.bytes_with(arrays)
+        self.arrays.update(arrays)
+        self.roots.append(root)
+
+
+def _joins(operation: DenseOperation) -> object:
+    """The key that operations of a layer share which are joined; None if they never are."""
+    found = operation_class(operation)
+    if found in POINTWISE:
+        return operation.array.dims
+    if found is OperationClass.REDUCE:  # as the baseline joins them: they read one array
+        return (operation.array.dims, operation.operands[0], operation.attributes["dimensions"])
+    return None

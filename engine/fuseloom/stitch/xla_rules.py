@@ -284,19 +284,22 @@ class _XlaFuser:
             {name: sorted(reads[name]) if name in reads else self._operands(name) for name in order}
         )
         kernels: list[list[str]] = []
-        by_key: dict[object, list[list[str]]] = defaultdict(list)
+        readers: dict[object, list[int]] = defaultdict(list)  # kernels of a shape, per array
         for root in reversed(groups):
             key = self._joins(self.computation.by_name[root])
-            for kernel in by_key[key] if key else ():
-                shared = any(self._shares(reads[root], reads[other]) for other in kernel)
-                apart = not graph.reaches(kernel[0], root) and not graph.reaches(root, kernel[0])
-                if shared and apart:
-                    graph.join(kernel[0], root)
-                    kernel.append(root)
+            arrays = [(key, name) for name in reads[root] if self._is_large(name)] if key else []
+            for number in sorted({one for array in arrays for one in readers[array]}):
+                first = kernels[number][0]
+                if not graph.reaches(first, root) and not graph.reaches(root, first):
+                    graph.join(first, root)
+                    kernels[number].append(root)
                     break
             else:
+                number = len(kernels)
                 kernels.append([root])
-                by_key[key].append(kernels[-1])
+            for array in arrays:
+                if readers[array][-1:] != [number]:
+                    readers[array].append(number)
         return [tuple(kernel) for kernel in kernels]
 
     def _operands(self, name: str) -> tuple[str, ...]:
@@ -306,8 +309,8 @@ class _XlaFuser:
         inside = {*names}
         return {one for name in inside for one in self._operands(name) if one not in inside}
 
-    def _shares(self, first: set[str], second: set[str]) -> bool:
-        return any(self.computation.by_name[name].shape.byte_size > 16 for name in first & second)
+    def _is_large(self, name: str) -> bool:
+        return self.computation.by_name[name].shape.byte_size > 16
 
     def _joins(self, root: DenseOperation) -> object:
         """The shape that decides which kernels are joined; None for those that never are."""
