@@ -101,8 +101,8 @@ def check_baseline(
 
 def _checked(made: FusedModule, program: StitchedProgram, seed: int) -> ModuleCheck:
     compiled = sum(bool(step.code) for step in program.steps)
-    inputs = random_inputs(made.frames[0].computation, seed)
     try:
+        inputs = random_inputs(made.frames[0].computation, seed)
         error = relative_error(program, inputs, evaluate(made.module, inputs))
     except FuseloomError as reason:
         return ModuleCheck(None, 0, reason.message)
