@@ -156,7 +156,7 @@ PACKAGES = (
     "fuseloom.stitch.kernel_memory",
     "fuseloom.stitch.kernel_schedules",
     "fuseloom.stitch.phases",
-    "fuseloom.stitch.emit_stitched_c",
+    "fuseloom.stitch.c.emitter",
     "fuseloom.stitch.triton.emitter",
     "fuseloom.stitch.cuda.emitter",
     "fuseloom.stitch.kernel_code",

@@ -306,6 +306,7 @@ ACROSS = {
     "test_vocabulary.py": "words, class names and docstrings of all sources",
     "test_suite.py": "the tiers of the suite, and what tests may do",
     "cli/test_json.py": "the JSON of every command",
+    "cli/test_stitch_inputs.py": "modules through the whole command",
     "frontends/torch/test_nothing_silent.py": "modules of all families, with hooks and objects",
     "frontends/mlir/test_iree.py": "whole functions, beside another compiler",
     "dataflow/cost/test_lanes.py": "lanes, through rules and statistics",

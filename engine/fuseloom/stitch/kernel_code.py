@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from fuseloom.errors import LimitError, LoweringError
+from fuseloom.stitch.c.emitter import emit_stitched_c, stitched_source
 from fuseloom.stitch.cuda.emitter import cuda_source, emit_stitched_cuda
-from fuseloom.stitch.emit_stitched_c import emit_stitched_c, stitched_source
 from fuseloom.stitch.fusion import SHARED_MEMORY
 from fuseloom.stitch.graph import DenseModule
 from fuseloom.stitch.kernel_memory import memory_of

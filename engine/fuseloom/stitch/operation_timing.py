@@ -18,8 +18,8 @@ import numpy as np
 
 from fuseloom.codegen.shared_objects import C, find_compiler, key_of, load_library, processor
 from fuseloom.errors import LimitError, LoweringError, StoreError
+from fuseloom.stitch.c.emitter import emit_stitched_c, stitched_source
 from fuseloom.stitch.consistency import OperationPart
-from fuseloom.stitch.emit_stitched_c import emit_stitched_c, stitched_source
 from fuseloom.stitch.graph import DenseComputation, DenseModule, DenseOperation
 from fuseloom.stitch.kernel_memory import memory_of
 from fuseloom.stitch.phases import PhasedKernel, phases_of

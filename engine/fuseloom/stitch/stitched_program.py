@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from fuseloom.codegen.shared_objects import C, find_compiler, load_library
 from fuseloom.errors import DataError, LoweringError
-from fuseloom.stitch.emit_stitched_c import stitched_source
+from fuseloom.stitch.c.emitter import stitched_source
 from fuseloom.stitch.fusion import SHARED_MEMORY
 from fuseloom.stitch.graph import DenseComputation, DenseModule, DenseOperation
 from fuseloom.stitch.kernel_cases import relative_difference

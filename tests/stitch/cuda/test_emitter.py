@@ -29,9 +29,9 @@ from fuseloom.stitch.schedules import BlockSchedule
 from fuseloom.stitch.stitched import DeepFusion
 from tests.tiers import counts
 
+from ..c.test_emitter import SETTINGS, moves
 from ..random_graphs import random_module
 from ..stitched_modules import GraphMaker
-from ..test_emit_stitched_c import SETTINGS, moves
 
 TOGETHER = 50
 """Graphs that are compiled at once."""

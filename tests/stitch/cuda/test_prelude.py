@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from fuseloom.stitch.c_prelude import with_prelude
-from fuseloom.stitch.c_scalars import OWN_FUNCTIONS
+from fuseloom.stitch.c.prelude import with_prelude
+from fuseloom.stitch.c.scalars import OWN_FUNCTIONS
 from fuseloom.stitch.cuda.emitter import cuda_source
 from fuseloom.stitch.cuda.prelude import BEFORE, CUDA_FUNCTIONS
 

@@ -20,8 +20,8 @@ from fuseloom.stitch.shapes import TensorShape
 from fuseloom.stitch.triton import tiles as triton_tiles
 from fuseloom.stitch.triton.emitter import comment_line, triton_launch, triton_source
 
+from ..c.test_emitter import moves
 from ..stitched_modules import GraphMaker
-from ..test_emit_stitched_c import moves
 from .test_memory import softmax
 from .triton_kernels import SMALL_TILES, cases_of, codes_of, phased_of, random_cases, with_nan
 

@@ -11,8 +11,8 @@ from fuseloom.stitch.fusion import FusionSettings
 from fuseloom.stitch.gpu.triton_check import run_triton
 from fuseloom.stitch.triton.mathematics import ANGLES, EXPONENTIALS
 
+from ..c.test_scalars import OF_FLOATS
 from ..stitched_modules import GraphMaker
-from ..test_c_scalars import OF_FLOATS
 from .triton_kernels import cases_of
 
 SPECIAL = (

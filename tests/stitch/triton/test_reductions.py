@@ -14,8 +14,8 @@ from fuseloom.stitch.shapes import ELEMENTS, TensorShape
 from fuseloom.stitch.triton import tiles as triton_tiles
 from fuseloom.stitch.triton.reductions import TileAccumulator
 
+from ..c.test_scalars import INTEGERS
 from ..stitched_modules import COMBINERS, GraphMaker
-from ..test_c_scalars import INTEGERS
 from .triton_kernels import SMALL_TILES, cases_of, with_nan
 
 

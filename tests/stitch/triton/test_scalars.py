@@ -18,8 +18,8 @@ from fuseloom.stitch.triton.scalars import (
     scalar_text,
 )
 
+from ..c.test_scalars import FLOATS, INTEGERS, graph_of, rounded, values
 from ..stitched_modules import GraphMaker
-from ..test_c_scalars import FLOATS, INTEGERS, graph_of, rounded, values
 from .triton_kernels import cases_of, codes_of
 
 ELEMENTS = (*FLOATS, *INTEGERS, "pred")

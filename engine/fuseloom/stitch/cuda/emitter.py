@@ -14,9 +14,9 @@ from itertools import chain
 from math import prod
 
 from fuseloom.errors import LoweringError
-from fuseloom.stitch.c_prelude import with_prelude
-from fuseloom.stitch.c_reductions import KernelAccumulator, product_tile, reduces_rows
-from fuseloom.stitch.c_values import (
+from fuseloom.stitch.c.prelude import with_prelude
+from fuseloom.stitch.c.reductions import KernelAccumulator, product_tile, reduces_rows
+from fuseloom.stitch.c.values import (
     PhaseCode,
     buffer_type,
     comment_text,

@@ -6,8 +6,8 @@ processor (``cuda_on_cpu.hpp``).
 
 from __future__ import annotations
 
-from fuseloom.stitch.c_prelude import BITS_AND_BF16, INCLUDES, functions_of_types
-from fuseloom.stitch.c_scalars import C_FUNCTIONS, OWN_FUNCTIONS
+from fuseloom.stitch.c.prelude import BITS_AND_BF16, INCLUDES, functions_of_types
+from fuseloom.stitch.c.scalars import C_FUNCTIONS, OWN_FUNCTIONS
 
 LAUNCH = r"""
 #ifndef LAUNCH

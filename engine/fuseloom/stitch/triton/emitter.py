@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from fuseloom.stitch.c_values import kernel_names
+from fuseloom.stitch.c.values import kernel_names
 from fuseloom.stitch.phases import PhasedKernel
 from fuseloom.stitch.shapes import TensorShape
 from fuseloom.stitch.triton.memory import BlockMemory, block_memory

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fuseloom.stitch.c_values import kernel_names
+from fuseloom.stitch.c.values import kernel_names
 from fuseloom.stitch.phase_values import ElementChoice, ElementLoad, ElementPosition, KernelPhase
 from fuseloom.stitch.phases import PhasedKernel
 from fuseloom.stitch.positions import PositionSum

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fuseloom.stitch.c_values import KernelNames
+from fuseloom.stitch.c.values import KernelNames
 from fuseloom.stitch.phase_values import (
     ElementChoice,
     ElementLoad,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuseloom.stitch.c_phase_groups import MOST_TOGETHER, phase_groups
+from fuseloom.stitch.c.phase_groups import MOST_TOGETHER, phase_groups
 from fuseloom.stitch.fusion import FusionSettings, fuse
 from fuseloom.stitch.graph import random_inputs
 from fuseloom.stitch.kernel_memory import memory_of
@@ -10,7 +10,7 @@ from fuseloom.stitch.opcodes import ProductFusion
 from fuseloom.stitch.phases import phases_of
 from fuseloom.stitch.stitched_program import StitchedProgram, relative_error
 
-from .stitched_modules import GraphMaker
+from ..stitched_modules import GraphMaker
 
 ONE = FusionSettings(enough_blocks=1, call_layers=False, give_up=False)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fuseloom.stitch.c_scalars import C_TYPES, computing_element
+from fuseloom.stitch.c.scalars import C_TYPES, computing_element
 from fuseloom.stitch.phase_values import (
     ElementLoad,
     ElementResult,

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuseloom.stitch.c_reductions import product_tile, reduces_rows
+from fuseloom.stitch.c.reductions import product_tile, reduces_rows
 from fuseloom.stitch.graph import random_inputs
 from fuseloom.stitch.meaning.evaluation import evaluate
 from fuseloom.stitch.stitched_program import StitchedProgram, compile_programs, relative_error
 
-from .stitched_modules import COMBINERS, FAST, GraphMaker, fused
+from ..stitched_modules import COMBINERS, FAST, GraphMaker, fused
 
 TYPES = ("f32", "f64", "bf16", "s32", "s64", "u8", "pred")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fuseloom.stitch.c_ranges import phase_parts
+from fuseloom.stitch.c.ranges import phase_parts
 from fuseloom.stitch.phase_values import ElementLoad, KernelPhase
 from fuseloom.stitch.phases import PhasedKernel
 from fuseloom.stitch.positions import PositionSum

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from fuseloom.stitch.c_values import buffer_type, comment_text, memory_type, position_text
+from fuseloom.stitch.c.values import buffer_type, comment_text, memory_type, position_text
 from fuseloom.stitch.positions import variable
 from fuseloom.stitch.stitched_program import relative_error
 
-from .stitched_modules import GraphMaker, fused
+from ..stitched_modules import GraphMaker, fused
 
 
 def test_positions_are_written_shortly() -> None:

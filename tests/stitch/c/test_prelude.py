@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from .stitched_modules import GraphMaker, fused
+from ..stitched_modules import GraphMaker, fused
 
 CASES: dict[str, tuple[Callable[[Any], Any], float, float]] = {
     "exponential": (np.exp, -110.0, 95.0),

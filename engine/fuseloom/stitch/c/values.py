@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from fuseloom.stitch.c_scalars import C_TYPES, computing_element, number_text, scalar_text
+from fuseloom.stitch.c.scalars import C_TYPES, computing_element, number_text, scalar_text
 from fuseloom.stitch.phase_values import (
     ElementChoice,
     ElementLoad,

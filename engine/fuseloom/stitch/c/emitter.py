@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from math import prod
 
-from fuseloom.stitch.c_phase_groups import phase_groups
-from fuseloom.stitch.c_prelude import with_prelude
-from fuseloom.stitch.c_ranges import PhasePart, phase_parts
-from fuseloom.stitch.c_reductions import KernelAccumulator, ProductTile, product_tile, reduces_rows
-from fuseloom.stitch.c_threads import DEALER, with_threads
-from fuseloom.stitch.c_values import (
+from fuseloom.stitch.c.phase_groups import phase_groups
+from fuseloom.stitch.c.prelude import with_prelude
+from fuseloom.stitch.c.ranges import PhasePart, phase_parts
+from fuseloom.stitch.c.reductions import KernelAccumulator, ProductTile, product_tile, reduces_rows
+from fuseloom.stitch.c.threads import DEALER, with_threads
+from fuseloom.stitch.c.values import (
     PhaseCode,
     buffer_type,
     comment_text,

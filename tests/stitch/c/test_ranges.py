@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fuseloom.stitch.c_ranges import MOST_PARTS, phase_parts
+from fuseloom.stitch.c.ranges import MOST_PARTS, phase_parts
 from fuseloom.stitch.cpu_schedules import cpu_fusion
 from fuseloom.stitch.fusion import fuse
 from fuseloom.stitch.graph import random_inputs
@@ -14,7 +14,7 @@ from fuseloom.stitch.phase_values import ElementChoice, KernelPhase
 from fuseloom.stitch.phases import phases_of
 from fuseloom.stitch.stitched_program import StitchedProgram, relative_error
 
-from .stitched_modules import GraphMaker
+from ..stitched_modules import GraphMaker
 
 
 def phases(graph: GraphMaker) -> tuple[KernelPhase, ...]:

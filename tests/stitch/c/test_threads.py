@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuseloom.stitch.c_threads import DEALER, with_threads
+from fuseloom.stitch.c.threads import DEALER, with_threads
 from fuseloom.stitch.graph import random_inputs
 from fuseloom.stitch.stitched_program import StitchedProgram, compile_programs
 
-from .stitched_modules import GraphMaker, fused
+from ..stitched_modules import GraphMaker, fused
 
 SIZES = ((256, 256), (17, 4096), (4096, 33), (3, 40_000))
 
@@ -96,7 +96,7 @@ def test_a_forked_process_runs_blocks_by_itself() -> None:
 def test_the_number_of_threads_is_chosen(threads: str) -> None:
     code = (
         "import numpy as np\n"
-        "from tests.stitch.test_c_threads import expected, large, random_inputs\n"
+        "from tests.stitch.c.test_threads import expected, large, random_inputs\n"
         "program = large(256, 512, 'chosen')\n"
         "inputs = random_inputs(program.module.main, 6)\n"
         "for _ in range(5):\n"

@@ -14,8 +14,8 @@ from fuseloom.stitch.opcodes import ProductFusion
 from fuseloom.stitch.stitched_program import StitchedProgram, compile_programs, relative_error
 from tests.tiers import counts
 
-from .random_graphs import random_module
-from .stitched_modules import FAST, GraphMaker, fused
+from ..random_graphs import random_module
+from ..stitched_modules import FAST, GraphMaker, fused
 
 SETTINGS = (
     None,

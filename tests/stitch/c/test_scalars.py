@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from fuseloom.errors import LoweringError
-from fuseloom.stitch.c_scalars import number_text, scalar_text
+from fuseloom.stitch.c.scalars import number_text, scalar_text
 from fuseloom.stitch.meaning.evaluation import evaluate
 from fuseloom.stitch.shapes import ELEMENTS
 from fuseloom.stitch.stitched_program import StitchedProgram, compile_programs
 
-from .stitched_modules import GraphMaker, fused
+from ..stitched_modules import GraphMaker, fused
 
 FLOATS = ("f32", "f64", "bf16")
 INTEGERS = ("s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64")

@@ -1,0 +1,1 @@
+"""C of stitched kernels: blocks as iterations, phases as loops within."""
