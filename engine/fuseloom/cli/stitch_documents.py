@@ -55,11 +55,11 @@ class EndToEndTimes(TypedDict):
 class KernelUse(TypedDict):
     """The resources of a kernel on a GPU, as its compiler tells them."""
 
-    function: str
+    function: Annotated[str, "Its name."]
     architecture: Annotated[str, "Such as sm_90."]
     registers: Annotated[Count, "Of a thread."]
     spill_stores: Annotated[Count, "Bytes of a thread that registers do not suffice for."]
-    spill_loads: Count
+    spill_loads: Annotated[Count, "Bytes of a thread that are read back."]
     shared_bytes: Annotated[Count, "Of shared memory of a block."]
 
 
@@ -67,7 +67,7 @@ class EmittedFile(TypedDict):
     """A file of kernels."""
 
     frame: Annotated[str, "The computation that its kernels are of."]
-    path: str
+    path: Annotated[str, "Its place."]
     functions: Annotated[Mapping[str, str], "Per kernel, by its first root, its function."]
     left_out: Annotated[Mapping[str, str], "Per kernel that has no such code the reason."]
     resources: Annotated[Sequence[KernelUse], "Of CUDA, if nvcc is there."]
@@ -78,9 +78,9 @@ class CardRun(TypedDict):
     """A whole model on a GPU."""
 
     way: Annotated[str, "stitched, eager, or compiled; the latter two by PyTorch."]
-    nanoseconds: Amount
+    nanoseconds: Annotated[Amount, "Of a run, the median of several."]
     launches: Annotated[Count | None, "Kernels that ran; null if they were not counted."]
-    error: Amount
+    error: Annotated[Amount, "The largest difference from its meaning, by its largest value."]
 
 
 class GpuRun(TypedDict):
@@ -101,7 +101,7 @@ class StitchTimesDocument(TypedDict):
     """The documents of ``fuseloom stitch --import-times``."""
 
     job: Annotated[str, "The module."]
-    card: str
+    card: Annotated[str, "The GPU."]
     imported: Annotated[Count, "Times that were kept."]
     wrong: Annotated[Sequence[str], "Functions with a wrong result, whose times were not kept."]
     models: Annotated[Sequence[CardRun], "Whole models."]
