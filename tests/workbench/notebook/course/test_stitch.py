@@ -105,7 +105,7 @@ test_every_exercise_is_tried, test_right_and_wrong = tried(EXERCISES, ANSWERS)
          "the result is not one array f32[64,32]"),
         ("14.3", (1, 2), "this is no BlockSchedule"),
         ("14.3", BlockSchedule(1, 2.0), "2.0 is no integer"),
-        ("14.4", BlockSchedule(1, 32, "column"), "SplitType.ROW or SplitType.COLUMN"),
+        ("14.4", (1, 32, "column"), "this is no BlockSchedule"),
         ("14.7", 127, "reductions and products need 128 bytes"),
         ("14.7", 0, "a block has 0 bytes of shared memory"),
         ("14.9", 1, "this is no text of a kernel"),

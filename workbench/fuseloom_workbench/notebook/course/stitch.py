@@ -20,7 +20,7 @@ from fuseloom.stitch.kernel_memory import memory_of
 from fuseloom.stitch.kernel_schedules import with_schedule
 from fuseloom.stitch.kernel_traffic import frame_traffic
 from fuseloom.stitch.meaning.evaluation import evaluate
-from fuseloom.stitch.schedules import BlockSchedule, SplitType
+from fuseloom.stitch.schedules import BlockSchedule
 from fuseloom.stitch.shared_memory import SpaceSharing
 from fuseloom.stitch.stitched import StitchedKernel
 from fuseloom.wording import agreeing, counted
@@ -192,12 +192,10 @@ def _schedule(of: Callable[[], FusedModule], blocks: int) -> Judge:
     def wrong(answer: Any) -> str:
         if not isinstance(answer, BlockSchedule):
             return "this is no BlockSchedule"
-        given: list[Any] = [answer.split_dim, answer.sword, answer.sched_type]
-        for part in given[:2]:
+        given: list[Any] = [answer.split_dim, answer.sword]
+        for part in given:
             if isinstance(part, bool) or not isinstance(part, int):
                 return f"{str(part)[:40]} is no integer"
-        if not isinstance(given[2], SplitType):
-            return "the last argument is SplitType.ROW or SplitType.COLUMN"
         computation, kernel = only_kernel(of())
         try:
             made = with_schedule(computation, kernel, answer)
