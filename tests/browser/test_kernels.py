@@ -161,6 +161,22 @@ def test_schedules_are_timed(page, show):
     assert backend.part("end_to_end")["measured"]["fusable_ratio"] == 1
 
 
+def test_what_is_typed_stays_when_an_answer_comes_late(page, show):
+    show()
+    expect(page.locator(".buffer.share")).to_have_count(2)
+    field = page.get_by_label("Limit of shared memory in bytes")
+    field.fill("12")
+    sharing = page.get_by_label("Sharing of space")
+    sharing.evaluate("one => { one.value = 'none'; one.dispatchEvent(new Event('change')) }")
+    expect(page.locator(".buffer.share")).to_have_count(0)
+    expect(field).to_be_focused()
+    expect(field).to_have_value("12")
+    field.fill("1024")
+    field.press("Enter")
+    line = page.get_by_role("slider", name="Limit of shared memory", exact=True)
+    expect(line).to_have_attribute("aria-valuetext", "1,024 bytes")
+
+
 def test_the_limit_is_moved_by_line_slider_number_and_keys(page, show):
     show()
     expect(page.locator(".buffer")).to_have_count(4)

@@ -4,7 +4,7 @@ export function render({ model: sent, el }) {
   const count = n => n.toLocaleString('en')
   const change = changes => model.send_msg({ kind: 'change', changes })
   const slider = h('input', { type: 'range', min: 8, max: 16, step: .25, 'aria-label': 'Limit of shared memory, powers of two of bytes', on: { input: () => move(ofPower(slider.value)), change: () => put(ofPower(slider.value)) } })
-  const field = h('input', { type: 'text', inputmode: 'numeric', size: 7, 'aria-label': 'Limit of shared memory in bytes', on: { change: () => { const n = Number(field.value.replaceAll(',', '')); put(Number.isInteger(n) && field.value.trim() ? n : field.value) } } })
+  const field = h('input', { type: 'text', inputmode: 'numeric', size: 7, 'aria-label': 'Limit of shared memory in bytes', on: { input: () => { typed = true }, change: () => { typed = false; const n = Number(field.value.replaceAll(',', '')); put(Number.isInteger(n) && field.value.trim() ? n : field.value) }, blur: () => { typed = false } } })
   const sharing = h('select', { 'aria-label': 'Sharing of space', on: { change: () => change({ sharing: sharing.value }) } }, ...Object.entries({ none: 'none', dominance: 'by dominance, as in the paper', liveness: 'by liveness' }).map(([value, text]) => h('option', { value }, text)))
   const said = h('p', { class: 'quiet', role: 'status' })
   const wrong = statusLine()
@@ -15,6 +15,7 @@ export function render({ model: sent, el }) {
     h('div', { class: 'line' }, h('div', { class: 'field' }, h('span', {}, 'limit, bytes'), h('span', { class: 'power' }, slider, field)), h('label', { class: 'field' }, h('span', {}, 'sharing'), sharing)), wrong, said, map, given)
   let limit = 0  // as the line is drawn now
   let moved = false
+  let typed = false  // what is being typed stays when an answer comes late
   let width = 0
 
   const ofPower = power => Math.round(2 ** Number(power))
@@ -40,7 +41,7 @@ export function render({ model: sent, el }) {
     if (v.limit === undefined) return
     if (!moved) {
       limit = v.limit
-      if (field !== field.getRootNode().activeElement || field.value === '' || Number(field.value) !== v.limit) field.value = String(v.limit)
+      if (!typed) field.value = String(v.limit)
       slider.value = Math.log2(v.limit)
     }
     sharing.value = v.sharing
