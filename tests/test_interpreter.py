@@ -20,6 +20,10 @@ OTHER_PROGRAMS = {
     "fuseloom/cli/doctor.py": "compilers and other programs, for their versions",
     "fuseloom/experiments/report.py": "git",
     "fuseloom/exploration/store/lease.py": "ps",
+    "fuseloom/stitch/gpu/cuda_compiler.py": "nvcc",
+    "fuseloom/stitch/gpu/triton_child.py": "what reads the resources of machine code",
+    "fuseloom/stitch/gpu/job_files/run.py": "compilers of CUDA and C++",
+    "fuseloom/cli/stitch_files.py": "a job, which knows nothing of Fuseloom",
     "fuseloom_workbench/serving/allocator.py": "the server itself once more, with its own options",
 }
 """Modules that start something else than a Python with this Fuseloom."""

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from fuseloom import interpreter
 from fuseloom.errors import FuseloomError, LoweringError
-from fuseloom.interpreter import command, environment
 from fuseloom.stitch.gpu.triton_child import ANSWER, ASKED, SOURCE
 from fuseloom.stitch.kernel_cases import StitchedCase, relative_difference
 from fuseloom.stitch.kernel_code import KernelCode
@@ -167,10 +167,10 @@ def _asked(
     names = [code.function for code in codes]
     (folder / ASKED).write_text(json.dumps({"kernels": names, **asked}), "utf-8")
     try:
+        child = ("-W", "ignore", "-m", "fuseloom.stitch.gpu.triton_child", str(folder))
         done = subprocess.run(
-            command("-W", "ignore", "-m", "fuseloom.stitch.gpu.triton_child", str(folder)),
-            env={**environment(), **own}, capture_output=True, text=True, timeout=MOST_SECONDS,
-            check=False,
+            interpreter.command(*child), env={**interpreter.environment(), **own},
+            capture_output=True, text=True, timeout=MOST_SECONDS, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise LoweringError(
