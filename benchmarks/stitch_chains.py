@@ -35,7 +35,7 @@ TOLERANCE = 1e-5
 PAUSE = 0.005
 """Seconds before each run, in which threads of the one before stop waiting for work."""
 SCALE = 1.25
-"""What is left by dropout is multiplied by this."""
+"""The factor of elements that dropout keeps."""
 WAYS = ("eager", "compiled", "numpy", "fresh", "kept")
 
 

@@ -118,7 +118,7 @@ def ours(made: FusedModule) -> dict[str, int | None]:
 
 
 def of_xla(name: str) -> dict[str, int | None]:
-    """What XLA makes of an example today."""
+    """Kernels and calls that today's XLA makes of an example."""
     import jax
 
     from benchmarks.stitch_examples import programs

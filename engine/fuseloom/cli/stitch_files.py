@@ -166,7 +166,8 @@ def run_or_pack(made: FusedModule, options: Any) -> GpuRun:
         return told
     with tempfile.TemporaryDirectory(prefix="fuseloom-") as own:
         folder = Path(told["folder"] or own)
-        job.write(folder)
+        if not told["folder"]:
+            job.write(folder)
         result = _run_job(folder)
     told["card"], told["wrong"], told["models"] = result.card, result.wrong, _models(result.models)
     told["imported"] = _import(result)

@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from math import log2, prod
+from typing import TypeAlias
 
 from fuseloom.errors import LimitError
-from fuseloom.stitch.consistency import OperationPart, ScheduleConsistency
+from fuseloom.stitch.consistency import ScheduleConsistency
 from fuseloom.stitch.fusion import SHARED_MEMORY
 from fuseloom.stitch.graph import DenseComputation
 from fuseloom.stitch.kernel_memory import memory_of
+from fuseloom.stitch.kernel_schedules import schedule_choice
 from fuseloom.stitch.opcodes import OperationClass, operation_class
 from fuseloom.stitch.schedules import BlockSchedule, SplitType, work_space
 from fuseloom.stitch.shared_memory import SpaceSharing
@@ -29,60 +31,8 @@ BUSY_BLOCKS = 16
 """Blocks that keep the threads of a processor busy, however late some of them begin."""
 LARGE = 1 << 15
 """Elements of a root whose blocks are worth several threads."""
-ScheduleChoice = Callable[[DeepFusion], DeepFusion]
+KernelScheduler: TypeAlias = Callable[[DeepFusion], DeepFusion]
 """Chooses the schedules of kernels."""
-
-
-def with_schedule(
-    computation: DenseComputation, kernel: StitchedKernel, schedule: BlockSchedule
-) -> StitchedKernel | None:
-    """Return a kernel with another of its schedules; None if that does not fit all operations.
-
-    Parameters
-    ----------
-    computation : DenseComputation
-        The one that was fused, with copies of light operations.
-    kernel : StitchedKernel
-        With a schedule.
-    schedule : BlockSchedule
-
-    Examples
-    --------
-    >>> from fuseloom.stitch.fusion import fuse
-    >>> from fuseloom.stitch.graph import DenseOperation
-    >>> from fuseloom.stitch.shapes import TensorShape
-    >>> shape = TensorShape("f32", (8, 4))
-    >>> x = DenseOperation("x", "parameter", shape)
-    >>> y = DenseOperation("y", "negate", shape, ("x",))
-    >>> graph = DenseComputation("f", (x, y), "y")
-    >>> str(with_schedule(graph, fuse(graph).kernels[0], BlockSchedule(0, 2)).parts["y"].schedule)
-    'row 0/2'
-    """
-    return _with_schedule(ScheduleConsistency(computation), kernel, schedule)
-
-
-def _with_schedule(
-    checker: ScheduleConsistency, kernel: StitchedKernel, schedule: BlockSchedule
-) -> StitchedKernel | None:
-    computation = checker.computation
-    inside = frozenset(kernel.operations)
-    outputs = {*computation.outputs, computation.root}
-    grown = [root for root in kernel.roots if not inside & {*computation.users[root]}]
-    found = [one for one in checker.trials(tuple(grown)) if one.schedule == schedule]
-    if not found:
-        return None
-    (trial,) = found
-    for name in reversed(kernel.operations):
-        if name in trial.parts:
-            continue
-        users = computation.users[name]
-        stored = name in outputs or any(user not in inside for user in users)
-        part = checker.part(trial, name, stored)
-        if not isinstance(part, OperationPart):
-            return None
-        trial.parts[name] = part
-    parts = {name: trial.parts[name] for name in kernel.operations}
-    return replace(kernel, schedule=schedule, parts=parts)
 
 
 def cpu_fusion(
@@ -131,9 +81,12 @@ def _chosen(
     dims = computation.by_name[kernel.roots[0]].array.dims
     best: tuple[tuple[float, ...], StitchedKernel] | None = None
     for schedule in sorted(kernel.satisfiable, key=lambda one: _rank(one, dims)):
-        made = _with_schedule(checker, kernel, schedule)
-        again = None if made is None else _computed_again(computation, made, limit, sharing)
-        if made is None or again is None:
+        choice = schedule_choice(checker, kernel, schedule)
+        if not choice.fits:
+            continue
+        made = replace(kernel, schedule=schedule, parts=choice.parts)
+        again = _computed_again(computation, made, limit, sharing)
+        if again is None:
             continue
         if best is None or (again, *_rank(schedule, dims)) < best[0]:
             best = ((again, *_rank(schedule, dims)), made)

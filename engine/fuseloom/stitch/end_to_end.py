@@ -15,7 +15,7 @@ from statistics import median
 from typing import Any, TypeAlias
 
 from fuseloom.stitch.baseline_kernels import baseline_kernels
-from fuseloom.stitch.cpu_schedules import ScheduleChoice, cpu_fusion
+from fuseloom.stitch.cpu_schedules import KernelScheduler, cpu_fusion
 from fuseloom.stitch.frames import FusedModule
 from fuseloom.stitch.fusion import SHARED_MEMORY
 from fuseloom.stitch.graph import random_inputs
@@ -155,7 +155,7 @@ def time_module(
     *,
     shared_memory: int = SHARED_MEMORY,
     sharing: SpaceSharing = SpaceSharing.LIVENESS,
-    choose: ScheduleChoice | None = None,
+    choose: KernelScheduler | None = None,
     rounds: int = ROUNDS,
     clock: Clock = time.perf_counter_ns,
     progress: Callable[[int], None] = lambda _: None,

@@ -197,7 +197,7 @@ class _DeepFuser:
         return self.room.has_room(direct_bytes) if self.room else self.check is None
 
     def objection(self, kernel: StitchedKernel) -> str:
-        """What the check of kernels says."""
+        """The reason for which the check refuses a kernel; empty if it does not."""
         return self.check(kernel) if self.check else ""
 
     def _in_order(self, kernels: Sequence[StitchedKernel]) -> tuple[StitchedKernel, ...]:

@@ -94,15 +94,27 @@ def schedule_choices(
         alike.setdefault(first_schedule(one, dims), []).append(one)
     checker = ScheduleConsistency(computation)
     return tuple(
-        _choice(checker, kernel, first, tuple(one for one in others if one != first))
+        schedule_choice(checker, kernel, first, tuple(one for one in others if one != first))
         for first, others in alike.items()
     )
 
 
 def with_schedule(
-    computation: DenseComputation, kernel: StitchedKernel, schedule: BlockSchedule
+    computation: DenseComputation,
+    kernel: StitchedKernel,
+    schedule: BlockSchedule,
+    checker: ScheduleConsistency | None = None,
 ) -> StitchedKernel:
     """Return a kernel with another schedule of its roots, and the parts that follow.
+
+    Parameters
+    ----------
+    computation : DenseComputation
+        The one that was fused, with copies of light operations.
+    kernel : StitchedKernel
+    schedule : BlockSchedule
+    checker : ScheduleConsistency, optional
+        Of the computation, where several schedules are tried; it keeps what it has found.
 
     Raises
     ------
@@ -113,7 +125,7 @@ def with_schedule(
         raise ScheduleError(f"{kernel.name} has no schedule: {kernel.reason}")
     dims = computation.by_name[kernel.name].array.dims
     first = first_schedule(schedule, dims)
-    choice = _choice(ScheduleConsistency(computation), kernel, first, ())
+    choice = schedule_choice(checker or ScheduleConsistency(computation), kernel, first)
     if choice.why is not None:
         raise ScheduleError(
             f"{schedule} of {kernel.name} does not fit {choice.operation}, which "
@@ -123,12 +135,25 @@ def with_schedule(
     return replace(kernel, schedule=first, parts=choice.parts)
 
 
-def _choice(
+def schedule_choice(
     checker: ScheduleConsistency,
     kernel: StitchedKernel,
     schedule: BlockSchedule,
-    alike: tuple[BlockSchedule, ...],
+    alike: tuple[BlockSchedule, ...] = (),
 ) -> ScheduleChoice:
+    """Find the parts of a kernel's operations under a schedule, or what stands in its way.
+
+    Parameters
+    ----------
+    checker : ScheduleConsistency
+        Of the computation that was fused.
+    kernel : StitchedKernel
+        With a schedule.
+    schedule : BlockSchedule
+        The first that divides the roots so.
+    alike : tuple of BlockSchedule
+        The others that do.
+    """
     computation = checker.computation
     blocks = schedule.blocks(computation.by_name[kernel.name].array.dims)
     inside, outputs = {*kernel.operations}, {*computation.outputs, computation.root}

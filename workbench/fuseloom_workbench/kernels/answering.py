@@ -37,7 +37,7 @@ TOGETHER = 32
 
 @dataclass
 class _PlannedModule:
-    """What is known of the question that is shown."""
+    """The module that is shown, fused as was asked."""
 
     asked: KernelsQuestion
     made: FusedModule

@@ -122,10 +122,7 @@ def memory_view(
 
 
 def _buffers(plan: SharedMemoryPlan, flow: KernelDataflow) -> list[dict[str, Any]]:
-    order = PhaseOrder(flow, plan.recomputed)
-    for name in flow.operands:  # in order, so that none asks many behind it
-        order.reads(name)
-    last = order.last_reads
+    last = PhaseOrder(flow, plan.recomputed).last_reads
     starts = [sum(plan.slots[:slot]) for slot in range(len(plan.slots))]
     made = []
     for first, name in enumerate(plan.phases):

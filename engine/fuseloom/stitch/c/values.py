@@ -105,12 +105,12 @@ class PhaseCode:
 
     @property
     def value(self) -> str:
-        """What is stored, or combined."""
+        """The text of the value that a phase stores, or combines."""
         return self.texts[id(self.phase.value)]
 
     @property
     def start(self) -> str:
-        """What a reduction starts from; empty for 0, or without a reduction."""
+        """The text of a reduction's initial value; empty for 0, or without a reduction."""
         reduction = self.phase.reduction
         return self.texts[id(reduction.start)] if reduction and reduction.start else ""
 

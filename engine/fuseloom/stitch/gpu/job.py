@@ -19,6 +19,7 @@ import numpy as np
 
 from fuseloom.errors import LimitError, LoweringError, ScheduleError
 from fuseloom.program.regular_files import write_bytes
+from fuseloom.stitch.consistency import ScheduleConsistency
 from fuseloom.stitch.cuda.emitter import block_threads, cuda_source
 from fuseloom.stitch.emit_torch import constants_of, emit_torch
 from fuseloom.stitch.frames import FusedModule
@@ -139,9 +140,10 @@ def pack_job(
     others = [one for one in more if one.phased is not None]
     inputs = random_inputs(computation, seed)
     cases = kernel_cases(made.module, computation, [*known, *others], inputs)
-    arrays = _Arrays()
+    arrays, keys = _Arrays(), PerformanceKeys("")
     described = [
-        _described(made.module, computation, case, arrays, case.code in known) for case in cases
+        _described(keys, made.module, computation, case, arrays, case.code in known)
+        for case in cases
     ]
     model, text, reason = _model(made, fusion, own, cases, inputs, arrays)
     job = {
@@ -187,6 +189,7 @@ class _Arrays:
 def _variants(fusion: DeepFusion, most: int) -> tuple[StitchedKernel, ...]:
     """Kernels under other schedules than their own, some for each."""
     made = []
+    checker = ScheduleConsistency(fusion.computation)
     for kernel in fusion.kernels:
         if kernel.schedule is None or kernel.is_call or most < 1:
             continue
@@ -196,13 +199,15 @@ def _variants(fusion: DeepFusion, most: int) -> tuple[StitchedKernel, ...]:
         step = max(len(others) / most, 1.0)
         for place in range(min(len(others), most)):
             try:
-                made.append(with_schedule(fusion.computation, kernel, others[int(place * step)]))
+                one = others[int(place * step)]
+                made.append(with_schedule(fusion.computation, kernel, one, checker))
             except ScheduleError:
                 continue
     return tuple(made)
 
 
 def _described(
+    keys: PerformanceKeys,
     module: DenseModule,
     computation: DenseComputation,
     case: StitchedCase,
@@ -225,28 +230,27 @@ def _described(
         "outputs": [
             arrays.name(a.name, b) for a, b in zip(phased.outputs, case.expected, strict=True)
         ],
-        "key": asdict(cuda_key(module, computation, case.code)),
+        "key": asdict(cuda_key(keys, module, computation, case.code)),
     }
 
 
 def cuda_key(
-    module: DenseModule, computation: DenseComputation, code: KernelCode, machine: str = ""
+    keys: PerformanceKeys, module: DenseModule, computation: DenseComputation, code: KernelCode
 ) -> PerformanceKey:
     """Return the key of a kernel of CUDA in the performance library.
 
     Parameters
     ----------
+    keys : PerformanceKeys
+        Of the fingerprint of the card.
     module : DenseModule
     computation : DenseComputation
         The one that was fused, with copies of light operations.
     code : KernelCode
         With phases.
-    machine : str
-        The fingerprint of the card.
     """
     phased = code.phased
     assert phased is not None
-    keys = PerformanceKeys(machine)
     key = keys.kernel_lookup(module, computation, phased.kernel, phased.plan).key
     return replace(key, backend=BACKEND, threads=block_threads(phased))
 

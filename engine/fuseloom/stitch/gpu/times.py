@@ -12,12 +12,14 @@ from typing import Any
 from fuseloom.codegen.shared_objects import key_of
 from fuseloom.errors import DataError, FuseloomError, StoreError
 from fuseloom.program import regular_files
+from fuseloom.stitch.consistency import ScheduleConsistency
 from fuseloom.stitch.frames import FusedModule
 from fuseloom.stitch.fusion import SHARED_MEMORY
 from fuseloom.stitch.gpu.job import BACKEND, VERSION, cuda_key
 from fuseloom.stitch.kernel_code import KernelLanguage, kernel_codes
 from fuseloom.stitch.kernel_schedules import with_schedule
 from fuseloom.stitch.operation_timing import PerformanceKey, PerformanceTime
+from fuseloom.stitch.performance_keys import PerformanceKeys
 from fuseloom.stitch.performance_library import PerformanceLibrary
 from fuseloom.stitch.shared_memory import SpaceSharing
 from fuseloom.stitch.stitched import StitchedKernel
@@ -251,16 +253,17 @@ def fastest_on_card(
     fusion = first.fusion
     chosen: list[StitchedKernel] = []
     found: dict[str, float] = {}
+    keys, checker = PerformanceKeys(library.machine), ScheduleConsistency(fusion.computation)
     for kernel in fusion.kernels:
         best, least = kernel, math.inf
-        for variant in _variants(made, kernel):
+        for variant in _variants(checker, kernel):
             (code,) = kernel_codes(
                 made.module, replace(fusion, kernels=(variant,)), KernelLanguage.CUDA,
                 limit=limit, sharing=sharing,
             )  # fmt: skip
             if code.phased is None:
                 continue
-            key = cuda_key(made.module, fusion.computation, code, library.machine)
+            key = cuda_key(keys, made.module, fusion.computation, code)
             if key in library:
                 time = library.times([])[key].nanoseconds
                 if time < least:
@@ -272,9 +275,9 @@ def fastest_on_card(
     return CardChoice(replace(made, frames=(replace(first, fusion=fusion), *others)), found)
 
 
-def _variants(made: FusedModule, kernel: StitchedKernel) -> Sequence[StitchedKernel]:
+def _variants(checker: ScheduleConsistency, kernel: StitchedKernel) -> Sequence[StitchedKernel]:
     if kernel.schedule is None or kernel.is_call:
         return ()
-    computation = made.frames[0].fusion.computation
+    computation = checker.computation
     others = (one for one in kernel.satisfiable if one != kernel.schedule)
-    return [kernel, *(with_schedule(computation, kernel, one) for one in others)]
+    return [kernel, *(with_schedule(computation, kernel, one, checker) for one in others)]

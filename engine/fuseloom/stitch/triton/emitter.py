@@ -39,7 +39,7 @@ _WARPS = ((128, 1), (256, 2), (2048, 4))
 
 @dataclass(frozen=True)
 class TritonLaunch:
-    """What a kernel in Triton is launched with.
+    """The grid, scratch memory and arguments of the launch of a kernel in Triton.
 
     Attributes
     ----------

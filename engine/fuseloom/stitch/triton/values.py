@@ -45,7 +45,7 @@ class RegisterTile:
 
 @dataclass(frozen=True)
 class TritonNames:
-    """What the phases of a kernel know of it.
+    """Names of a kernel's arrays, and the places of its buffers, for its phases.
 
     Attributes
     ----------
