@@ -145,4 +145,6 @@ def test_examples_are_timed(name: str) -> None:
     assert 0 < found.fusable_ratio <= 1
     assert found.fusion_speedup > 0
     assert found.measured > 0
+    assert found.ok
+    assert max(found.fused_error, found.baseline_error) < 1e-5
     assert found.fused_kernels < found.baseline_kernels

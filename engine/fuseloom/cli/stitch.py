@@ -115,7 +115,7 @@ def _run(options: Any) -> int:
     checked = check_module(made, options.shared_memory, SpaceSharing(options.sharing), options.seed)
     content = _content(options, made, checked, predicted)
     if options.end_to_end or options.keep:
-        content["end_to_end"] = _end_to_end(made, checked, options)
+        content["end_to_end"] = _end_to_end(made, options)
     if options.emit:
         content["emitted"] = emit_files(made, options)
     job = run_or_pack(made, options) if options.gpu else None
@@ -124,7 +124,9 @@ def _run(options: Any) -> int:
         print_json(DocumentKind.STITCH, content)
     else:
         _print(content, checked)
-    return 0 if checked.ok and (job is None or not job["wrong"]) else 1
+    timed = content["end_to_end"]
+    wrong = (job is not None and job["wrong"]) or (timed is not None and not timed["ok"])
+    return 0 if checked.ok and not wrong else 1
 
 
 def _text(name: str) -> str:
@@ -158,7 +160,7 @@ def _tuned(made: FusedModule, options: Any) -> tuple[FusedModule, dict[str, floa
     return replace(made, frames=(replace(first, fusion=fusion), *others)), predicted
 
 
-def _end_to_end(made: FusedModule, checked: ModuleCheck, options: Any) -> EndToEndTimes:
+def _end_to_end(made: FusedModule, options: Any) -> EndToEndTimes:
     from fuseloom.stitch.end_to_end import time_module
     from fuseloom.stitch.graph import random_inputs
     from fuseloom.stitch.shared_memory import SpaceSharing
@@ -166,20 +168,16 @@ def _end_to_end(made: FusedModule, checked: ModuleCheck, options: Any) -> EndToE
     found = time_module(
         made, random_inputs(made.frames[0].computation, options.seed),
         shared_memory=options.shared_memory, sharing=SpaceSharing(options.sharing),
+        tuned=bool(options.tune or options.card),
     )  # fmt: skip
     if options.keep:
         from fuseloom.exploration.stitch_runs import keep_stitched
         from fuseloom.exploration.store import RunStore
-        from fuseloom.stitch.module_check import check_baseline
 
-        sharing = SpaceSharing(options.sharing)
-        other = check_baseline(made, options.shared_memory, sharing, options.seed)
         names = ("products", "shared_memory", "sharing", "call_layers", "tune", "card")
         settings = {name: str(getattr(options, name)) for name in names}
         with RunStore() as store:
-            keep_stitched(
-                store, made, found, (checked, other), seed=options.seed, settings=settings
-            )
+            keep_stitched(store, made, found, seed=options.seed, settings=settings)
     return {
         "fused": found.fused,
         "baseline": found.baseline,
@@ -190,6 +188,8 @@ def _end_to_end(made: FusedModule, checked: ModuleCheck, options: Any) -> EndToE
         "predicted": found.predicted,
         "amdahl": found.amdahl,
         "measured": found.measured,
+        "ok": found.ok,
+        "error": max(found.fused_error, found.baseline_error),
         "left_out": found.left_out,
         "evaluated": found.evaluated,
     }

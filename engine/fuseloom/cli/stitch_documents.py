@@ -48,6 +48,9 @@ class EndToEndTimes(TypedDict):
     predicted: Annotated[Amount, "The speedup of the whole by the formula of the paper."]
     amdahl: Annotated[Amount, "The speedup of the whole by Amdahl's law."]
     measured: Annotated[Amount, "The time of a whole run by the rules, over that of one here."]
+    ok: Annotated[bool, "True if both programs compute what the module means."]
+    error: Annotated[Amount | None, "The largest difference of both programs from the meaning, by "
+                     "the largest value; null if it has no number."]  # fmt: skip
     left_out: Annotated[Sequence[str], "Loops and branches, which are in no time."]
     evaluated: Annotated[Sequence[str], "Kernels that NumPy evaluates, on both sides."]
 

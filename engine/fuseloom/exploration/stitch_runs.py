@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from fuseloom.errors import StoreError
 from fuseloom.exploration.store.identity import RunIdentity
 from fuseloom.exploration.store.runs import Outcome, RunLabel
 from fuseloom.exploration.store.store import RunStore
@@ -17,7 +16,7 @@ from fuseloom.stitch.frames import FusedModule
 from fuseloom.stitch.graph import random_inputs
 from fuseloom.stitch.hlo import print_hlo
 from fuseloom.stitch.kernel_traffic import frame_traffic
-from fuseloom.stitch.module_check import TOLERANCE, ModuleCheck
+from fuseloom.stitch.module_check import TOLERANCE
 from fuseloom.stitch.opcodes import work_of
 
 if TYPE_CHECKING:
@@ -28,10 +27,7 @@ BASELINE = "XLA's rules of 2018"
 
 
 def stitch_records(
-    made: FusedModule,
-    times: EndToEnd,
-    checks: tuple[ModuleCheck, ModuleCheck],
-    source: DataSource | None = None,
+    made: FusedModule, times: EndToEnd, source: DataSource | None = None
 ) -> tuple[RunRecord, RunRecord]:
     """Return the records of a run with the kernels of deep fusion, and with those of the rules.
 
@@ -43,36 +39,25 @@ def stitch_records(
     ----------
     made : FusedModule
     times : EndToEnd
-    checks : (ModuleCheck, ModuleCheck)
-        Of the kernels of deep fusion, and of those of the rules.
     source : DataSource, optional
-
-    Raises
-    ------
-    StoreError
-        If nothing was compared with the meaning of the module.
     """
     frame = made.frames[0]
     work = float(sum(work_of(frame.computation, one) for one in frame.computation.operations))
     traffic = frame_traffic(frame)
     name = made.module.name
 
-    def record(
-        schedule: str, nanoseconds: float, moved: int, count: int, check: ModuleCheck
-    ) -> RunRecord:
-        if check.max_rel_error is None:
-            raise StoreError(f"{name} was not checked: {check.reason}")
-        cycles = max(1, round(nanoseconds))
-        region = RegionRecord(name, (), cycles, work, float(moved))
-        error = Check(check.max_rel_error, tolerance=TOLERANCE)
+    def record(schedule: str, run: tuple[float, float], moved: int, count: int) -> RunRecord:
+        nanoseconds, error = run
+        region = RegionRecord(name, (), max(1, round(nanoseconds)), work, float(moved))
+        check = Check(error, tolerance=TOLERANCE)
         label = f"{schedule}, {count} kernels"
-        return RunRecord(name, label, cpu(), source, (region,), error, nanoseconds * NANOSECOND)
+        return RunRecord(name, label, cpu(), source, (region,), check, nanoseconds * NANOSECOND)
 
+    here = (times.fused_whole, times.fused_error)
+    there = (times.baseline_whole, times.baseline_error)
     return (
-        record(FUSED, times.fused_whole, traffic.fused.moved, frame.fusion.count, checks[0]),
-        record(
-            BASELINE, times.baseline_whole, traffic.baseline.moved, frame.baseline.count, checks[1]
-        ),
+        record(FUSED, here, traffic.fused.moved, frame.fusion.count),
+        record(BASELINE, there, traffic.baseline.moved, frame.baseline.count),
     )
 
 
@@ -80,7 +65,6 @@ def keep_stitched(
     store: RunStore,
     made: FusedModule,
     times: EndToEnd,
-    checks: tuple[ModuleCheck, ModuleCheck],
     *,
     seed: int = 0,
     settings: Mapping[str, str] | None = None,
@@ -91,8 +75,6 @@ def keep_stitched(
     ----------
     made : FusedModule
     times : EndToEnd
-    checks : (ModuleCheck, ModuleCheck)
-        Of the kernels of deep fusion, and of those of the rules.
     seed : int
         Of the random inputs.
     settings : mapping, optional
@@ -101,7 +83,7 @@ def keep_stitched(
     Raises
     ------
     StoreError
-        If the store cannot be used, or nothing was compared with the meaning of the module.
+        If the store cannot be used.
     """
     label = f"random, seed {seed}"
     program = print_hlo(made.module)
@@ -109,7 +91,7 @@ def keep_stitched(
     for name, array in sorted(random_inputs(made.frames[0].computation, seed).items()):
         contents.update(f"{name} {array.dtype} {array.shape}".encode())
         contents.update(array.tobytes())
-    records = stitch_records(made, times, checks, DataSource(label))
+    records = stitch_records(made, times, DataSource(label))
     for record in records:
         identity = RunIdentity(
             program, record.schedule, contents.hexdigest(), record.machine.fingerprint,

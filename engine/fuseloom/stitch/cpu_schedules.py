@@ -7,10 +7,8 @@ block, if its buffers fit; a few blocks keep all threads busy.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from math import log2, prod
-from typing import TypeAlias
 
 from fuseloom.errors import LimitError
 from fuseloom.stitch.consistency import ScheduleConsistency
@@ -31,8 +29,6 @@ BUSY_BLOCKS = 16
 """Blocks that keep the threads of a processor busy, however late some of them begin."""
 LARGE = 1 << 15
 """Elements of a root whose blocks are worth several threads."""
-KernelScheduler: TypeAlias = Callable[[DeepFusion], DeepFusion]
-"""Chooses the schedules of kernels."""
 
 
 def cpu_fusion(

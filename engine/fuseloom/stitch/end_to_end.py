@@ -9,16 +9,19 @@ of loops are not known, and loops and branches are left out.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any, TypeAlias
 
 from fuseloom.stitch.baseline_kernels import baseline_kernels
-from fuseloom.stitch.cpu_schedules import KernelScheduler, cpu_fusion
+from fuseloom.stitch.cpu_schedules import cpu_fusion
 from fuseloom.stitch.frames import FusedModule
 from fuseloom.stitch.fusion import SHARED_MEMORY
 from fuseloom.stitch.graph import random_inputs
+from fuseloom.stitch.kernel_cases import relative_difference
+from fuseloom.stitch.meaning.evaluation import evaluate
+from fuseloom.stitch.module_check import TOLERANCE
 from fuseloom.stitch.prepared_program import PreparedProgram, StepKind
 from fuseloom.stitch.shared_memory import SpaceSharing
 from fuseloom.stitch.stitched_program import StitchedProgram, compile_programs
@@ -95,6 +98,9 @@ class EndToEnd:
         of NumPy, on both sides.
     left_out : tuple of str
         Loops and branches, which are in no time here.
+    fused_error, baseline_error : float
+        The largest differences of the results of the two programs that were timed from the meaning
+        of the module, by the largest value.
 
     Examples
     --------
@@ -116,6 +122,13 @@ class EndToEnd:
     baseline_kernels: int = 0
     evaluated: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    fused_error: float = 0.0
+    baseline_error: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        """True if both programs compute what the module means."""
+        return max(self.fused_error, self.baseline_error) <= TOLERANCE
 
     @property
     def fusable(self) -> float:
@@ -155,7 +168,7 @@ def time_module(
     *,
     shared_memory: int = SHARED_MEMORY,
     sharing: SpaceSharing = SpaceSharing.LIVENESS,
-    choose: KernelScheduler | None = None,
+    tuned: bool = False,
     rounds: int = ROUNDS,
     clock: Clock = time.perf_counter_ns,
     progress: Callable[[int], None] = lambda _: None,
@@ -174,10 +187,10 @@ def time_module(
     shared_memory : int
         Bytes that a block may have.
     sharing : SpaceSharing
-    choose : callable, optional
-        Chooses the schedules of the kernels of both; by default as
-        :func:`~fuseloom.stitch.cpu_schedules.cpu_fusion` does. ``lambda fusion: fusion`` keeps
-        those of a fusion that was tuned.
+    tuned : bool
+        True if the kernels of the module are timed with the schedules that they have; others, and
+        those of the baseline, get schedules for processors
+        (:func:`~fuseloom.stitch.cpu_schedules.cpu_fusion`).
     rounds : int
     clock : callable
         Tells a time in nanoseconds.
@@ -214,21 +227,22 @@ def time_module(
     for prefix, module, fusion in (
         ("fused", made.module, frame.fusion), ("baseline", other.module, other.fusion)
     ):  # fmt: skip
-        if choose is None:
-            chosen = cpu_fusion(fusion, limit=shared_memory, sharing=sharing)
-        else:
-            chosen = choose(fusion)
+        keeps = tuned and fusion is frame.fusion
+        chosen = fusion if keeps else cpu_fusion(fusion, limit=shared_memory, sharing=sharing)
         programs.append(
             StitchedProgram(module, chosen, limit=shared_memory, sharing=sharing, prefix=prefix)
         )
     compile_programs(programs)
     given = random_inputs(frame.computation) if inputs is None else inputs
-    timers = [_ProgramTimer(PreparedProgram(one, given), clock) for one in programs]
+    prepared = [PreparedProgram(one, given) for one in programs]
+    wanted = evaluate(made.module, given)
+    errors = [_error(one, wanted) for one in prepared]
+    timers = [_ProgramTimer(one, clock) for one in prepared]
     for number in range(rounds):
         progress(number)
         for timer in timers:
             timer.round()
-    return _record(timers[0], timers[1])
+    return _record(timers[0], timers[1], errors)
 
 
 class _ProgramTimer:
@@ -274,7 +288,13 @@ class _ProgramTimer:
         }
 
 
-def _record(fused: _ProgramTimer, before: _ProgramTimer) -> EndToEnd:
+def _error(program: PreparedProgram, wanted: Sequence[Any]) -> float:
+    """Run a program, and compare its results with those of its module."""
+    pairs = zip(program(), wanted, strict=True)
+    return max((relative_difference(found, value) for found, value in pairs), default=0.0)
+
+
+def _record(fused: _ProgramTimer, before: _ProgramTimer, errors: Sequence[float]) -> EndToEnd:
     here, there = fused.medians(), before.medians()
     calls = {name for name, (kind, _) in here.items() if kind is StepKind.CALL}
 
@@ -299,4 +319,5 @@ def _record(fused: _ProgramTimer, before: _ProgramTimer) -> EndToEnd:
         sum(kind in _KERNELS for kind, _ in there.values()),
         tuple(dict.fromkeys(evaluated)),
         tuple(one.name for one in fused.control),
+        *errors,
     )

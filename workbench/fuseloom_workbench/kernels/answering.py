@@ -279,5 +279,7 @@ def _measure(send: Send) -> str:
         now.made, shared_memory=now.asked.shared_memory, sharing=now.sharing,
         progress=lambda number: send(("progress", number / ROUNDS, "running in turns")),
     )  # fmt: skip
+    if not found.ok:
+        raise ProgramError("a kernel that was timed is wrong", hint="please report it")
     send(("part", "measured", view.measured_view(found)))
     return f"{found.measured:.2f} × as fast as with the kernels of XLA's rules"
