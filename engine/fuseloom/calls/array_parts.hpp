@@ -1,15 +1,22 @@
 // Parts of arrays, room for them, and loops on several threads: what generated code builds on.
 #include <algorithm>
 #include <atomic>
-#include <complex>
 #include <cstdint>
 #include <exception>
 #include <limits>
 #include <memory>
-#include <mutex>
-#include <stdexcept>
 #include <thread>
 #include <vector>
+
+// An error that a text explains; the text has to stay.
+class PartError : public std::exception {
+public:
+    explicit PartError(const char* text) : text(text) {}
+    const char* what() const noexcept override { return text; }
+
+private:
+    const char* text;
+};
 
 // A part of an array of N dimensions: its first element, and per dimension its extent and the
 // distance of neighbours, in elements.
@@ -30,7 +37,7 @@ public:
             this->extents[axis] = extents[axis];
             this->strides[axis] = count;
             count *= extents[axis];
-            if (extents[axis] < 0) throw std::length_error("room has a negative extent");
+            if (extents[axis] < 0) throw PartError("room has a negative extent");
         }
         memory.reset(new T[static_cast<size_t>(count)]);
         this->data = memory.get();
@@ -48,7 +55,7 @@ ArrayPart<T, N> part_of(
     for (int axis = 0; axis < N; ++axis) {
         const int64_t start = starts[axis], extent = extents[axis];
         if (start < 0 || extent < 0 || start + extent > whole.extents[axis])
-            throw std::out_of_range("a part lies outside of its array");
+            throw PartError("a part lies outside of its array");
         part.data += start * whole.strides[axis];
         part.extents[axis] = extent;
     }
@@ -88,15 +95,14 @@ void run_parallel(int64_t start, int64_t end, int64_t step, int64_t workers, con
         return;
     }
     std::atomic<int64_t> next(0);
+    std::atomic<bool> failed(false);
     std::exception_ptr failure;
-    std::mutex lock;
     const auto work = [&] {
         inside = true;
         try {
             for (int64_t tile; (tile = next++) < count;) body(start + tile * step);
         } catch (...) {
-            const std::lock_guard<std::mutex> held(lock);
-            if (!failure) failure = std::current_exception();
+            if (!failed.exchange(true)) failure = std::current_exception();
             next = count;
         }
         inside = false;

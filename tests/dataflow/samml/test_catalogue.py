@@ -77,6 +77,7 @@ OTHER_WORDS = {
     "fuseloom_workbench/graph/net.py": "likewise",
     "fuseloom_workbench/graph/view.py": "likewise",
     "fuseloom_workbench/figures/plot.py": "arguments of a plot; one is called source",
+    "fuseloom_workbench/kernels/view.py": "fields of a drawing; one is called root",
     "fuseloom_workbench/patterns/asked.py": "fields of a question; one is called source",
     "fuseloom_workbench/patterns/backend.py": "parts of a page; one is called array",
     "fuseloom_workbench/patterns/view.py": "keys of drawings: source, root, array",

@@ -22,6 +22,8 @@ LARGEST = 4
 """The largest extent of random patterns."""
 TRIES = 1_000
 """Random terms that are tried for each instance that is wanted."""
+AS_BEFORE = 0.7
+"""The share of random terms whose tensors have as many dimensions as those of one that matched."""
 TOLERANCE = 1e-9
 """Of what is not exact: operators that are no sums, products or choices of integers."""
 
@@ -93,11 +95,17 @@ def check_rule(rule: Rule, instances: int = 300, seed: int = 0) -> RuleCheck:
     """
     random = np.random.default_rng(seed)
     compared = tried = 0
+    matched: list[tuple[int, ...]] = []
     while compared < instances and tried < instances * TRIES:
         tried += 1
-        drawn = _Instance(rule, random).sides()
+        alike = bool(matched) and random.random() < AS_BEFORE
+        attempt = _Instance(
+            rule, random, matched[int(random.integers(len(matched)))] if alike else None
+        )
+        drawn = attempt.sides()
         if drawn is None:
             continue
+        matched.append(attempt.ranks)
         compared += 1
         found = _difference(*drawn, random)
         if found is not None:
@@ -150,12 +158,22 @@ def _difference(left: Term, right: Term, random: Draw) -> Counterexample | None:
 
 
 class _Instance:
-    """One attempt at terms that match the left side of a rule."""
+    """One attempt at terms that match the left side of a rule.
 
-    def __init__(self, rule: Rule, random: Draw) -> None:
+    Parameters
+    ----------
+    ranks : tuple of int, optional
+        Numbers of dimensions of the tensors' two access parts and of their compute part; drawn
+        where left out.
+    """
+
+    def __init__(self, rule: Rule, random: Draw, ranks: tuple[int, ...] | None) -> None:
         self.rule, self.random = rule, random
-        self.accesses = [_extents(random, 3, least=int(random.random() < 0.7)) for _ in range(2)]
-        self.compute = _extents(random, 2, least=int(random.random() < 0.9))
+        if ranks is None:
+            accesses = (int(random.integers(int(random.random() < 0.7), 4)) for _ in range(2))
+            ranks = *accesses, int(random.integers(int(random.random() < 0.9), 3))
+        self.ranks = ranks
+        *self.accesses, self.compute = (_extents(random, rank, least=rank) for rank in ranks)
         variants = list(rule.variants())
         self.bound: Bindings = dict(variants[int(random.integers(len(variants)))])
 

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import count
 from operator import itemgetter
 from typing import Any, ClassVar
@@ -254,6 +255,7 @@ class EGraph:
             else:
                 given.append(f"(py-from-string {name})" if part is TermPart.WORD else name)
 
+        @cache
         def shape(*arguments: Any) -> Any:
             shapes, attributes = [], []
             for part, argument in zip(construct.parts, arguments, strict=True):
@@ -292,18 +294,22 @@ class EGraph:
             needed.append(used)
         growth = _constructs(rule.right)
 
-        def decide(*arguments: Any) -> Any:
-            if self._is_exhausted(growth):
-                return None
+        @cache
+        def computed(*arguments: Any) -> tuple[Any, ...] | None:
             environment = {**self._parameters, **variant}
             for used, kind, argument in zip(needed, kinds, arguments, strict=True):
                 environment[used] = _decoded(kind, argument)
             values = rule.computed(environment)
-            if values is None:
+            return None if values is None else tuple(_encoded(value) for value in values)
+
+        def decide(*arguments: Any) -> Any:
+            if self._is_exhausted(growth):
                 return None
-            self._foreseen += growth
-            self._hits[rule.name] += 1
-            return tuple(_encoded(value) for value in values)
+            values = computed(*arguments)
+            if values is not None:
+                self._foreseen += growth
+                self._hits[rule.name] += 1
+            return values
 
         facts += [
             f"(= r (py-call {self._named(decide)} {' '.join(given)}))",
