@@ -45,8 +45,8 @@ WAITING = (
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One worker more than there are cores, and two in the deep tier, where more of them wait."""
-    return (os.cpu_count() or 1) + (1 if config.option.markexpr == FIRST else 2)
+    """One worker more than there are cores, as some tests wait for a page or another process."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

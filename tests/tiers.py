@@ -8,7 +8,8 @@ small counts, and one walk through each page in a browser.  The deep tier is eve
 * ``deep`` beside the test, for one test or one of its parameters,
 * ``browser`` beside the test, if it drives Chromium.
 
-A property with :func:`counts` runs in both tiers, in the deep one with more random cases.
+A property with :func:`counts` runs in both tiers, in the deep one with more random cases; those
+that take minutes have more still for ``fuzz``.
 """
 
 from __future__ import annotations
@@ -137,18 +138,20 @@ def deep_path(path: str) -> str | None:
     )
 
 
-def counts(small: int, deep: int) -> pytest.MarkDecorator:
+def counts(small: int, deep: int, fuzz: int = 0) -> pytest.MarkDecorator:
     """Run a test with ``count`` random cases: few in the first tier, many in the deep one.
 
     Parameters
     ----------
     small, deep : int
         The number of cases in the first and in the deep tier.
+    fuzz : int, optional
+        The number of cases that ``pytest -m fuzz`` tries, where they take minutes.
     """
-    return pytest.mark.parametrize(
-        "count",
-        [
-            pytest.param(small, id="small"),
-            pytest.param(deep, id="deep", marks=pytest.mark.deep),
-        ],
-    )
+    sizes = [
+        pytest.param(small, id="small"),
+        pytest.param(deep, id="deep", marks=pytest.mark.deep),
+    ]
+    if fuzz:
+        sizes.append(pytest.param(fuzz, id="fuzz", marks=pytest.mark.fuzz))
+    return pytest.mark.parametrize("count", sizes)

@@ -311,8 +311,8 @@ def test_changed_annotations_are_caught() -> None:
 
 @pytest.mark.deep  # thousands of checks
 def test_all_changed_annotations_are_caught() -> None:
-    wrong, found_out, missed = count_of_caught(different(), every=1)
-    assert wrong >= 3_000
+    wrong, found_out, missed = count_of_caught(different(), every=3)
+    assert wrong >= 1_000
     assert found_out >= 0.99 * wrong, missed
 
 

@@ -100,7 +100,7 @@ def test_the_best_schedule_leaves_zeros_out_where_that_is_better() -> None:
     assert fl.simulate(found.compilation, data).check().ok
 
 
-@counts(small=3, deep=20)
+@counts(small=3, deep=5, fuzz=20)
 def test_the_search_is_optimal_where_results_have_no_zeros(count: int) -> None:
     """Every candidate of every part is run: no bound is above, and the best is found."""
     seed = done = 0

@@ -113,7 +113,7 @@ def search(first: int, pairs: int) -> Counter[str]:
     return seen
 
 
-@counts(small=36, deep=120)
+@counts(small=36, deep=48, fuzz=120)
 def test_whatever_is_alike_is_what_it_is_alone(count: int) -> None:
     seen = search(SEED, count)
     assert seen["late"] > 0.8 * count

@@ -40,7 +40,7 @@ def search(seeds: range, lanes: bool) -> int:
 
 
 @pytest.mark.parametrize("lanes", [False, True])
-@counts(small=10, deep=60)
+@counts(small=10, deep=24, fuzz=60)
 def test_random_programs_in_bounded_channels(count: int, lanes: bool) -> None:
     print(f"seeds from {SEED}")
     assert search(range(SEED, SEED + count), lanes) >= 0.5 * count

@@ -78,7 +78,7 @@ def search(first: int, wanted: int) -> Counter[str]:
     return seen
 
 
-@counts(small=50, deep=1000)
+@counts(small=50, deep=400, fuzz=1_000)
 def test_random_programs(count: int) -> None:
     seen = search(SEED, count)
     for what in ("whole", "inner", "outermost", "nothing"):
@@ -138,7 +138,7 @@ def chosen(first: int, wanted: int) -> Counter[str]:
     return seen
 
 
-@counts(small=12, deep=60)
+@counts(small=12, deep=24, fuzz=60)
 def test_what_is_chosen_by_default_is_named_and_never_moves_more(count: int) -> None:
     seen = chosen(SEED, count)
     assert seen["dense"] >= count // 6

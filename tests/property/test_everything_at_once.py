@@ -64,7 +64,7 @@ def search(first: int, wanted: int, **kind: bool) -> Counter[str]:
     return seen
 
 
-@counts(small=24, deep=250)
+@counts(small=24, deep=60, fuzz=250)
 def test_random_cases(count: int) -> None:
     seen = search(SEED, count)
     for what in (
@@ -93,17 +93,17 @@ def test_random_cases(count: int) -> None:
         assert seen[op], op
 
 
-@counts(small=12, deep=80)
+@counts(small=12, deep=32, fuzz=80)
 def test_infinities_and_what_is_no_number(count: int) -> None:
     assert search(SEED + 20_000, count, undefined=True)["no numbers"] >= count // 4
 
 
-@counts(small=24, deep=250)
+@counts(small=24, deep=60, fuzz=250)
 def test_results_without_zeros(count: int) -> None:
     assert search(SEED + 40_000, count, nonzero=True)["zerodrop"] >= count // 2
 
 
-@counts(small=18, deep=80)
+@counts(small=18, deep=32, fuzz=80)
 def test_dimensions_that_nothing_dense_could_hold(count: int) -> None:
     seen = search(SEED + 30_000, count, wide=True)
     for what in ("fused", "sized", "lanes", "products", "blocked", "compiled", "not empty"):

@@ -60,7 +60,7 @@ def check_logs(golden: StreamLog, kernel: StreamLog) -> None:
         assert np.array_equal(events.first, np.cumsum(events.count) - events.count)
 
 
-@counts(small=15, deep=80)
+@counts(small=15, deep=32, fuzz=80)
 def test_both_engines_observe_the_same(count: int) -> None:
     print(f"seeds from {SEED}")
     kinds: Counter[str] = Counter()

@@ -357,7 +357,7 @@ def problem(seed: int, seen: Counter[str]) -> str | None:
     return None
 
 
-@counts(small=120, deep=1500)
+@counts(small=120, deep=600, fuzz=1_500)
 def test_random_calls(count: int) -> None:
     seen: Counter[str] = Counter()
     found = [p for seed in range(SEED, SEED + count) if (p := problem(seed, seen)) is not None]

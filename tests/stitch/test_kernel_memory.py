@@ -108,7 +108,7 @@ def test_bytes_are_those_of_elements_in_memory() -> None:
     assert part_bytes(graph.operations[0], BlockSchedule(0, 1)) == 1
 
 
-@counts(small=40, deep=2_000)
+@counts(small=40, deep=800, fuzz=2_000)
 def test_plans_of_random_graphs_overwrite_nothing_that_is_read(count: int) -> None:
     for seed in range(count):
         draw = random.Random(seed)
@@ -126,7 +126,7 @@ def test_plans_of_random_graphs_overwrite_nothing_that_is_read(count: int) -> No
                 assert plan.byte_size <= limit
 
 
-@counts(small=40, deep=2_000)
+@counts(small=40, deep=800, fuzz=2_000)
 def test_kernels_whose_reductions_and_dots_have_room_always_fit(count: int) -> None:
     for seed in range(count):
         draw = random.Random(seed)
@@ -150,7 +150,7 @@ def test_kernels_whose_reductions_and_dots_have_room_always_fit(count: int) -> N
                 assert schedule is None or schedule.blocks(dims) == whole
 
 
-@counts(small=60, deep=1_000)
+@counts(small=60, deep=400, fuzz=1_000)
 def test_kernels_grow_as_if_each_step_was_planned_anew(count: int) -> None:
     objections = 0
     for seed in range(count):

@@ -130,7 +130,7 @@ def test_three_hundred_deep_programs() -> None:
     assert injected == caught > 1000
 
 
-@counts(small=20, deep=70)
+@counts(small=20, deep=28, fuzz=70)
 def test_faults_in_random_programs_are_caught(count: int) -> None:
     injected = 0
     for seed in range(41_000_000, 41_000_000 + count):

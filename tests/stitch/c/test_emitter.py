@@ -37,7 +37,7 @@ def random_program(seed: int) -> StitchedProgram:
     return StitchedProgram(module, made, limit=limit, prefix=f"graph{seed}")
 
 
-@counts(small=60, deep=2_000)
+@counts(small=60, deep=500, fuzz=2_000)
 def test_random_graphs(count: int) -> None:
     for first in range(0, count, TOGETHER):
         seeds = range(first, min(first + TOGETHER, count))

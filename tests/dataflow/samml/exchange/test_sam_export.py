@@ -48,7 +48,7 @@ def test_models_round_trip(model: str) -> None:
         assert round_trip(compile_program(made.program, schedule))
 
 
-@counts(small=30, deep=120)
+@counts(small=30, deep=48, fuzz=120)
 def test_random_programs_round_trip(count: int) -> None:
     print(f"seeds from {SEED}")
     regions = 0

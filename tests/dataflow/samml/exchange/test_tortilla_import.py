@@ -192,7 +192,7 @@ def change(message: Any, rng: random.Random) -> None:
         setattr(message, field.name, rng.choice(words))
 
 
-@counts(small=60, deep=250)
+@counts(small=60, deep=100, fuzz=250)
 def test_changed_graphs_give_errors_and_nothing_else(count: int) -> None:
     """Graphs the schema allows, but that make no sense: a FuseloomError, or a run."""
     print(f"seed {SEED}")
