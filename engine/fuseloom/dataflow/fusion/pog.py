@@ -209,8 +209,7 @@ class PartialOrderGraph(Shows, html="fuseloom.dataflow.fusion.display:order_html
     def count_within(self, most: int | None) -> int | None:
         """:meth:`count`, or None where it takes more than that many down-sets at once."""
         self.verify()
-        closure = nx.transitive_closure_dag(self._network)
-        return _count(frozenset(self.indices), closure, most)
+        return _count(frozenset(self.indices), self._closure, most)
 
     def sample(self, random: Random) -> tuple[str, ...]:
         """One linear extension, each with the same probability.
@@ -224,20 +223,34 @@ class PartialOrderGraph(Shows, html="fuseloom.dataflow.fusion.display:order_html
             If the edges form a cycle.
         """
         self.verify()
-        closure = nx.transitive_closure_dag(self._network)
         left = frozenset(self.indices)
         order: list[str] = []
         while left:
-            first = [x for x in self.indices if x in left and left.isdisjoint(closure.pred[x])]
-            weights = [_count(left - {x}, closure) or 0 for x in first]
-            pick = random.randrange(sum(weights))
-            for x, weight in zip(first, weights, strict=True):
+            weights = self._orders_by_first(left)
+            pick = random.randrange(sum(weights.values()))
+            for x, weight in weights.items():
                 pick -= weight
                 if pick < 0:
                     order.append(x)
                     left -= {x}
                     break
         return tuple(order)
+
+    @cached_property
+    def _closure(self) -> nx.DiGraph:
+        return nx.transitive_closure_dag(self._network)
+
+    @cached_property
+    def _drawn(self) -> dict[frozenset[str], dict[str, int]]:
+        return {}
+
+    def _orders_by_first(self, left: frozenset[str]) -> dict[str, int]:
+        """Per index that may come first of these, the number of orders that begin with it."""
+        if left not in self._drawn:
+            pred = self._closure.pred
+            first = [x for x in self.indices if x in left and left.isdisjoint(pred[x])]
+            self._drawn[left] = {x: _count(left - {x}, self._closure) or 0 for x in first}
+        return self._drawn[left]
 
 
 def count_text(count: int | None) -> str:
