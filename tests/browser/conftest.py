@@ -10,6 +10,7 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import panel as pn
@@ -17,8 +18,11 @@ import pytest
 from panel.tests.util import serve_component, wait_until
 
 from fuseloom_workbench.base.page_backend import PageBackend, backend_of
+from fuseloom_workbench.base.parts import LATER
+from fuseloom_workbench.chain import prices
 from fuseloom_workbench.explorer import explorer
 from fuseloom_workbench.state import saving
+from fuseloom_workbench.state.estimate_figures import EstimateFigures
 from fuseloom_workbench.state.look import Comparand
 from fuseloom_workbench.state.session import Session
 from tests.waiting import until
@@ -72,6 +76,24 @@ def browser() -> Iterator:
             missing(f"no Chromium to drive: {str(problem).splitlines()[0]}")
         yield running
         running.close()
+
+
+WITH_PRICES = frozenset({"axe", "explorer", "help_in_views", "newcomer", "prices", "walks"})
+"""Modules, without ``test_``, that see what moving a boundary would cost."""
+
+
+def _no_prices(session: Session, _: Any) -> Iterator[prices.Prices]:
+    yield prices.Prices(EstimateFigures.of(session.built), {}, whole=True)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _prices(request) -> Iterator[None]:
+    """Leave out prices of moves where no test looks: pages spend most of their time on them."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.module.__name__.rpartition(".test_")[2] not in WITH_PRICES:
+            part = replace(LATER["prices"], work=_no_prices, split=None)
+            patch.setitem(LATER, "prices", part)
+        yield
 
 
 @pytest.fixture
