@@ -310,9 +310,10 @@ def test_changed_annotations_are_caught() -> None:
 
 
 @pytest.mark.deep  # thousands of checks
-def test_all_changed_annotations_are_caught() -> None:
-    wrong, found_out, missed = count_of_caught(different(), every=3)
-    assert wrong >= 1_000
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.fuzz)])
+def test_all_changed_annotations_are_caught(every: int) -> None:
+    wrong, found_out, missed = count_of_caught(different(), every)
+    assert wrong >= 3_000 // every
     assert found_out >= 0.99 * wrong, missed
 
 

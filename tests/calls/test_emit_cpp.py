@@ -102,7 +102,7 @@ def test_dimensions_that_every_part_has_whole() -> None:
     assert kind != rest
 
 
-WORDS = "double new this template std unix part_of fused_ größe"
+WORDS = "double new this template std unix part_of PartError ArrayPart Room fused_ größe"
 
 
 def test_names_that_cpp_has_for_something_else() -> None:

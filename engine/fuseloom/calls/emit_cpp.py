@@ -39,7 +39,7 @@ _WORDS = (
     "not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires "
     "return short signed sizeof static static_assert static_cast struct switch template this "
     "thread_local throw true try typedef typeid typename union unsigned using virtual void "
-    "volatile wchar_t while xor xor_eq std routines fused workers ArrayPart Room part_of "
+    "volatile wchar_t while xor xor_eq std routines fused workers PartError ArrayPart Room part_of "
     "copy_elements move_to_front run_parallel int64_t unix linux"
 )
 RESERVED = frozenset(_WORDS.split())

@@ -30,6 +30,11 @@ class BackgroundTask:
         CPU time that it may take.
     pace : float
         Seconds between two unfinished results that arrive.
+
+    Attributes
+    ----------
+    cpu_seconds : float
+        CPU time that it has taken, once it has ended.
     """
 
     def __init__(
@@ -37,6 +42,7 @@ class BackgroundTask:
     ) -> None:
         self.key = key
         self.result: Any = None
+        self.cpu_seconds = 0.0
         self._behind = False
         mine, its = socket.socketpair()
 
@@ -75,7 +81,8 @@ class BackgroundTask:
         with contextlib.suppress(ProcessLookupError):
             os.kill(self._pid, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):
-            os.waitpid(self._pid, 0)
+            used = os.wait4(self._pid, 0)[2]
+            self.cpu_seconds = used.ru_utime + used.ru_stime
         self._wire.close()
 
 

@@ -27,9 +27,7 @@ from fuseloom_workbench.state.shared import (
 POLL = 1.0
 """Seconds between two looks at a store that changes."""
 SHARE = 20.0
-"""By how much longer than a look takes the next one waits: large stores are read less often."""
-LONGEST = 15.0
-"""Seconds after which a store is read again, however long the last look took."""
+"""By how many times the CPU time of a look the next one waits: large stores are read less often."""
 AGAIN = 5.0
 """Seconds until what could not be read is tried again."""
 Stamp = tuple[tuple[int, int, int] | None, ...]
@@ -132,10 +130,8 @@ class Sharing:
             return False, ""
         self._looking = None
         found = work.result if isinstance(work.result, StoredRuns) else self._unread()
-        took = time.monotonic() - self.began
-        self.due = time.monotonic() + (
-            AGAIN if found.reason else min(LONGEST, max(POLL, SHARE * took))
-        )
+        pause = AGAIN if found.reason else max(POLL, SHARE * work.cpu_seconds)
+        self.due = time.monotonic() + pause
         if self._now is not None:
             self._seen = None if found.reason else self._now
         new = found.problem == self.session.built.problem and found != self.session.shared

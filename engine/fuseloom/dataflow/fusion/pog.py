@@ -241,16 +241,16 @@ class PartialOrderGraph(Shows, html="fuseloom.dataflow.fusion.display:order_html
         return nx.transitive_closure_dag(self._network)
 
     @cached_property
-    def _drawn(self) -> dict[frozenset[str], dict[str, int]]:
+    def _counted(self) -> dict[frozenset[str], dict[str, int]]:
         return {}
 
     def _orders_by_first(self, left: frozenset[str]) -> dict[str, int]:
         """Per index that may come first of these, the number of orders that begin with it."""
-        if left not in self._drawn:
+        if left not in self._counted:
             pred = self._closure.pred
             first = [x for x in self.indices if x in left and left.isdisjoint(pred[x])]
-            self._drawn[left] = {x: _count(left - {x}, self._closure) or 0 for x in first}
-        return self._drawn[left]
+            self._counted[left] = {x: _count(left - {x}, self._closure) or 0 for x in first}
+        return self._counted[left]
 
 
 def count_text(count: int | None) -> str:
