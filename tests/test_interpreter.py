@@ -20,6 +20,7 @@ OTHER_PROGRAMS = {
     "fuseloom/cli/doctor.py": "compilers and other programs, for their versions",
     "fuseloom/experiments/report.py": "git",
     "fuseloom/exploration/store/lease.py": "ps",
+    "fuseloom/dataflow/rtl/running.py": "simulators of Verilog, and what they make",
     "fuseloom/stitch/gpu/cuda_compiler.py": "nvcc",
     "fuseloom/stitch/gpu/triton_child.py": "what reads the resources of machine code",
     "fuseloom/stitch/gpu/job_files/run.py": "compilers of CUDA and C++",

@@ -32,6 +32,20 @@ N = "tests/workbench/networks/test_backend.py"
 W = "fuseloom_workbench"
 ELSEWHERE = (
     Elsewhere(
+        "fuseloom/dataflow/rtl/float32/*.py",
+        "tests/dataflow/rtl/float32/test_units.py",
+        "parts of units, run as units",
+    ),
+    Elsewhere(
+        "fuseloom/dataflow/primitives/*/hardware.py",
+        "tests/dataflow/rtl/test_primitives.py",
+        "each beside its golden model, on random streams",
+    ),
+    Elsewhere(
+        "fuseloom/dataflow/rtl/*.py", "tests/dataflow/rtl/test_graphs.py", "whole graphs"
+    ),
+    Elsewhere("fuseloom/cli/rtl_documents.py", "tests/cli/test_rtl.py", "documents"),
+    Elsewhere(
         "fuseloom/stitch/gpu/cuda_on_cpu.py", "tests/stitch/cuda/test_emitter.py", "what it runs"
     ),
     Elsewhere(
@@ -314,6 +328,8 @@ ACROSS = {
     "dataflow/primitives/test_new_primitive.py": "all places that a primitive touches",
     "dataflow/primitives/test_families.py": "what a family has, and what its modules know",
     "dataflow/sim/steps/test_narration.py": "sentences of all families",
+    "dataflow/rtl/test_graphs.py": "whole graphs and programs as hardware",
+    "dataflow/rtl/test_primitives.py": "the hardware of every primitive",
     "calls/test_stored_packages.py": "kinds of data that need other packages",
     "calls/test_call_experiments.py": "the experiments of a benchmark",
     "dataflow/sim/test_documented_bugs.py": "faults of the paper's artefacts, one by one",

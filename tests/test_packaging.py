@@ -232,6 +232,7 @@ EXTRAS = (
     "stitch",
     "cuda",
     "triton",
+    "rtl",
     "zstd",
     "optuna",
     "dask",

@@ -35,6 +35,7 @@ DEEP_PATHS: dict[str, str] = {
     "test_docs_site.py": "needs Sphinx, and builds the whole site",
     "test_docstrings.py": "needs numpydoc",
     "frontends/mlir/test_iree.py": "needs IREE's compiler, which takes a minute for all functions",
+    "dataflow/rtl/": "needs Amaranth, Icarus Verilog and Verilator, and compiles hardware",
     "calls/test_stored_packages.py": "needs Shapely and TileDB",
     "calls/test_call_experiments.py": "needs PyTorch, Shapely and TileDB",
     # what takes long

@@ -51,7 +51,7 @@ def test_breaks_are_taken(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_table_and_the_code_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["calls", *SMALL, "--code"]) == 0
+    assert main(["calls", *SMALL, "--tile", "8", "--code"]) == 0
     out = capsys.readouterr().out
     assert "def fused(A, t5, n, m):" in out
     assert "tile" in out

@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from fuseloom.cli import main
 from fuseloom.dataflow import compiler
@@ -14,8 +13,8 @@ from fuseloom.dataflow.compilation import CompiledRegion
 from fuseloom.dataflow.fusion.region import FusedRegion
 from fuseloom.errors import LoweringError
 from fuseloom.results.document import DocumentKind
-from fuseloom.results.schemas import schema
 from tests.cli.commands import output
+from tests.schemas import check_document
 
 FULL = ("explore", "--model", "gcn", "--preset", "full")
 
@@ -68,7 +67,7 @@ def test_what_no_machine_can_realise_has_a_reason(
     assert capsys.readouterr().out.splitlines()[-1].endswith("order   no primitive does that")
     assert main([*FULL, "--json"]) == 0
     made = json.loads(capsys.readouterr().out)
-    Draft202012Validator(schema(DocumentKind.ORDERS)).validate(made)
+    check_document(made, DocumentKind.ORDERS)
     (region,) = made["regions"]
     reasons = [(g["cycles"] is None, g["reason"]) for g in region["graphs"]]
     assert reasons[0] == (False, None)

@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from jsonschema import Draft202012Validator
 
 from fuseloom import __version__
 from fuseloom.cli import machine, main
 from fuseloom.cli.registry import COMMANDS
 from fuseloom.results.document import DocumentKind
-from fuseloom.results.schemas import schema
 from tests.cli.commands import file, tensors
+from tests.schemas import check_document
 
 
 @pytest.mark.parametrize(
@@ -133,7 +132,7 @@ def test_a_command_line_that_cannot_be_read_is_told_in_json_too(
     shown = capsys.readouterr()
     assert shown.err.count("\n") == 1
     told = json.loads(shown.out)
-    Draft202012Validator(schema(DocumentKind.ERROR)).validate(told)
+    check_document(told, DocumentKind.ERROR)
     if spelling not in told["error"]:
         assert message in told["error"]
     assert told["rule"] == "usage"
@@ -153,7 +152,7 @@ def test_a_cancelled_command(
     assert shown.err == "fuseloom: cancelled\n"
     if as_json:
         told = json.loads(shown.out)
-        Draft202012Validator(schema(DocumentKind.ERROR)).validate(told)
+        check_document(told, DocumentKind.ERROR)
         assert told["rule"] == "cancelled"
 
 
@@ -182,7 +181,7 @@ def test_a_command_cancelled_while_it_is_imported(module: str, as_json: bool) ->
     assert done.returncode == 130
     assert done.stderr == "fuseloom: cancelled\n"
     if as_json:
-        Draft202012Validator(schema(DocumentKind.ERROR)).validate(json.loads(done.stdout))
+        check_document(json.loads(done.stdout), DocumentKind.ERROR)
     else:
         assert done.stdout == ""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from fuseloom.errors import RecordError
 from fuseloom.results.document import (
@@ -17,6 +16,7 @@ from fuseloom.results.document import (
     to_text,
 )
 from fuseloom.results.schemas import schema
+from tests.schemas import check_schema
 
 TYPES = {"object", "array", "string", "number", "integer", "boolean", "null"}
 
@@ -41,7 +41,7 @@ def subschemas(part: Any, path: str = "") -> list[tuple[str, dict[str, Any]]]:
 @pytest.mark.parametrize("kind", DocumentKind)
 def test_schemas_are_schemas_and_strict(kind: DocumentKind) -> None:
     made = schema(kind)
-    Draft202012Validator.check_schema(made)
+    check_schema(made)
     assert made["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert made["properties"]["fuseloom"]["const"] == kind.value
     assert made["properties"]["version"]["const"] == VERSIONS[kind]

@@ -227,6 +227,9 @@ def _programs() -> Iterator[CheckedThing]:
         yield _program("C compiler", name, ["--version"], hint if lacking else None)
     hint = "only for drawing DOT text yourself; the workbench has its own Graphviz"
     yield _program("Graphviz", "dot", ["-V"], hint)
+    hint = "only for running hardware: fuseloom rtl --run takes either"
+    for name, arguments in (("verilator", ["--version"]), ("iverilog", ["-V"])):
+        yield _program("Verilog", name, arguments, hint)
     browser = next((name for name in BROWSERS if shutil.which(name)), None)
     if browser is None:
         hint = "only for the tests in a browser; the workbench opens in any browser"

@@ -67,6 +67,7 @@ COMMANDS: tuple[CommandEntry, ...] = tuple(
         ("access", "Map a dense kernel or network onto a systolic array.", "access"),
         ("calls", "Fuse calls of libraries tile by tile, or say why not to.", "calls"),
         ("stitch", "Fuse a dense graph into few kernels, block by block.", "stitch"),
+        ("rtl", "Write a program as Verilog, and run it beside the simulator.", "rtl"),
         ("conform", "Replay reference vectors token by token.", "conform"),
         ("serve", "Serve the workbench.", "serve"),
         ("notebooks", "Write the notebooks and example programs into a folder.", "notebooks"),

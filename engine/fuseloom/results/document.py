@@ -42,6 +42,7 @@ class DocumentKind(Enum):
     CALLS = "calls"
     STITCH = "stitch"
     STITCH_TIMES = "stitch-times"
+    RTL = "rtl"
     DOCTOR = "doctor"
     NOTEBOOKS = "notebooks"
     ERROR = "error"
@@ -72,6 +73,7 @@ DECLARED: Mapping[DocumentKind, str] = MappingProxyType(
         DocumentKind.ACCESS: "fuseloom.cli.access_documents:AccessDocument",
         DocumentKind.CALLS: "fuseloom.cli.calls_documents:CallsDocument",
         DocumentKind.STITCH: "fuseloom.cli.stitch_documents:StitchDocument",
+        DocumentKind.RTL: "fuseloom.cli.rtl_documents:RtlDocument",
         DocumentKind.STITCH_TIMES: "fuseloom.cli.stitch_documents:StitchTimesDocument",
     }
 )

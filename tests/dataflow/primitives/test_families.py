@@ -19,6 +19,7 @@ KNOWS = {
     "entries": ("samml", "table"),
     "golden": ("samml", "table", "machine", "dram", "sim", "sim.golden", "primitives.golden"),
     "kernels": ("samml", "machine", "dram", "sim", "sim.compiled", "primitives.kernels"),
+    "hardware": ("samml", "machine", "rtl"),
     "expected": ("samml", "table", "cost"),
     "exact": ("samml", "table", "dram", "cost", "primitives.exact"),
     "narration": (
@@ -89,7 +90,13 @@ def test_nothing_else_imports_a_family() -> None:
     assert fuseloom.dataflow.primitives.__name__ == PRIMITIVES
 
 
-@pytest.mark.parametrize("part", KNOWS)
+@pytest.mark.parametrize(
+    "part",
+    [
+        pytest.param(part, marks=[pytest.mark.deep] if part == "hardware" else [])  # Amaranth
+        for part in KNOWS
+    ],
+)
 def test_any_part_can_be_imported_first(part: str) -> None:
     """Though whatever it imports collects the parts of all families."""
     code = f"import {PRIMITIVES}.scanners.{part}"

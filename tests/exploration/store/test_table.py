@@ -14,14 +14,13 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from jsonschema import Draft202012Validator
 
 from fuseloom.errors import FuseloomError
 from fuseloom.exploration.store import Outcome, RunLabel, RunStore, State, StoredRun
 from fuseloom.exploration.store.table import COLUMNS, export_runs, frame_of, read_runs
 from fuseloom.results.document import DocumentKind
-from fuseloom.results.schemas import schema
 from tests.exploration.store.samples import LABEL, identity, outcome
+from tests.schemas import check_document
 
 ODD = RunLabel('a "quoted", =1+1\n\r name, ΔΣ NA', "NaN", "null", 1e300)
 
@@ -67,7 +66,7 @@ def test_estimates_read_back_and_give_way(ending: str, tmp_path: Path) -> None:
         made = read_runs(path)
         assert [(run.state, run.label.estimated) for run in made] == [(State.ESTIMATED, 90.0)]
         if ending == ".json":
-            Draft202012Validator(schema(DocumentKind.RUNS)).validate(json.loads(path.read_text()))
+            check_document(json.loads(path.read_text()), DocumentKind.RUNS)
             path.write_text(path.read_text().replace("90.0", "null"))
             with pytest.raises(FuseloomError, match="estimated is missing"):
                 read_runs(path)
@@ -80,7 +79,7 @@ def test_estimates_read_back_and_give_way(ending: str, tmp_path: Path) -> None:
 def test_json_follows_its_schema(runs: list[StoredRun], tmp_path: Path) -> None:
     export_runs(runs, tmp_path / "out.json")
     made = json.loads((tmp_path / "out.json").read_text())
-    Draft202012Validator(schema(DocumentKind.RUNS)).validate(made)
+    check_document(made, DocumentKind.RUNS)
 
 
 def test_an_import_never_overwrites(runs: list[StoredRun], tmp_path: Path) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
-from jsonschema import Draft202012Validator
 
 from fuseloom.exploration.store import Outcome, State
 from fuseloom.exploration.sweep import Explored, ExploredRow
 from fuseloom.results.document import DocumentKind, document, plain
-from fuseloom.results.schemas import schema
 from tests.exploration.store.samples import record
+from tests.schemas import check_document
 
 
 def explored() -> Explored:
@@ -56,7 +55,7 @@ def test_a_frame_and_plain_data() -> None:
     assert frame["cycles"].notna().sum() == 2
     assert frame.shape[0] == 25
     made = document(DocumentKind.SWEEP, plain(found.to_dict()))
-    Draft202012Validator(schema(DocumentKind.SWEEP)).validate(made)
+    check_document(made, DocumentKind.SWEEP)
     assert "<table" in found._repr_html_()
     empty = Explored({"seed": ()}, (), True, {}, Path("x"))
     assert empty.frame.empty

@@ -14,6 +14,7 @@ from msgspec import Meta
 from fuseloom.arguments import check_fields
 from fuseloom.dataflow.dram import Dram, Ideal, Queues, ddr4_3200, given_fields, hbm2
 from fuseloom.dataflow.dram import from_dict as memory_from_dict
+from fuseloom.dataflow.machine.function_latency import RTL, FunctionLatency
 from fuseloom.dataflow.samml.block_timing import BlockTiming
 from fuseloom.dataflow.samml.graph import Stream
 from fuseloom.dataflow.samml.primitive import WORD
@@ -143,6 +144,8 @@ class Machine(Record):
         Deviations to copy.
     blocks : BlockTiming
         How long work on blocks takes.
+    functions : FunctionLatency
+        Cycles of functions that take longer than ``alu_latency``.
     clock_hz : float
         Cycles per second, to turn cycles into time.
     memory : Dram, Ideal, Queues or None
@@ -177,6 +180,7 @@ class Machine(Record):
     quirks: Quirks = field(default_factory=Quirks)
     clock_hz: Annotated[float, Meta(gt=0)] = 1e9
     blocks: BlockTiming = field(default_factory=BlockTiming)
+    functions: FunctionLatency = field(default_factory=FunctionLatency)
     memory: MemoryModel | None = None
     outstanding: Positive = 64
     port_slots: Positive = 512
@@ -196,10 +200,12 @@ class Machine(Record):
             size = getattr(self, what)
             if size is None and what == "channel_capacity":
                 continue
-            if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= most:
-                raise SimulationError(
-                    f"{owner}: {what} is {size!r}", hint=f"an integer from 1 to {most:,}"
-                )
+            _check_size(owner, what, size, most)
+        for function in fields(self.functions):
+            cycles = getattr(self.functions, function.name)
+            if cycles is not None:
+                what = f"the latency of {function.name}"
+                _check_size(owner, what, cycles, _LIMITS["alu_latency"])
         clock: object = self.clock_hz
         real = isinstance(clock, int | float) and not isinstance(clock, bool)
         if not real or not 0 < self.clock_hz <= MAX_CLOCK:
@@ -240,6 +246,10 @@ class Machine(Record):
             )
         return PRESETS[name]()
 
+    def function_latency(self, function: str) -> int:
+        """Cycles from operands to the result of a function of numbers."""
+        return self.functions.of(function) or self.alu_latency
+
     @property
     def access_bytes(self) -> int:
         """Bytes that ports ask the memory for at once; 4 where nodes ask word by word."""
@@ -262,6 +272,7 @@ class Machine(Record):
         parts = {
             "quirks": (Quirks, "the table of quirks"),
             "blocks": (BlockTiming, "the timing of blocks"),
+            "functions": (FunctionLatency, "the latencies of functions"),
         }
         try:
             for name, (kind, what) in parts.items():
@@ -279,6 +290,8 @@ class Machine(Record):
         """Hash of all that a cycle count depends on, 16 hexadecimal digits; names do not count."""
         data = self.to_dict()
         del data["name"]
+        if self.functions == FunctionLatency():  # as machines were before they had them
+            del data["functions"]
         if data["memory"] is not None:
             data["memory"].pop("name", None)
         text = json.dumps(data, sort_keys=True)
@@ -292,6 +305,7 @@ class Machine(Record):
             f"  channel capacity: {channels}",
             f"  ALU latency: {counted(self.alu_latency, 'cycle')}, one result every "
             f"{self.alu_interval}",
+            *([f"  of functions: {self.functions}"] if str(self.functions) else []),
             f"  load latency: {counted(self.load_latency, 'cycle')}",
             f"  search: {counted(self.search_latency, 'cycle')}, a coordinate every "
             f"{self.search_interval}",
@@ -316,9 +330,15 @@ PRESETS: Mapping[str, Callable[[], Machine]] = MappingProxyType(
         "ideal": lambda: Machine("ideal", memory=Ideal()),
         "hbm2": lambda: Machine("hbm2", memory=hbm2()),
         "ddr4": lambda: Machine("ddr4", memory=ddr4_3200()),
+        "rtl": lambda: Machine("rtl", functions=RTL),
         "comal": Machine.comal,
         "comal-hbm": lambda: Machine.comal(memory=True),
     }
 )
-"""Machines by name: no memory; a memory without limits; two DRAMs; the reference, its memory
-off and on."""
+"""Machines by name: no memory; a memory without limits; two DRAMs; the hardware that graphs are
+emitted as; the reference, its memory off and on."""
+
+
+def _check_size(owner: str, what: str, size: object, most: int) -> None:
+    if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= most:
+        raise SimulationError(f"{owner}: {what} is {size!r}", hint=f"an integer from 1 to {most:,}")

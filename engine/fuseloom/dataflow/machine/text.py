@@ -110,13 +110,15 @@ def print_machine(machine: Machine) -> str:
     capacity = data.pop("channel_capacity")
     data["quirks"] = [name for name, on in data["quirks"].items() if on]
     tables = {key: data.pop(key) for key in list(data) if isinstance(data[key], Mapping)}
+    if not any(cycles is not None for cycles in tables["functions"].values()):
+        del tables["functions"]
     if data.get("memory", ...) is None:
         data["memory"] = "none"
     lines = [f"channel_capacity = {_literal(capacity or UNBOUNDED)}"]
     lines += [f"{key} = {_literal(value)}" for key, value in data.items()]
     for name, table in tables.items():
         lines += ["", f"[{name}]"]
-        lines += [f"{key} = {_literal(value)}" for key, value in table.items()]
+        lines += [f"{key} = {_literal(value)}" for key, value in table.items() if value is not None]
     return "\n".join(lines) + "\n"
 
 

@@ -44,7 +44,7 @@ def binary_timing(node: Node, machine: Machine) -> Timing:
     if "tile" in node.params or block == 1:
         cycles = tiles.latency(node, machine.blocks)
         steps = tiles.interval(node, machine.blocks)
-    latency = int(node.params.get("latency", machine.alu_latency * cycles))
+    latency = int(node.params.get("latency", _function_latency(node, machine) * cycles))
     interval = machine.alu_interval * steps
     return Timing(latency, int(node.params.get("ii", interval)))
 
@@ -55,8 +55,12 @@ def unary_timing(node: Node, machine: Machine) -> Timing:
     cycles = machine.blocks.cycles("unary", block, block * block)
     if "tile" in node.params or block == 1:
         cycles = tiles.latency(node, machine.blocks)
-    latency = int(node.params.get("latency", machine.alu_latency * cycles))
+    latency = int(node.params.get("latency", _function_latency(node, machine) * cycles))
     return Timing(latency, int(node.params.get("ii", machine.alu_interval)))
+
+
+def _function_latency(node: Node, machine: Machine) -> int:
+    return machine.function_latency(str(node.params["fn"]))
 
 
 def search_timing(machine: Machine) -> Timing:

@@ -1,0 +1,66 @@
+"""Every primitive's hardware does what its golden model does, on streams of random graphs."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fuseloom.dataflow.machine import Machine
+from fuseloom.dataflow.rtl.registry import BUILDERS
+from fuseloom.errors import GraphError
+from tests.dataflow.rtl.compared import cycles_of, difference, golden_run, hardware_runs
+from tests.dataflow.rtl.streams import PrimitiveCases, random_cases
+
+pytestmark = pytest.mark.skipif(shutil.which("iverilog") is None, reason="needs Icarus Verilog")
+
+SEED = 20_260_000
+FEW, MANY = 60, 4000
+"""Random graphs."""
+MACHINE = replace(Machine.preset("rtl"), load_latency=3)
+ONCE = {"root", "source", "sink"}
+"""Ends of test benches, which every case has, and the root, which has one behaviour."""
+
+
+def _check(cases: PrimitiveCases, count: int, capacity: int, pauses: int, folder: Path) -> int:
+    """Compare all cases of a node; return how many took the same cycles."""
+    joined, stride = cases.padded(count)
+    runs = len(cases.inputs[:count])
+    whole = cases.graph(joined, capacity, stride=stride)
+    nodes = tuple(
+        replace(node, params={"pauses": pauses}) if node.op == "sink" else node
+        for node in whole.graph.nodes
+    )
+    whole = replace(whole, graph=replace(whole.graph, nodes=nodes))
+    done = hardware_runs(whole, MACHINE, folder, runs)
+    assert len(done) == runs
+    same = 0
+    for given, one in zip(cases.inputs, done, strict=False):
+        bound = cases.graph([list(tokens) for tokens in given], capacity)
+        golden = golden_run(bound, MACHINE)
+        assert not (problem := difference(bound, golden, one)), f"{cases.name}: {given}: {problem}"
+        same += not isinstance(golden, Exception) and golden.cycles == cycles_of(bound, one)
+    return same
+
+
+@pytest.mark.parametrize("count", [FEW, pytest.param(MANY, marks=pytest.mark.fuzz)])
+def test_streams_of_random_graphs(count: int, tmp_path: Path) -> None:
+    """With sinks that always take, and with sinks that stand still at random."""
+    ops = set(BUILDERS) - ONCE
+    most = 5 if count == FEW else 500
+    seen: Counter[str] = Counter()
+    for number, cases in enumerate(random_cases(range(SEED, SEED + count), ops, most)):
+        capacity = (2, 1, 3, 16)[number % 4]
+        try:
+            same = _check(cases, most, capacity, 0, tmp_path / f"{number}")
+            _check(cases, most, capacity, 5, tmp_path / f"{number} pauses")
+        except GraphError:  # a function or a row that has no hardware
+            continue
+        seen[cases.node.op] += len(cases.inputs)
+        if cases.node.op not in ("broadcast", "spacc1", "crddrop"):
+            assert same == len(cases.inputs), cases.name
+    if count > FEW:
+        assert set(seen) == ops, ops - set(seen)
