@@ -6,6 +6,7 @@ import doctest
 import importlib
 import inspect
 import re
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,13 @@ NEEDS = {
     "fuseloom.calls.stored_kinds": "tiledb",
 }
 """Modules whose examples need a package that need not be there."""
+SLOW = {
+    f"fuseloom_workbench.{page}.panels" for page in ("calls", "kernels", "networks", "patterns")
+}
+"""Modules each of whose examples starts a process that maps, compiles or searches."""
 
 
+@cache
 def with_examples() -> list[str]:
     """Modules in which a docstring has an example."""
     found = []
@@ -37,7 +43,10 @@ def with_examples() -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("name", with_examples())
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.fuzz] * (name in SLOW)) for name in with_examples()],
+)
 def test_examples(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     needed = NEEDS.get(name)
     if needed is not None and find_spec(needed) is None:

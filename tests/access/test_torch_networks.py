@@ -15,14 +15,22 @@ torch = pytest.importorskip("torch")
 
 PRODUCTS = {"lenet": 5, "resnet18": 21, "mobilenet-v2": 53, "vit": 10, "bert": 8}
 """Per network its layers that have dot products."""
+FIRST = {"mobilenet-v2": 7}
+"""Of a network whose depthwise layers take hundreds of calls: how many the deep tier maps."""
 
 
-@pytest.mark.parametrize("name", NETWORKS)
-def test_every_layer_is_mapped_right_and_explained(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [
+        *((name, FIRST.get(name)) for name in NETWORKS),
+        *(pytest.param(name, None, marks=pytest.mark.fuzz) for name in FIRST),
+    ],
+)
+def test_every_layer_is_mapped_right_and_explained(name: str, most: int | None) -> None:
     layers, others = layers_of(*network(name).make())
-    made = map_layers(layers, others, SystolicArray(64, 64))
+    made = map_layers(layers[:most], others, SystolicArray(64, 64))
     with_calls = [layer for layer in made.layers if layer.mapped.calls]
-    assert len(with_calls) == PRODUCTS[name]
+    assert len(with_calls) == (most or PRODUCTS[name])
     assert all(not layer.mapped.unmapped for layer in made.layers)
     assert made.max_rel_error < 1e-4
     for mapped in made.distinct:

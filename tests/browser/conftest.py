@@ -260,7 +260,7 @@ def bench(request, opened, viewport) -> Iterator[Bench]:
     opened.strict.held()
 
 
-_DRAWN = """() => Bokeh.documents.flatMap(d => [...d._all_models.values()])
+_DRAWN = """() => Bokeh.documents.flatMap(d => d.roots().flatMap(root => [...root.references()]))
   .map(m => m.data?.attributes?.drawn).filter(text => text !== undefined && text !== '{}')"""
 """The script that returns the drawn data of the page's components, as JSON."""
 

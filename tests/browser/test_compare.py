@@ -33,23 +33,23 @@ def test_who_opens_it_sees_a_design_to_compare_with(compared, session):
     expect(row.nth(1)).to_have_text(f"{round(session.estimate.cycles):,}")
 
 
-@pytest.mark.parametrize(("name", "what"), [("Tables", ".sheet .frame"), ("Graphs", "g.node")])
-def test_the_same_view_of_both_is_side_by_side(compared, name, what):
-    compared.locator(f".segments [data-view={name}]").click()
-    shown = compared.locator(f"[data-pane=bottom] {what}:visible")
-    shown.first.wait_for(timeout=PATIENCE)
-    compared.wait_for_function(
-        """what => {
-          const found = []
-          const walk = root => { for (const node of root.querySelectorAll('*')) {
-            const shown = node.matches(what) && node.getClientRects().length
-            if (shown) found.push(node.getBoundingClientRect().x)
-            if (node.shadowRoot) walk(node.shadowRoot) } }
-          walk(document)
-          return found.some(x => x < innerWidth / 2) && found.some(x => x > innerWidth / 2)
-        }""",
-        arg=what,
-    )
+BESIDE = """what => {
+  const found = []
+  const walk = root => { for (const node of root.querySelectorAll('*')) {
+    const shown = node.matches(what) && node.getClientRects().length
+    if (shown) found.push(node.getBoundingClientRect().x)
+    if (node.shadowRoot) walk(node.shadowRoot) } }
+  walk(document)
+  return found.some(x => x < innerWidth / 2) && found.some(x => x > innerWidth / 2)
+}"""
+"""The script that checks whether some of these elements are in each half of the window."""
+
+
+def test_the_same_view_of_both_is_side_by_side(compared):
+    for name, what in (("Graphs", "g.node"), ("Tables", ".sheet .frame")):
+        compared.locator(f".segments [data-view={name}]").click()
+        compared.locator(f"[data-pane=bottom] {what}:visible").first.wait_for(timeout=PATIENCE)
+        compared.wait_for_function(BESIDE, arg=what)
 
 
 def test_a_region_on_the_left_is_shown_and_its_rows_stay(compared, session):

@@ -99,6 +99,7 @@ def test_reshapes_are_fences_that_nothing_crosses(bench):
     until(page, lambda: session.design == before)
 
 
+@pytest.mark.fuzz  # as on the bench of a short program
 def test_a_boundary_is_moved_by_mouse_and_keys(bench):
     page, session = bench.page, bench.session
     gap = number_of(session, "LN1 2")
@@ -118,6 +119,7 @@ def test_a_boundary_is_moved_by_mouse_and_keys(bench):
     expect(page.locator("section.region")).to_have_count(6)
 
 
+@pytest.mark.fuzz  # as on the bench of a short program
 def test_presets_change_regions_and_their_estimates(bench):
     page, session = bench.page, bench.session
     for name in ("full", "unfused", "partial"):
@@ -180,6 +182,7 @@ def test_many_orders_are_ranked_and_one_is_chosen_by_keys(bench):
     expect(chosen).to_have_attribute("data-order", ",".join(order), timeout=LONG)
 
 
+@pytest.mark.fuzz  # as on the bench of a short program
 def test_a_run_fills_timeline_costs_and_why_by_keys_alone(bench):
     page, session = bench.page, bench.session
     page.locator("[data-pane=table]").focus()

@@ -46,6 +46,8 @@ def test_a_machine_with_memory_shows_what_its_memory_did(page, session):
     expect(page.locator("canvas[role=application]")).to_be_visible()
     page.get_by_role("tab", name="Costs").click()
     expect(page.locator("tr[data-run='0']")).to_contain_text("hbm2")
+    for width in (1280, 1920):
+        fits_in_both_themes(page, width)
 
     page.get_by_role("button", name="Undo").click()
     wait_until(lambda: session.machine.name == "default", page, timeout=PATIENCE)
@@ -156,13 +158,11 @@ def test_progress_moves_inside_a_region(page, session, monkeypatch):
     assert session.record is None
 
 
-@pytest.mark.parametrize("viewport", [{"width": w, "height": 900} for w in (1280, 1920)])
-def test_results_fit_in_both_themes(page, session):
-    page.get_by_label("Machine", exact=True).select_option("hbm2")
-    run(page)
+def fits_in_both_themes(page, width: int) -> None:
     for _ in range(2):
         for tab in ("Costs", "Why", "Timeline", "Memory", "Input"):
             page.get_by_role("tab", name=tab).click()
+            page.set_viewport_size({"width": width, "height": 900})
             wide = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
             assert wide[0] <= wide[1]
         page.get_by_label("Light or dark").click()

@@ -70,8 +70,15 @@ def test_the_first_page_leads_to_all_others(page, server):
 
 
 def test_every_page_leads_to_every_other(page, server):
+    """And the theme that was chosen on the first is that of every page."""
+    page.emulate_media(color_scheme="dark")
+    page.goto(server.url)
+    is_in(page, "dark")
+    page.get_by_label("Light or dark").click()
+    is_in(page, "light")
     open_page(page, server, "networks")
     for name in ("figures", "patterns", "calls", "kernels", "explorer"):
+        is_in(page, "light")
         menu = page.get_by_label("Fuseloom: pages")
         menu.focus()
         page.keyboard.press("Enter")
@@ -86,50 +93,31 @@ def test_every_page_leads_to_every_other(page, server):
         page.wait_for_url(f"**/{name}*")
         page.locator(READY[name]).first.wait_for(timeout=2 * PATIENCE)
     expect(page).to_have_title(PAGE_LINKS["explorer"].full_title)
+    is_in(page, "light")
+    page.get_by_label("Light or dark").click()
+    is_in(page, "dark")
     page.get_by_label("Fuseloom: pages").click()
     page.get_by_role("link", name="Home").click()
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     assert page.url == f"{server.url}/"
-
-
-def test_a_theme_once_chosen_is_that_of_every_page(page, server):
-    page.emulate_media(color_scheme="dark")
-    page.goto(server.url)
     is_in(page, "dark")
-    page.get_by_label("Light or dark").click()
-    is_in(page, "light")
-    for name in ("figures", "explorer", "networks", "patterns", "calls", "kernels"):
+
+
+@pytest.mark.parametrize("name", ["", "figures", "networks"])
+def test_no_page_has_a_serious_violation_and_each_fits(page, server, name):
+    """In both themes, and in windows of every width.  The bench has tests of its own."""
+    page.emulate_media(color_scheme=THEMES[0])
+    if name:
         open_page(page, server, name)
-        is_in(page, "light")
-    page.get_by_label("Light or dark").click()
-    is_in(page, "dark")
-    page.goto(server.url)
-    is_in(page, "dark")
-
-
-@pytest.mark.parametrize("theme", THEMES)
-def test_no_page_has_a_serious_violation(page, server, theme):
-    """The bench has a test of its own, tab by tab."""
-    page.emulate_media(color_scheme=theme)
-    for name in ("", "figures", "networks"):
-        if name:
-            open_page(page, server, name)
-        else:
-            page.goto(server.url)
+    else:
+        page.goto(server.url)
+    load_axe(page)
+    for theme in THEMES:
         is_in(page, theme)
-        load_axe(page)
-        assert violations(page.locator("html")) == [], name
-
-
-@pytest.mark.parametrize("width", [1024, 1280, 1440, 1920])
-def test_pages_fit_their_window(page, server, width):
-    page.set_viewport_size({"width": width, "height": 800})
-    for name in ("", "figures", "networks"):
-        if name:
-            open_page(page, server, name)
-        else:
-            page.goto(server.url)
+        assert violations(page.locator("html")) == [], theme
+        page.get_by_label("Light or dark").click()
+    for width in (1024, 1280, 1440, 1920):
+        page.set_viewport_size({"width": width, "height": 800})
         wide = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
-        assert wide[0] <= wide[1], name
-        title = top_line(page)
-        assert re.match("⋈", title.inner_text())
+        assert wide[0] <= wide[1], width
+        assert re.match("⋈", top_line(page).inner_text())

@@ -153,6 +153,7 @@ def test_an_empty_view_says_what_to_do(bench):
     expect(page.locator("[data-pane=details]")).to_contain_text("Select a cell")
 
 
+@pytest.mark.fuzz  # waits for four runs; each button of one run has a test of its own
 def test_every_preset_is_run_by_one_button(bench):
     page, session = bench.page, bench.session
     start = session.design

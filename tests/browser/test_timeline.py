@@ -8,7 +8,6 @@ import re
 import pytest
 from panel.tests.util import wait_until
 
-from benchmarks.visitors import Server
 from fuseloom.dataflow.sim.events import files
 from fuseloom_workbench.base.page_backend import backend_of
 from fuseloom_workbench.state.session import Session
@@ -108,18 +107,3 @@ def test_from_no_run_to_every_interval(page, session):
     row = next(row for row in rows if row["label"] == "Acc1_p")
     line = table.get_by_role("row").filter(has_text="Acc1_p")
     expect(line.get_by_role("cell").nth(1)).to_have_text(f"{row['busy']:,}")
-
-
-def test_a_server_keeps_events_and_answers_windows(page):
-    with Server() as server:
-        page.goto(f"{server.url}/explorer")
-        page.locator("g.node").first.wait_for(timeout=2 * PATIENCE)
-        page.locator("[data-action=run]").click()
-        page.get_by_role("tab", name="Timeline").click()
-        page.locator("[data-action=events]").click(timeout=2 * PATIENCE)
-        expect(page.locator("canvas[data-bars=true]")).to_be_visible(timeout=2 * PATIENCE)
-        page.locator("canvas[data-bars=true]").focus()
-        page.keyboard.press("+")
-        expect(page.locator(".range")).to_contain_text("every interval")
-        page.goto("about:blank")
-        assert not server.faults()

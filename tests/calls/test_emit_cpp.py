@@ -21,7 +21,8 @@ from fuseloom.errors import LoweringError
 from . import programs
 
 SMALL = {"h": 37, "w": 22, "n": 301, "m": 41, "k": 9, "c": 3, "o": 4}
-FIRST_SEEDS = 8
+FIRST_SEEDS, DEEP_SEEDS = 8, 56
+"""Random programs of the first and of the deep tier: a compiler starts for each."""
 
 
 def both(composition, commands, given, result, sizes) -> None:
@@ -46,7 +47,11 @@ def test_compositions_give_the_same(name: str) -> None:
 
 @pytest.mark.parametrize(
     "seed",
-    [n if n < FIRST_SEEDS else pytest.param(n, marks=pytest.mark.deep) for n in range(200)],
+    [
+        *range(FIRST_SEEDS),
+        *(pytest.param(n, marks=pytest.mark.deep) for n in range(FIRST_SEEDS, DEEP_SEEDS)),
+        *(pytest.param(n, marks=pytest.mark.fuzz) for n in range(DEEP_SEEDS, 200)),
+    ],
 )
 def test_random_programs_give_the_same(seed: int) -> None:
     random_ = random.Random(seed)

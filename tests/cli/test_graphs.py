@@ -108,13 +108,16 @@ def test_errors(arguments: list[str], message: str, capsys: pytest.CaptureFixtur
     assert message in text
 
 
-def test_damaged_data_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("trials", [24, pytest.param(60, marks=pytest.mark.fuzz)])
+def test_damaged_data_files(
+    trials: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Any damage to an .npz file gives one line and exit code 2, or the data are still whole."""
     content = Path(TENSORS).read_bytes()
     path = tmp_path / "d.npz"
     rng = random.Random(20_251_104)
     codes = set()
-    for trial in range(60):
+    for trial in range(trials):
         at = rng.randrange(len(content))
         changed = content[:at] + bytes([content[at] ^ (1 << rng.randrange(8))]) + content[at + 1 :]
         path.write_bytes(content[:at] if trial % 3 == 0 else changed)
@@ -124,15 +127,17 @@ def test_damaged_data_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert codes <= {0, 1, 2}
 
 
-@pytest.mark.deep
-def test_damaged_graph_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("trials", [30, pytest.param(120, marks=pytest.mark.fuzz)])
+def test_damaged_graph_json(
+    trials: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     good = tmp_path / "g.json"
     output(capsys, "compile", "--model", "spmv", "--export", "json", "--output", str(good))
     np.savez(tmp_path / "d.npz", A=np.eye(8), x=np.ones(8))
     text = good.read_text()
     bad = tmp_path / "bad.json"
     rng = random.Random(20_251_105)
-    for trial in range(120):
+    for trial in range(trials):
         at = rng.randrange(len(text))
         changed = text[:at] + chr(rng.randrange(32, 127)) + text[at + 1 :]
         bad.write_text(text[:at] if trial % 3 == 0 else changed)

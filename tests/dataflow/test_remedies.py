@@ -71,7 +71,7 @@ def carried_out(text: str, schedule: str, remedy: str) -> tuple[str, str]:
     return text, "; ".join(lines)
 
 
-@counts(small=10, deep=16, fuzz=40)
+@counts(small=10, deep=12, fuzz=40)
 def test_every_remedy_works(count: int) -> None:
     search(count)
 

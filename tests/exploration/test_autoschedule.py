@@ -102,7 +102,7 @@ def test_programs_of_thousands_of_statements_are_refused() -> None:
         autoschedule(program, {"T0": np.ones(2)})
 
 
-@pytest.mark.parametrize("length", [120, pytest.param(400, marks=pytest.mark.deep)])
+@pytest.mark.parametrize("length", [120, pytest.param(400, marks=pytest.mark.fuzz)])
 def test_a_long_chain_is_searched_in_time(length: int) -> None:
     lines = [f"T{k + 1}[i] = relu(T{k}[i])" for k in range(length)]
     program = fl.parse("\n".join(["T0: 2 dense", *lines]))

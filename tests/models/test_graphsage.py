@@ -35,7 +35,9 @@ def test_graphsage_equals_a_plain_forward_pass() -> None:
 
 
 @pytest.mark.deep  # takes seconds
-@pytest.mark.parametrize("every", [9, pytest.param(1, marks=pytest.mark.fuzz)], ids=["some", "all"])
+@pytest.mark.parametrize(
+    "every", [25, pytest.param(1, marks=pytest.mark.fuzz)], ids=["some", "all"]
+)
 def test_the_constrained_orders_of_graphsage_are_one_graph(every: int) -> None:
     """The 1,134 orders in which every product runs as it reads compile to the same graph."""
     program = graphsage(nodes=6, features=5, hidden=4, classes=3).program

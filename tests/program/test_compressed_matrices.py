@@ -30,7 +30,7 @@ def random_matrix(rng: np.random.Generator) -> sp.coo_matrix:
 
 
 @pytest.mark.parametrize("given", ["csr", "csc", "coo", "lil", "dok", "bsr"])
-@counts(small=30, deep=150)
+@counts(small=30, deep=50, fuzz=150)
 def test_equal_to_what_coordinates_give(count: int, given: str) -> None:
     rng = np.random.default_rng(7)
     for _ in range(count):

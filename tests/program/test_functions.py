@@ -14,6 +14,7 @@ import pytest
 
 from fuseloom.program.functions import FUNCTIONS, Integers, Op
 from fuseloom.program.rounded.rounding import FUNCTION, UNIT
+from tests.dataflow.sim.compiled.kept_kernels import taking_kernels
 
 ROOT = Path(__file__).parents[2]
 TABLE = Path("engine/fuseloom/program/functions.py")
@@ -144,7 +145,7 @@ def test_a_new_function_is_one_row(tmp_path: Path) -> None:
         "PYTHONPATH": str(tmp_path / "engine"),
     }
     done = subprocess.run(
-        [sys.executable, "-c", USE],
+        [sys.executable, "-c", taking_kernels(["unary"]) + USE],
         cwd=tmp_path,
         env={**os.environ, **own},
         capture_output=True,

@@ -92,7 +92,7 @@ def test_the_shape_of_a_reshape_is_printed() -> None:
     assert parse(print_program(program)) == program
 
 
-@counts(small=100, deep=300)
+@counts(small=100, deep=200, fuzz=600)
 def test_round_trip(count: int) -> None:
     property_ = given(programs())(comes_back)
     settings(max_examples=count, derandomize=True, deadline=None)(property_)()

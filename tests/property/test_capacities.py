@@ -44,7 +44,7 @@ def search(first: int, wanted: int) -> Counter[str]:
     return seen
 
 
-@counts(small=10, deep=24, fuzz=60)
+@counts(small=10, deep=14, fuzz=60)
 def test_the_smallest_channels_do_not_deadlock(count: int) -> None:
     seen = search(SEED, count)
     assert seen["slower"]

@@ -94,7 +94,7 @@ def unseen_waits(golden: EngineResult) -> int:
     return unseen
 
 
-@counts(small=16, deep=60, fuzz=150)
+@counts(small=16, deep=40, fuzz=150)
 def test_paths_hold_and_agree(count: int) -> None:
     print(f"seeds from {SEED}")
     kinds: Counter[str] = Counter()

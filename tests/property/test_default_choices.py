@@ -195,9 +195,8 @@ def ratio(compiled: Compilation, data: Mapping[str, Any]) -> float:
 @pytest.mark.parametrize(("text", "schedule"), PROBLEMS)
 def test_what_is_chosen_by_default_is_near_the_best(text: str, schedule: str) -> None:
     program = fl.parse(text)
-    for seed in range(2):
-        data = drawn(program, np.random.default_rng(seed))
-        assert ratio(fl.compile(program, schedule, data), data) <= NEAR
+    data = drawn(program, np.random.default_rng(PROBLEMS.index((text, schedule))))
+    assert ratio(fl.compile(program, schedule, data), data) <= NEAR
 
 
 class Larger(Sums):
@@ -213,7 +212,7 @@ class Larger(Sums):
         }
 
 
-@counts(small=4, deep=15, fuzz=60)
+@counts(small=4, deep=8, fuzz=60)
 def test_random_sums(count: int) -> None:
     """One in twenty may be further off: orders that move more bytes are not taken."""
     far = []

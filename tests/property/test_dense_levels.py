@@ -138,7 +138,7 @@ def chosen(first: int, wanted: int) -> Counter[str]:
     return seen
 
 
-@counts(small=12, deep=24, fuzz=60)
+@counts(small=12, deep=16, fuzz=60)
 def test_what_is_chosen_by_default_is_named_and_never_moves_more(count: int) -> None:
     seen = chosen(SEED, count)
     assert seen["dense"] >= count // 6

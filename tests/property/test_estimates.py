@@ -84,7 +84,7 @@ def search(first: int, wanted: int, **kind: bool) -> Counter[str]:
     return seen
 
 
-@counts(small=18, deep=60, fuzz=150)
+@counts(small=18, deep=30, fuzz=150)
 def test_random_programs(count: int) -> None:
     seen = search(SEED, count)
     for what in (
@@ -105,7 +105,7 @@ def test_random_programs(count: int) -> None:
         assert seen[what], what
 
 
-@counts(small=12, deep=60, fuzz=150)
+@counts(small=12, deep=24, fuzz=150)
 def test_results_without_zeros(count: int) -> None:
     assert search(SEED + 40_000, count, nonzero=True)["zerodrop"] >= count // 2
 
@@ -115,7 +115,7 @@ def test_dimensions_that_nothing_dense_could_hold(count: int) -> None:
     search(SEED + 30_000, count, wide=True)
 
 
-@counts(small=20, deep=80, fuzz=300)
+@counts(small=20, deep=40, fuzz=300)
 def test_samples_of_random_programs(count: int) -> None:
     """Some take part of the coordinates only, of levels that may have no element then."""
     sampled = 0

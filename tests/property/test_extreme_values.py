@@ -67,7 +67,7 @@ def case(seed: int) -> tuple[str, str, dict[str, np.ndarray]]:
     return text, rng.choice(("fuse y..r", "")) if "\nr" in text else "", data
 
 
-@counts(small=30, deep=400, fuzz=1_000)
+@counts(small=30, deep=200, fuzz=1_000)
 def test_right_runs_are_called_right(count: int) -> None:
     seen = 0
     for seed in range(SEED, SEED + count):

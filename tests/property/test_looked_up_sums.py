@@ -107,7 +107,7 @@ def search(first: int, wanted: int) -> Counter[str]:
     return seen
 
 
-@counts(small=30, deep=100, fuzz=400)
+@counts(small=30, deep=45, fuzz=400)
 def test_random_sums(count: int) -> None:
     seen = search(SEED, count)
     for what in ("search", "locate", "union", "intersect"):

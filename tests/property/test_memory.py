@@ -61,7 +61,7 @@ def check(seeds: range, seen: Counter[str]) -> None:
                 seen[type(memory).__name__] += 1
 
 
-@counts(small=24, deep=40)
+@counts(small=24, deep=32)
 def test_random_graphs(count: int) -> None:
     print(f"seeds from {SEED}")
     seen: Counter[str] = Counter()

@@ -119,7 +119,7 @@ def path_of(result: EngineResult) -> list[Any]:
 
 
 @pytest.mark.parametrize("engine", ["interpreter", "compiled"])
-@counts(small=15, deep=60)
+@counts(small=15, deep=24, fuzz=60)
 def test_runs_are_equal_under_other_names(count: int, engine: str) -> None:
     seen: Counter[str] = Counter()
     for seed in range(SEED, SEED + count):

@@ -77,6 +77,6 @@ def search(first: int, count: int) -> None:
     assert seen["fused"] >= count // 3
 
 
-@counts(small=25, deep=150, fuzz=600)
+@counts(small=25, deep=70, fuzz=600)
 def test_random_cases(count: int) -> None:
     search(SEED, count)

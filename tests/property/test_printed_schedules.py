@@ -71,7 +71,7 @@ def compiled(program: Program, schedule: str | Schedule) -> Compilation | Fuselo
         return refusal
 
 
-@counts(small=30, deep=150, fuzz=600)
+@counts(small=30, deep=90, fuzz=600)
 def test_resolved_schedules_are_taken(count: int) -> None:
     seen: Counter[str] = Counter()
     for seed in range(SEED, SEED + count):

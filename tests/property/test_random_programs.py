@@ -48,7 +48,7 @@ def search(seeds: range, engine: str, blocks: tuple[int, ...] = (1,)) -> tuple[i
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@counts(small=56, deep=120, fuzz=300)
+@counts(small=56, deep=84, fuzz=300)
 def test_random_programs(count: int, engine: str) -> None:
     """Values to a relative 1e-5, and exactly the stored coordinates."""
     print(f"seeds from {SEED}")
@@ -59,7 +59,7 @@ def test_random_programs(count: int, engine: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@counts(small=64, deep=160, fuzz=400)
+@counts(small=64, deep=96, fuzz=400)
 def test_random_blocked_programs(count: int, engine: str) -> None:
     print(f"seeds from {SEED}")
     cases, fused = search(range(SEED, SEED + count), engine, BLOCKS)

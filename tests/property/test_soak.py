@@ -38,7 +38,7 @@ def soak(seed: int, more: Callable[[Soak], bool]) -> Soak:
     return course
 
 
-@counts(small=35, deep=120)
+@counts(small=35, deep=70)
 def test_a_short_one(count: int) -> None:
     """Every kind of job, and no process is left behind."""
     course = Soak(random.Random(SEED))

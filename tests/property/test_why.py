@@ -156,12 +156,12 @@ def promised(first: int, wanted: int) -> Counter[str]:
 
 @pytest.mark.deep  # takes seconds
 def test_every_cycle_is_attributed() -> None:
-    attributed(SEED, 12)
+    attributed(SEED, 6)
 
 
 @pytest.mark.deep  # takes seconds
 def test_changes_keep_their_bounds() -> None:
-    seen = promised(SEED, 15)
+    seen = promised(SEED, 8)
     assert seen["join"] or seen["cut"]
 
 

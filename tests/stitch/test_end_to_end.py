@@ -139,7 +139,13 @@ ENTRY main {
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.fuzz] * (name in ("birnn", "residual_block")))
+        for name in EXAMPLES  # birnn and residual_block compile for long, and are like rnn, speech
+    ],
+)
 def test_examples_are_timed(name: str) -> None:
     found = time_module(fuse_module(read_example(name)), example_inputs(name), rounds=1)
     assert 0 < found.fusable_ratio <= 1

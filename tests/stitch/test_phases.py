@@ -111,7 +111,7 @@ def test_gathers_of_batches_are_refused() -> None:
         phased(graph)
 
 
-@counts(small=40, deep=1_000)
+@counts(small=40, deep=300, fuzz=1_000)
 def test_blocks_store_every_element_of_their_roots_once(count: int) -> None:
     for seed in range(count):
         draw = random.Random(seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations, permutations, product
 from math import prod
@@ -121,12 +121,22 @@ def test_the_rules_equal_brute_force_on_sampled_arrays(kind: str) -> None:
 
 @pytest.mark.deep
 @pytest.mark.parametrize(
-    "rank",
-    [*range(MOST_RANK), pytest.param(MOST_RANK, marks=pytest.mark.fuzz)],  # minutes
+    ("rank", "extents"),
+    [
+        *((rank, range(1, MOST_EXTENT + 1)) for rank in range(3)),
+        (3, (1, 4, 6)),
+        *(
+            pytest.param(rank, range(1, MOST_EXTENT + 1), marks=pytest.mark.fuzz)  # minutes
+            for rank in (3, MOST_RANK)
+        ),
+    ],
+    ids=str,
 )
 @pytest.mark.parametrize("kind", CLASSES)
-def test_the_rules_equal_brute_force_on_all_arrays(kind: str, rank: int) -> None:
-    for dims in product(range(1, MOST_EXTENT + 1), repeat=rank):
+def test_the_rules_equal_brute_force_on_all_arrays(
+    kind: str, rank: int, extents: Sequence[int]
+) -> None:
+    for dims in product(extents, repeat=rank):
         for operation, shapes in CLASSES[kind](dims):
             require_agreement(operation, shapes)
 

@@ -102,7 +102,11 @@ def alone(flow: KernelDataflow) -> SharedMemoryPlan:
 
 @pytest.mark.parametrize(
     "seed",
-    [n if n < 15 else pytest.param(n, marks=pytest.mark.deep) for n in range(500)],
+    [
+        *range(15),
+        *(pytest.param(n, marks=pytest.mark.deep) for n in range(15, 150)),
+        *(pytest.param(n, marks=pytest.mark.fuzz) for n in range(150, 500)),
+    ],
 )
 def test_plans_of_random_kernels_give_the_same(seed: int) -> None:
     """Twenty kernels for each seed; sharing by liveness never needs more than by dominance."""

@@ -39,17 +39,19 @@ def test_rows_pass_the_checker(row: LibraryCall, seed: int) -> None:
     assert report.hints == ()
 
 
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.fuzz)])
 @pytest.mark.parametrize("name", ["torch_max_pool", "torch_linear"])
-def test_changed_annotations_are_caught(name: str) -> None:
+def test_changed_annotations_are_caught(name: str, every: int) -> None:
     row = LIBRARY[name]
-    wrong = [(words, mutant) for words, mutant in mutants(row) if not means_the_same(row, mutant)]
+    changed = list(mutants(row))[::every]
+    wrong = [(words, mutant) for words, mutant in changed if not means_the_same(row, mutant)]
     kept = [
         words
         for words, mutant in wrong
         if check(mutant, row.kinds, row.example(1), 10, tolerance=row.tolerance).ok
         and check(mutant, row.kinds, row.example(2), 10, tolerance=row.tolerance).ok
     ]
-    assert len(wrong) > 50
+    assert len(wrong) > 50 // every
     assert len(kept) < 0.05 * len(wrong), kept
 
 

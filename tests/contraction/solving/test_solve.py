@@ -19,7 +19,7 @@ from fuseloom.contraction.tree import ContractionTree
 from fuseloom.errors import ProgramError
 from tests.contraction.drawn import drawn
 
-NETWORKS = 300
+NETWORKS, MORE = 120, 300
 
 
 def sequences(tree: ContractionTree) -> Iterator[tuple[str, ...]]:
@@ -80,10 +80,11 @@ def exhaustive(tree: ContractionTree, bound: int) -> Iterator[Solution]:
         yield from extend(order, {})
 
 
-def test_verdicts_are_those_of_exhaustive_search() -> None:
+@pytest.mark.parametrize("count", [NETWORKS, pytest.param(MORE, marks=pytest.mark.fuzz)])
+def test_verdicts_are_those_of_exhaustive_search(count: int) -> None:
     rng = random.Random(21)
     seen = {Satisfiability.SAT: 0, Satisfiability.UNSAT: 0}
-    for number in range(NETWORKS):
+    for number in range(count):
         tree = drawn(rng, (3, 4), tied=number % 2 == 0, least=2)
         question = Question(tree)
         for bound in (0, 1):
@@ -91,7 +92,7 @@ def test_verdicts_are_those_of_exhaustive_search() -> None:
             found = next(exhaustive(tree, bound), None)
             assert verdict is (Satisfiability.UNSAT if found is None else Satisfiability.SAT), tree
             seen[verdict] += 1
-    assert min(seen.values()) > NETWORKS // 20
+    assert min(seen.values()) > count // 20
 
 
 @pytest.mark.parametrize(

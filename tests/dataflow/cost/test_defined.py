@@ -20,7 +20,9 @@ from fuseloom.program.reference import evaluate
 from tests.property.test_everything_at_once import draw
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize(
+    "seed", [*range(24), *(pytest.param(n, marks=pytest.mark.fuzz) for n in range(24, 60))]
+)
 def test_intermediates_of_random_programs(seed: int) -> None:
     case = draw(seed)
     if case is None:

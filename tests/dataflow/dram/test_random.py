@@ -82,7 +82,12 @@ def random_requests(rng: random.Random, config: Dram, ports: int, count: int) ->
     return requests
 
 
-@pytest.mark.parametrize("seed", range(60))
+def more(first: int, end: int) -> list[Any]:
+    """Seeds that ``pytest -m fuzz`` tries."""
+    return [pytest.param(seed, marks=pytest.mark.fuzz) for seed in range(first, end)]
+
+
+@pytest.mark.parametrize("seed", [*range(25), *more(25, 60)])
 def test_protocol(seed: int) -> None:
     """The trace keeps every rule and serves exactly what was asked for."""
     rng = random.Random(seed)
@@ -111,7 +116,7 @@ def test_protocol(seed: int) -> None:
     assert len(answers.reshape(-1, 3)) == requests.shape[0] * requests.shape[1]
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", [*range(25), *more(25, 60)])
 def test_same_as_the_obvious_controller(seed: int) -> None:
     """Every command at the same clock, every answer at the same cycle."""
     rng = random.Random(1000 + seed)
@@ -150,7 +155,7 @@ def test_machine_code_is_the_same(seed: int) -> None:
     np.testing.assert_array_equal(slow_m, fast_m)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", [*range(8), *more(8, 20)])
 @pytest.mark.parametrize("drive", [plain, fast])
 def test_nothing_depends_on_when_it_happens(seed: int, drive: Any) -> None:
     """The same requests later: the same commands and answers, as much later.

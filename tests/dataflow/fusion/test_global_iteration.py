@@ -101,7 +101,7 @@ def test_refusals(schedule: str, message: str) -> None:
         compile_program(parse(CHAIN), schedule)
 
 
-@counts(small=60, deep=160, fuzz=400)
+@counts(small=60, deep=90, fuzz=400)
 def test_random_programs_under_global_iteration(count: int) -> None:
     """The rewritten program has the same outputs, pattern and values."""
     merged = 0

@@ -15,6 +15,7 @@ import pytest
 
 from fuseloom.dataflow.samml.primitive import required_fields
 from fuseloom.errors import GraphError
+from tests.dataflow.sim.compiled.kept_kernels import taking_kernels
 
 ROOT = Path(__file__).parents[3]
 FAMILY = "shaping"
@@ -221,7 +222,7 @@ def python(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.deep
 def test_a_new_primitive_needs_one_folder_only(copy: Path) -> None:
     """It runs on both engines, is explained, paced, sized, followed and estimated rightly."""
-    done = python(copy, USE)
+    done = python(copy, taking_kernels(["twofold"]) + USE)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert "twofold" in found["ops"]

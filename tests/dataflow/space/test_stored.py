@@ -55,7 +55,7 @@ def otherwise(program: Program) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.deep  # takes seconds
-@pytest.mark.parametrize("seed", range(SEED, SEED + 3))
+@pytest.mark.parametrize("seed", [SEED, SEED + 2, pytest.param(SEED + 1, marks=pytest.mark.fuzz)])
 def test_the_best_of_all_choices_is_found(seed: int) -> None:
     given = drawn(seed)
     possible = list(otherwise(given.program))

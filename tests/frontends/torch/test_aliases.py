@@ -97,7 +97,7 @@ def right(function: Callable[[Any], Any]) -> bool:
 PAIRS = list(itertools.product(VIEWS, WRITES))
 
 
-@counts(small=12, deep=32)
+@counts(small=12, deep=16, fuzz=64)
 def test_every_write_to_every_view(count: int, traced: str) -> None:
     wrong = []
     for n, (view, write) in enumerate(random.Random(count).sample(PAIRS, count)):

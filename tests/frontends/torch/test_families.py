@@ -13,11 +13,20 @@ REFUSED = {
     "bessel": "aten.special_i0",
 }
 """The families without a translation, by the operation that the refusal names."""
+LONG = ("encoder", "decoder", "transformer")
+"""Modules that are fused for long: in the deep tier they run unfused and by kernels."""
 
 
-@pytest.mark.parametrize("name", [n for n in PLAIN if n not in REFUSED])
-def test_all_agree_under_every_preset(name: str) -> None:
-    assert problems(imported(*PLAIN[name])) == []
+@pytest.mark.parametrize(
+    ("name", "presets"),
+    [
+        *((name, None) for name in PLAIN if name not in (*REFUSED, *LONG)),
+        *((name, ("unfused", "kernels")) for name in LONG),
+        *(pytest.param(name, None, marks=pytest.mark.fuzz) for name in LONG),
+    ],
+)
+def test_all_agree_under_every_preset(name: str, presets: tuple[str, ...] | None) -> None:
+    assert problems(imported(*PLAIN[name]), presets) == []
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -12,6 +12,7 @@ import fuseloom as fl
 from fuseloom.frontends.torch import ImportedModule, tracing
 from tests.frontends.torch.families.measure import problems
 from tests.frontends.torch.support import Module, normal
+from tests.tiers import counts
 
 X, OTHER = normal(4, 3), normal(4, 3, seed=3)
 
@@ -169,7 +170,7 @@ def random_assignments(seed: int) -> Callable[[Any], Any]:
     return function
 
 
-@pytest.mark.parametrize("start", range(0, 24, 12))
-def test_random_assignments_are_right(start: int, traced: str) -> None:
-    for seed in range(start, start + 12):
+@counts(small=6, deep=9, fuzz=24)
+def test_random_assignments_are_right(count: int, traced: str) -> None:
+    for seed in range(count):
         assert right(fl.from_torch(Module(random_assignments(seed)), (X,))), seed

@@ -72,7 +72,7 @@ def test_a_tenth_of_mag() -> None:
     check_mag(0.1)
 
 
-@pytest.mark.deep
+@pytest.mark.fuzz  # takes a minute
 def test_all_of_mag() -> None:
     check_mag(1.0)
 

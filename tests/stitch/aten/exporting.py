@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,11 +35,24 @@ def compare(module: Any, inputs: Sequence[Any], tolerance: float = 1e-4) -> Torc
     with torch.no_grad():
         expected = flattened(module.eval()(*inputs))
     assert len(made) == len(expected)
-    for array, tensor in zip(made, expected, strict=True):
+    for number, (array, tensor) in enumerate(zip(made, expected, strict=True)):
         wanted = tensor.numpy()
-        assert array.dtype == wanted.dtype
-        np.testing.assert_allclose(array, wanted, rtol=tolerance, atol=tolerance)
+        which = f"result {number}"
+        assert array.dtype == wanted.dtype, which
+        np.testing.assert_allclose(array, wanted, rtol=tolerance, atol=tolerance, err_msg=which)
     return graph
+
+
+def batched(names: Iterable[str], size: int) -> list[tuple[str, ...]]:
+    """Names in groups of one size, and the rest."""
+    every = list(names)
+    return [tuple(every[start : start + size]) for start in range(0, len(every), size)]
+
+
+def together(functions: Iterable[Callable[..., Any]]) -> Any:
+    """A module that computes several functions of the same inputs: exporting is what takes long."""
+    every = list(functions)
+    return module_of(lambda *inputs: [function(*inputs) for function in every])
 
 
 def drawn(*dims: int) -> Any:

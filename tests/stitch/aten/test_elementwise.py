@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fuseloom.stitch.torch_graph import torch_module_graph
-from tests.stitch.aten.exporting import compare, drawn, module_of
+from tests.stitch.aten.exporting import batched, compare, drawn, module_of, together
 
 torch = pytest.importorskip("torch")
 functional = torch.nn.functional
@@ -80,24 +80,26 @@ OF_TWO = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", OF_ONE)
-def test_of_one_tensor(name: str) -> None:
-    compare(module_of(OF_ONE[name]), [drawn(4, 5)])
+@pytest.mark.parametrize("names", batched(OF_ONE, 10), ids=", ".join)
+def test_of_one_tensor(names: tuple[str, ...]) -> None:
+    compare(together(OF_ONE[name] for name in names), [drawn(4, 5)])
 
 
-@pytest.mark.parametrize("name", [*OF_POSITIVE, *OF_SMALL])
-def test_where_it_is_defined(name: str) -> None:
-    compare(module_of(getattr(torch, name)), [torch.rand(4, 5) * 0.9 + 0.05])
+def test_where_it_is_defined() -> None:
+    functions = [getattr(torch, name) for name in (*OF_POSITIVE, *OF_SMALL)]
+    compare(together(functions), [torch.rand(4, 5) * 0.9 + 0.05])
 
 
 def test_of_numbers_that_grow_from_one() -> None:
     compare(module_of(torch.acosh), [torch.rand(4, 5) + 1])
 
 
-@pytest.mark.parametrize("name", OF_TWO)
+@pytest.mark.parametrize("names", batched(OF_TWO, 8), ids=", ".join)
 @pytest.mark.parametrize("dims", [((4, 5), (4, 5)), ((4, 1), (5,)), ((2, 1, 3), ())])
-def test_of_two_tensors(name: str, dims: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
-    compare(module_of(OF_TWO[name]), [drawn(*dims[0]), drawn(*dims[1])])
+def test_of_two_tensors(
+    names: tuple[str, ...], dims: tuple[tuple[int, ...], tuple[int, ...]]
+) -> None:
+    compare(together(OF_TWO[name] for name in names), [drawn(*dims[0]), drawn(*dims[1])])
 
 
 def test_random_numbers_are_opaque() -> None:

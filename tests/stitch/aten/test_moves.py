@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fuseloom.stitch.torch_graph import torch_module_graph
-from tests.stitch.aten.exporting import compare, drawn, module_of
+from tests.stitch.aten.exporting import batched, compare, drawn, module_of, together
 
 torch = pytest.importorskip("torch")
 functional = torch.nn.functional
@@ -47,9 +47,9 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_of_one_tensor(name: str) -> None:
-    compare(module_of(CASES[name]), [drawn(3, 4, 5)])
+@pytest.mark.parametrize("names", batched(CASES, 9), ids=", ".join)
+def test_of_one_tensor(names: tuple[str, ...]) -> None:
+    compare(together(CASES[name] for name in names), [drawn(3, 4, 5)])
 
 
 def test_embedding() -> None:

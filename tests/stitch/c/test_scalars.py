@@ -41,30 +41,30 @@ DIRECTIONS = ("EQ", "NE", "LT", "LE", "GT", "GE")
 SIZE = 640
 
 
-def values(element: str, rng: np.random.Generator) -> np.ndarray[Any, Any]:
+def values(element: str, rng: np.random.Generator, size: int = SIZE) -> np.ndarray[Any, Any]:
     """Numbers of all sizes, and the ends of the range."""
     dtype = ELEMENTS[element]
     if element == "pred":
-        return rng.integers(0, 2, SIZE).astype(dtype)
+        return rng.integers(0, 2, size).astype(dtype)
     if dtype.kind == "f":
         ends = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -2.5, 1e-30, -1e-30]
-        made = rng.standard_normal(SIZE) * 10.0 ** rng.integers(-3, 3, SIZE)
-        made[:: SIZE // 40] = rng.choice(ends, len(made[:: SIZE // 40]))
+        made = rng.standard_normal(size) * 10.0 ** rng.integers(-3, 3, size)
+        made[:: size // 40] = rng.choice(ends, len(made[:: size // 40]))
         return made.astype(dtype)
     limits = np.iinfo(dtype)
-    made = rng.integers(limits.min, limits.max, SIZE, dtype, endpoint=True)
-    small = rng.integers(0 if limits.min == 0 else -9, 70, SIZE)
+    made = rng.integers(limits.min, limits.max, size, dtype, endpoint=True)
+    small = rng.integers(0 if limits.min == 0 else -9, 70, size)
     ends = np.array([limits.min, limits.max, 0, 1], dtype)
-    mixed = np.where(rng.random(SIZE) < 0.5, small.astype(dtype), made)
-    return np.where(rng.random(SIZE) < 0.1, rng.choice(ends, SIZE), mixed).astype(dtype)
+    mixed = np.where(rng.random(size) < 0.5, small.astype(dtype), made)
+    return np.where(rng.random(size) < 0.1, rng.choice(ends, size), mixed).astype(dtype)
 
 
-def graph_of(element: str) -> GraphMaker:
+def graph_of(element: str, size: int = SIZE) -> GraphMaker:
     """All operations of a type, as results."""
     graph = GraphMaker(element)
-    dims = (SIZE,)
-    x, y, z = (graph.parameter(SIZE) for _ in range(3))
-    which = graph.parameter(SIZE, element="pred")
+    dims = (size,)
+    x, y, z = (graph.parameter(size) for _ in range(3))
+    which = graph.parameter(size, element="pred")
     floats = element in FLOATS
     two = OF_TWO_FLOATS if floats else OF_TWO_INTEGERS
     one = OF_FLOATS if floats else ("abs", "negate", "sign", "not")

@@ -55,7 +55,7 @@ def only_kernel(graph: GraphMaker) -> KernelCode:
     return code
 
 
-@counts(small=15, deep=80, fuzz=200)
+@counts(small=15, deep=45, fuzz=200)
 def test_random_graphs(count: int) -> None:
     for first in range(0, count, TOGETHER):
         cases: list[tuple[int, StitchedCase]] = []

@@ -59,7 +59,13 @@ def test_a_job_runs_and_its_kernels_are_right(tmp_path: Path) -> None:
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("name", ["logistic_regression", "word2vec", "rnn", "residual_block"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "logistic_regression", "word2vec", "residual_block",
+        pytest.param("rnn", marks=pytest.mark.fuzz),  # many kernels
+    ],
+)  # fmt: skip
 def test_jobs_of_the_examples(name: str, tmp_path: Path) -> None:
     pytest.importorskip("torch")
     job = pack_job(fuse_module(read_example(name)), most_schedules=2)

@@ -69,9 +69,17 @@ def most_complex(name: str) -> KernelCode:
 
 
 @pytest.mark.deep
-def test_kernels_of_models_compile_for_two_kinds_of_gpus() -> None:
-    made = compile_triton([most_complex(name) for name in EXAMPLES], (90, 80))
-    assert len(made) == 2 * len(EXAMPLES)
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("word2vec", "translation", "attention", "residual_block"),
+        pytest.param(tuple(EXAMPLES), marks=pytest.mark.fuzz),
+    ],
+    ids=["some", "all"],
+)
+def test_kernels_of_models_compile_for_two_kinds_of_gpus(names: tuple[str, ...]) -> None:
+    made = compile_triton([most_complex(name) for name in names], (90, 80))
+    assert len(made) == 2 * len(names)
     for one in made:
         assert f".target sm_{one.capability}" in one.ptx
         assert 0 < one.registers <= 255

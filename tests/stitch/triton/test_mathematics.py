@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
@@ -20,18 +21,17 @@ SPECIAL = (
     -20.0, 88.0, -88.0, 709.0, -745.0, 1e10, -1e10, 1e30, 1e300, -1e300, 1e-300, np.inf, -np.inf,
     np.nan, np.pi, 12345.678, 0.66, 2.4142, 1 - 1e-7, 1 + 1e-7,
 )  # fmt: skip
+PAIRS = [*product(SPECIAL, SPECIAL)]
 OF_TWO = ("power", "remainder", "atan2", "divide")
 TOLERANCE = {"f32": 2e-6, "f64": 4e-13}
 
 
-def graph_of(element: str) -> GraphMaker:
+def graph_of(element: str, opcodes: Sequence[str], *given: int) -> GraphMaker:
+    """Operations on operands of so many elements each."""
     graph = GraphMaker(element)
-    size = len(SPECIAL) ** 2
-    x, y = graph.parameter(size), graph.parameter(size)
-    for opcode in OF_FLOATS:
-        graph.add(opcode, (size,), x)
-    for opcode in OF_TWO:
-        graph.add(opcode, (size,), x, y)
+    operands = [graph.parameter(size) for size in given]
+    for opcode in opcodes:
+        graph.add(opcode, given[:1], *operands)
     return graph
 
 
@@ -40,12 +40,15 @@ def test_special_numbers() -> None:
     cases = []
     with np.errstate(all="ignore"):
         for element, dtype in (("f32", np.float32), ("f64", np.float64)):
-            module = graph_of(element).module()
-            pairs = np.array([*product(SPECIAL, SPECIAL)]).astype(dtype)
-            names = [one.name for one in module.main.parameters]
-            inputs = dict(zip(names, pairs.T.copy(), strict=True))
-            settings = FusionSettings(enough_blocks=1)
-            cases += cases_of(module, inputs, settings=settings, prefix=element)
+            for opcodes, values in ((OF_FLOATS, [*product(SPECIAL)]), (OF_TWO, PAIRS)):
+                columns = np.array(values).astype(dtype).T.copy()
+                module = graph_of(element, opcodes, *(len(column) for column in columns)).module()
+                names = [one.name for one in module.main.parameters]
+                inputs = dict(zip(names, columns, strict=True))
+                settings = FusionSettings(enough_blocks=1)
+                prefix = f"{element}_{len(columns)}"
+                cases += cases_of(module, inputs, settings=settings, prefix=prefix)
+    assert sum(len(case.expected) for case in cases) == 2 * (len(OF_FLOATS) + len(OF_TWO))
     for case, found in zip(cases, run_triton(cases), strict=True):
         assert case.code.phased is not None
         for operation, a, b in zip(case.code.phased.outputs, found, case.expected, strict=True):

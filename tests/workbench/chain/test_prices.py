@@ -62,21 +62,20 @@ def test_a_price_is_the_estimate_after_the_move(schedule: str) -> None:
 
 
 @pytest.mark.deep  # estimates for seconds
-@pytest.mark.parametrize(
-    ("model", "data"), [("graphsage", "random"), ("gpt3", "random"), ("autoencoder", "random")]
-)
-def test_prices_of_large_models(model: str, data: str) -> None:
-    session = Session(model, data)
+@pytest.mark.parametrize("most", [4, pytest.param(12, marks=pytest.mark.fuzz)])
+@pytest.mark.parametrize("model", ["graphsage", "gpt3", "autoencoder"])
+def test_prices_of_large_models(model: str, most: int) -> None:
+    session = Session(model, "random")
     assert session.set_machine("hbm2")
-    known = every(session)
-    chosen = random.Random(7)
-    for move in chosen.sample(list(known), min(12, len(known))):
-        agree(session, move, known[move])
+    moves = prices.moves_of(session.built, session.region)
+    for move in random.Random(7).sample(moves, min(most, len(moves))):
+        agree(session, move, prices.price(session.built, move))
 
 
 @pytest.mark.deep  # estimates for seconds
-def test_prices_of_random_programs() -> None:
-    """Four moves of each of fifty programs."""
+@pytest.mark.parametrize("programs", [8, pytest.param(50, marks=pytest.mark.fuzz)])
+def test_prices_of_random_programs(programs: int) -> None:
+    """Four moves of each."""
     seen = 0
     for case in filter(None, map(draw, count())):
         session = Session("spmm", "random")
@@ -88,13 +87,18 @@ def test_prices_of_random_programs() -> None:
         for move in rng.sample(moves, min(4, len(moves))):
             agree(session, move, prices.price(session.built, move))
         seen += bool(moves)
-        if seen == 50:
+        if seen == programs:
             return
 
 
 @pytest.mark.deep  # estimates for seconds
 @pytest.mark.parametrize(
-    ("model", "data", "drags"), [("gcn", "karate", 150), ("graphsage", "random", 50)]
+    ("model", "data", "drags"),
+    [
+        ("gcn", "karate", 60),
+        pytest.param("gcn", "karate", 150, marks=pytest.mark.fuzz),
+        pytest.param("graphsage", "random", 50, marks=pytest.mark.fuzz),
+    ],
 )
 def test_random_drags_give_what_they_promise(model: str, data: str, drags: int) -> None:
     """One after another, from presets with orders and lanes of their own now and then."""

@@ -149,7 +149,7 @@ def test_a_large_graph_does_not_hold_anybody_up(pages):
     large.ask(
         "fold", {f"k:{name}": False for name in ("T1", "T2", "T3", "H", "T5", "T6", "T7", "x")}
     )
-    large.tell("set_schedule", "fuse T1..Y; parallel i by 8")
+    large.tell("set_schedule", "fuse T1..Y; parallel i by 4")
     large.until(lambda: large.part("later")["graph"] or large.refusals)
     other.ask("move_boundary", 4, 3)
     other.until(lambda: not other.part("later")["graph"])

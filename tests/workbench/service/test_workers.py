@@ -18,9 +18,9 @@ from fuseloom_workbench.service.workers import REAPED, Worker
 from .conftest import BUDGETS, PATIENCE, Page
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def own():
-    """A supervisor that a test may spoil."""
+    """A supervisor that tests may spoil; the one that replaces its fork server comes last."""
     made = Supervisor(replace(BUDGETS, wall_time=3))
     ready = threading.Event()
     made.when_ready(ready.set)
@@ -37,32 +37,6 @@ def ask_until_answered(page: Page, *request) -> None:
         if len(page.refusals) == refused:
             return
     raise AssertionError(page.refusals)
-
-
-def test_a_fork_server_that_hangs_or_dies_is_replaced(own):
-    page = Page(own)
-    hung = own.forks.pid
-    os.kill(hung, signal.SIGSTOP)
-    page.ask("move_boundary", 4, 3)
-    assert page.refusals == [
-        "given up: no process was free within 3 s, those of this server are busy; try again later"
-    ]
-    page.start_run()
-    page.until(lambda: own.forks is not None and own.forks.pid != hung)
-    page.until(lambda: page.run.get("running") is False)
-    page.until(page.still)
-    ask_until_answered(page, "move_boundary", 4, 3)
-    assert page.regions == ["T1..T3", "H..Y"]
-    assert not os.path.exists(f"/proc/{hung}")
-
-    os.kill(own.forks.pid, signal.SIGKILL)
-    page.until(lambda: not own.ready)
-    refused = len(page.refusals)
-    page.tell("add_boundary", 6)
-    page.until(lambda: len(page.refusals) > refused or len(page.regions) == 3)
-    page.until(lambda: own.ready)
-    ask_until_answered(page, "add_boundary", 6)
-    assert page.regions[:2] == ["T1..T3", "H..T6"]
 
 
 def test_a_fork_server_that_never_gets_ready_is_ended(monkeypatch):
@@ -143,3 +117,29 @@ def test_the_dead_are_not_remembered_for_ever(own, monkeypatch):
     own.call(ended.set)
     assert ended.wait(PATIENCE)
     assert left[0] <= REAPED + 1
+
+
+def test_a_fork_server_that_hangs_or_dies_is_replaced(own):
+    page = Page(own)
+    hung = own.forks.pid
+    os.kill(hung, signal.SIGSTOP)
+    page.ask("move_boundary", 4, 3)
+    assert page.refusals == [
+        "given up: no process was free within 3 s, those of this server are busy; try again later"
+    ]
+    page.start_run()
+    page.until(lambda: own.forks is not None and own.forks.pid != hung)
+    page.until(lambda: page.run.get("running") is False)
+    page.until(page.still)
+    ask_until_answered(page, "move_boundary", 4, 3)
+    assert page.regions == ["T1..T3", "H..Y"]
+    assert not os.path.exists(f"/proc/{hung}")
+
+    os.kill(own.forks.pid, signal.SIGKILL)
+    page.until(lambda: not own.ready)
+    refused = len(page.refusals)
+    page.tell("add_boundary", 6)
+    page.until(lambda: len(page.refusals) > refused or len(page.regions) == 3)
+    page.until(lambda: own.ready)
+    ask_until_answered(page, "add_boundary", 6)
+    assert page.regions[:2] == ["T1..T3", "H..T6"]

@@ -134,7 +134,7 @@ async def sequences(server: Server, number: int, seed: int) -> None:
 
 
 def test_all_parts_show_one_design_after_quick_sequences(server):
-    asyncio.run(sequences(server, 6, seed=1))
+    asyncio.run(sequences(server, 3, seed=1))
     assert not server.faults()
 
 
@@ -146,12 +146,14 @@ def test_a_page_that_is_gone_leaves_nothing():
     assert [page() for page in made] == [None] * 3
 
 
-@pytest.mark.deep
-def test_all_parts_show_one_design_after_many_quick_sequences(server):
+@pytest.mark.parametrize(
+    ("visitors", "number"), [(2, 3), pytest.param(4, 6, marks=pytest.mark.fuzz)]
+)
+def test_all_parts_show_one_design_after_many_quick_sequences(server, visitors, number):
     async def several():
         async with asyncio.TaskGroup() as group:
-            for seed in range(2, 6):
-                group.create_task(sequences(server, 6, seed))
+            for seed in range(2, 2 + visitors):
+                group.create_task(sequences(server, number, seed))
 
     asyncio.run(several())
     assert not server.faults()

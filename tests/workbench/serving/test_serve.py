@@ -166,12 +166,12 @@ STATES = {"idle": _idle, "opening a page": _opening, "dragging": _dragging, "loa
           "running and waiting": _running_and_waiting, "tab closed": _gone}  # fmt: skip
 
 
-USUAL = ("dragging", "running and waiting")
-"""Those of every run; the others are left to the long one."""
+ALIKE = ("idle", "loading", "compiling", "tab closed")
+"""Those in which the server has the processes of another state, or fewer."""
 
 
 @pytest.mark.parametrize(
-    "state", [s if s in USUAL else pytest.param(s, marks=pytest.mark.deep) for s in STATES]
+    "state", [pytest.param(s, marks=[pytest.mark.fuzz] * (s in ALIKE)) for s in STATES]
 )
 def test_a_signal_ends_everything(state):
     number = signal.SIGINT if state == "dragging" else signal.SIGTERM
@@ -222,7 +222,7 @@ def test_a_closed_tab_leaves_no_process_and_no_zombie(server):
 
 
 @pytest.mark.parametrize(
-    ("runs", "shared"), [(60, 15), pytest.param(3_000, 300, marks=pytest.mark.deep)]
+    ("runs", "shared"), [(60, 15), pytest.param(3_000, 300, marks=pytest.mark.fuzz)]
 )
 def test_writers_and_readers_of_one_store_do_not_disturb_each_other(runs, shared):
     outcome = together(runs, 2, shared)

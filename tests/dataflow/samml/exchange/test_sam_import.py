@@ -45,10 +45,11 @@ def accumulator_order(kernel: str, order: str) -> int:
     ("kernel", "order", "flawed"),
     [c for c in CASES if accumulator_order(str(c.values[0]), str(c.values[1])) <= MAX_ORDER],
 )
-def test_products_in_every_loop_order(kernel: str, order: str, flawed: bool) -> None:
+@pytest.mark.parametrize("trials", [2, pytest.param(8, marks=pytest.mark.fuzz)])
+def test_products_in_every_loop_order(kernel: str, order: str, flawed: bool, trials: int) -> None:
     result, operands = PRODUCTS[kernel]
     sizes = dict(zip("ijkl", (4, 3, 5, 4), strict=True))
-    for trial in range(4):
+    for trial in range(trials):
         seed = SEED + 17 * trial + sum(map(ord, kernel + order))
         print(f"seed {seed}")
         rng, choose = np.random.default_rng(seed), random.Random(seed)

@@ -64,7 +64,7 @@ def test_an_operand_that_may_be_absent_stays() -> None:
         assert simulate(changed, data, engine="interpreter").check().ok
 
 
-@counts(small=25, deep=60, fuzz=150)
+@counts(small=25, deep=40, fuzz=150)
 def test_random_programs(count: int) -> None:
     print(f"seeds from {SEED}")
     looked_up = 0

@@ -180,12 +180,16 @@ def test_an_index_nothing_works_on_is_refused() -> None:
         parallelise(woven(type(fanout_free)("copy", tuple(bare), fanout_free.streams)), "i", 2)
 
 
-def check_lanes(name: str, preset: str, factors: tuple[int, ...]) -> None:
-    """Every index, both engines: the reference's results."""
+def check_lanes(name: str, preset: str, factors: tuple[int, ...], in_turn: bool = False) -> None:
+    """Every index, both engines: the reference's results.
+
+    The indices have all the factors, or one each, in turn.
+    """
     model, data = SMALL[name], data_of(name)
     compilation = compile_program(model.program, model.presets.get(preset))
-    for index in sorted({x for r in compilation.regions for x in indices(r.graph)}):
-        for factor in factors:
+    every = sorted({x for r in compilation.regions for x in indices(r.graph)})
+    for number, index in enumerate(every):
+        for factor in (factors[number % len(factors)],) if in_turn else factors:
             lanes = in_lanes(compilation, index, factor)
             for engine in engines(lanes):
                 check = simulate(lanes, data, engine=engine).check(TOLERANCE)
@@ -200,19 +204,21 @@ def check_lanes(name: str, preset: str, factors: tuple[int, ...]) -> None:
     ],
 )
 def test_models_in_lanes(name: str, preset: str) -> None:
-    check_lanes(name, preset, (3, 8))
+    check_lanes(name, preset, (3, 8), in_turn=True)
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize(
-    ("name", "preset"),
-    [
-        pytest.param(name, preset, marks=[pytest.mark.fuzz] * (name == "gpt3" and preset != "full"))
-        for name, preset in PRESETS
-    ],
+    ("name", "preset"), [(name, preset) for name, preset in PRESETS if name != "gpt3"]
 )
 def test_models_in_other_lanes(name: str, preset: str) -> None:
-    check_lanes(name, preset, (2, 4, 7))
+    check_lanes(name, preset, (2, 7, 4), in_turn=True)
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize(("name", "preset"), PRESETS)
+def test_models_in_all_lanes(name: str, preset: str) -> None:
+    check_lanes(name, preset, FACTORS)
 
 
 def rows(lengths: list[int], size: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:

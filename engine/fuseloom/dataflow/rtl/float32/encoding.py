@@ -1,7 +1,8 @@
 """Fields of a binary32 encoding, normalisation, and rounding to nearest, ties to even.
 
 The format is that of IEEE 754-2019, section 3.4: a sign, an exponent with a bias of 127 and a
-fraction of 23 bits.  Subnormal numbers are treated as numbers: their exponent is 1 and their hidden bit 0.
+fraction of 23 bits.  Subnormal numbers are treated as numbers: their exponent is 1 and their hidden
+bit 0.
 """
 
 from __future__ import annotations
