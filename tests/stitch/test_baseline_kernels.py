@@ -85,7 +85,13 @@ def test_random_graphs(seed: int) -> None:
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.fuzz] * (name == "birnn"))  # twice the layers of rnn
+        for name in EXAMPLES
+    ],
+)
 def test_examples(name: str) -> None:
     module = inline_calls(read_example(name))
     baseline = xla_fusion(module.main)

@@ -316,7 +316,15 @@ class CheckedThingData(TypedDict):
 
     group: Annotated[
         Literal[
-            "Python", "libraries", "files", "C compiler", "Graphviz", "browser", "fonts", "extras"
+            "Python",
+            "libraries",
+            "files",
+            "C compiler",
+            "Graphviz",
+            "Verilog",
+            "browser",
+            "fonts",
+            "extras",
         ],
         "What it belongs to.",
     ]

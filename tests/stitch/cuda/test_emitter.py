@@ -75,8 +75,13 @@ def test_random_graphs(count: int) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=() if name == "logistic_regression" else pytest.mark.deep)
-        for name in EXAMPLES
+        "logistic_regression",
+        *(
+            pytest.param(name, marks=pytest.mark.deep)
+            for name in EXAMPLES
+            if name not in ("logistic_regression", "birnn")
+        ),
+        pytest.param("birnn", marks=pytest.mark.fuzz),  # twice the layers of rnn
     ],
 )
 def test_kernels_of_the_examples(name: str) -> None:
