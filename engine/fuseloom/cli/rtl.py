@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,13 +85,11 @@ def _run(options: Any) -> int:
 
 
 def _check_amaranth() -> None:
-    try:
-        import amaranth  # noqa: F401
-    except ImportError:
+    if find_spec("amaranth") is None:
         raise SimulationError(
             "Amaranth, which makes Verilog, is not installed",
             hint="pip install 'fuseloom[rtl]'",
-        ) from None
+        )
 
 
 def _simulator(options: Any) -> str:
@@ -134,9 +133,10 @@ def _done(
     from fuseloom.dataflow.rtl.running import run_icarus, run_verilator
     from fuseloom.dataflow.rtl.whole_programs import run_hardware
 
-    region.project.write(folder)
     compared = None
-    if simulator is not None:
+    if simulator is None:
+        region.project.write(folder)
+    else:
         runner: Runner = run_icarus if simulator == "icarus" else run_verilator
         compared = run_hardware(region, folder, runner)
     graph = region.graph

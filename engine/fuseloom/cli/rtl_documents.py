@@ -42,7 +42,7 @@ class RegionHardwareData(TypedDict):
 
 
 class RtlDocument(TypedDict):
-    """What ``fuseloom rtl --json`` prints."""
+    """A program as hardware, region by region."""
 
     program: Annotated[str, "Name of the program."]
     machine: Annotated[str, "Name of the machine."]

@@ -123,6 +123,20 @@ def test_a_deadlock_is_found_with_the_nodes_that_wait(tmp_path: Path) -> None:
     assert not done.passed
 
 
+@pytest.mark.parametrize(
+    ("op", "arrays"),
+    [("scan", {"seg": [0, 1, 2], "crd": [3, 4]}), ("array", {"vals": [1.5, 2.5]})],
+)
+def test_a_reference_outside_the_data_is_a_fault(
+    op: str, arrays: dict[str, list[float]], tmp_path: Path
+) -> None:
+    for reference in (0, 1, 2, 9):
+        bound = bench_graph(op, f"{reference} S0 D", arrays=arrays, capacity=4)
+        (done,) = hardware_runs(bound, MACHINE, tmp_path / f"{reference}")
+        assert not (problem := difference(bound, golden_run(bound, MACHINE), done)), problem
+        assert bool(done.faults) == (reference > 1)
+
+
 def test_what_cannot_be_hardware_is_refused_with_a_way_out() -> None:
     streams = ("1 S0 D", "0 S0 D")
     for op, machine, message in (
@@ -139,7 +153,7 @@ def test_what_cannot_be_hardware_is_refused_with_a_way_out() -> None:
     with pytest.raises(GraphError, match="div takes 12 cycles in hardware, and 1 on this machine"):
         HardwareGraph(bound, Machine.default())
     bound = bench_graph("unary", "1 S0 D", params={"fn": "tanh"}, capacity=2)
-    with pytest.raises(GraphError, match="the function 'tanh' has no hardware"):
+    with pytest.raises(GraphError, match="no floating-point unit computes tanh"):
         HardwareGraph(bound, MACHINE)
     unbounded = bench_graph("binary", *streams, params={"fn": "add"})
     with pytest.raises(GraphError, match=re.escape("stream 2 of binary has no bound")):

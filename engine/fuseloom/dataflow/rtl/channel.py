@@ -61,11 +61,6 @@ class HardwareModule(wiring.Component):
         made.configuration = (cls.__name__, arguments, tuple(sorted(named.items())))
         return made
 
-    def ports(self) -> dict[str, Any]:
-        """Its signals by the names that they have in Verilog."""
-        flat = self.signature.flatten(self)
-        return {"__".join(map(str, path)): value for path, _, value in flat}
-
 
 class Ring(wiring.Component):
     """A circular buffer of words that takes up to two and gives up to two a cycle.

@@ -14,7 +14,6 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
 
 from fuseloom.dataflow.machine import Machine
-from fuseloom.dataflow.machine.timing import latencies
 from fuseloom.dataflow.rtl.channel import ChannelBuffer, HardwareModule
 from fuseloom.dataflow.rtl.registry import NodeSpec, unit_of
 from fuseloom.dataflow.rtl.tokens import WORD_BITS, any_of, encoded
@@ -31,7 +30,7 @@ UNBOUNDED = 1 << 20
 
 @dataclass(frozen=True)
 class MemoryImage:
-    """What a node reads: a file of words in hexadecimal, one a line.
+    """The contents of a memory that a node reads: words in hexadecimal, one a line.
 
     Attributes
     ----------
@@ -100,8 +99,8 @@ class HardwareGraph:
     ----------
     units : list of PrimitiveUnit
         By node.
-    latencies : list of int
-        Cycles from a put to the value, by stream.
+    slowest : int
+        The most cycles in which a node may be at work while no token moves.
     channels : dict
         Buffers by stream.
     library : dict
@@ -121,8 +120,9 @@ class HardwareGraph:
         check_machine(machine)
         self.bound = bound
         graph = bound.graph
-        self.units = [unit_of(NodeSpec(node, machine, bound.of(node.id))) for node in graph.nodes]
-        self.latencies = latencies(graph, machine)
+        specs = [NodeSpec(node, machine, bound.of(node.id)) for node in graph.nodes]
+        self.units = [unit_of(spec) for spec in specs]
+        self.slowest = max(spec.latency + spec.interval for spec in specs)
         self.channels = {
             stream: self._channel(stream, port in self.units[node.id].late_outputs)
             for node in graph.nodes

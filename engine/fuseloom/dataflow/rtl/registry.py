@@ -42,7 +42,7 @@ class NodeSpec:
 Builder = Callable[[NodeSpec], PrimitiveUnit]
 
 BUILDERS: Registry[Builder] = Registry("hardware", "hardware module", lambda _: frozenset())
-"""How the units of primitives are built; those that no model needs have none."""
+"""The builder of each primitive's unit, by name; those that no model needs have none."""
 
 
 def hardware(*names: str) -> Callable[[Builder], Builder]:

@@ -77,14 +77,15 @@ def run_tool(command: list[str], folder: Path, seconds: float) -> str:
         )
     except subprocess.TimeoutExpired:
         raise SimulationError(
-            f"{Path(command[0]).name} took more than {seconds:g} s", hint="try a smaller graph"
+            f"{Path(command[0]).name} took more than {seconds:g} s",
+            hint="Verilator is faster than Icarus on long runs; or choose smaller data",
         ) from None
     if done.returncode:
         lines = (done.stderr + done.stdout).strip().splitlines() or [str(done.returncode)]
         told = next((line for line in lines if "error" in line.lower()), lines[0])
         raise SimulationError(
             f"{Path(command[0]).name} failed: {told}",
-            hint=f"its files are in {folder}",
+            hint="fuseloom rtl --output DIR writes the files, with a README how to run them",
         )
     return done.stdout
 

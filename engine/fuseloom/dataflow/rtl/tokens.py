@@ -90,11 +90,11 @@ class TokenWires:
 
     @property
     def is_leaf(self) -> Any:
-        """Whether one element stands here: a value or the empty token."""
+        """True where one element stands: a value or the empty token."""
         return ~self.kind[0]
 
     def same(self, other: TokenWires) -> Any:
-        """Whether both are the same token, bit by bit."""
+        """True where both are the same token, bit by bit."""
         return (self.kind == other.kind) & (self.data == other.data)
 
 
@@ -111,12 +111,12 @@ def choose(*cases: tuple[Any, TokenWires], otherwise: TokenWires) -> TokenWires:
 
 
 def any_of(conditions: Sequence[Any]) -> Any:
-    """Whether one of the conditions holds; of none, no."""
+    """Join conditions: true where one of them holds; of none, never."""
     return reduce(or_, conditions, C(0, 1))
 
 
 def number_of(conditions: Sequence[Any]) -> Any:
-    """How many of the conditions hold."""
+    """Count the conditions that hold."""
     return reduce(add, conditions, C(0, 1))
 
 

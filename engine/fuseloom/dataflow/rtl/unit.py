@@ -110,7 +110,7 @@ class PrimitiveUnit(HardwareModule):
 
 @dataclass
 class _Side:
-    """What the requests so far of a step did at one channel."""
+    """The requests so far of a step at one channel."""
 
     positions: Any = field(default_factory=lambda: C(0, 2))
     fired: list[Any] = field(default_factory=list)
@@ -245,21 +245,12 @@ class RequestStep:
         """Wait until this holds; it must hold until the step ends, or requests come twice."""
         self.ready = self._named(f"waited_{len(self._made)}", self.ready & condition)
 
-    def room(self, channel: int, when: Any = 1, slots: Any = 1) -> None:
-        """Wait for free slots of an output."""
-        free = self.sinks[channel].room >= slots
-        self.ready = self._named(
-            f"room_{channel}_{len(self._made)}", self.ready & (~_bool(when) | free)
-        )
+    def room(self, channel: int) -> None:
+        """Wait for a free slot of an output."""
+        self.wait(self.sinks[channel].room != 0)
 
-    def put(self, channel: int, token: TokenWires, when: Any = 1) -> Any:
-        """Wait for a free slot of an output and put a token; at most two in a step.
-
-        Returns
-        -------
-        Value
-            High in the cycle in which it is put.
-        """
+    def put(self, channel: int, token: TokenWires, when: Any = 1) -> None:
+        """Wait for a free slot of an output and put a token; at most two in a step."""
         side = self._puts[channel]
         earlier = any_of([fire for fire, _ in side.fired])
         room = self.sinks[channel].room
@@ -267,7 +258,6 @@ class RequestStep:
         fire, _ = self._request(possible, _bool(when))
         side.fired.append((fire, earlier))
         side.tokens.append(token.bits)
-        return fire
 
     def fault_if(self, condition: Any) -> None:
         """Report a fault where this holds once all requests so far are made."""

@@ -102,6 +102,7 @@ module {bench} (input clk);
     quiet <= 0;
     wrong = 0;
     ended <= 0;
+{resets}
   end
 endmodule
 """
@@ -238,7 +239,7 @@ def _bench(
     patience: int,
     runs: int,
 ) -> str:
-    wires, checks, totals = [], [], []
+    wires, checks, totals, resets = [], [], [], []
     connections = [".clk(clk)", ".rst(rst)", ".done(done)", ".fault(fault)", ".active(active)"]
     for array in graph.written:
         port = array.port
@@ -249,6 +250,7 @@ def _bench(
             checks.append(f"    if ({port}_valid) {show}")
             continue
         count = len(expected[array])
+        resets.append(f"    {port}_count = 0;")
         wires.append(f"  integer {port}_count = 0;")
         compared = "1"
         if count:
@@ -281,6 +283,7 @@ def _bench(
         absolute=ABSOLUTE,
         checks="\n".join(checks),
         totals="\n".join(totals),
+        resets="\n".join(resets),
         patience=patience,
         runs=runs,
     )

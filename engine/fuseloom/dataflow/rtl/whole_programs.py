@@ -119,8 +119,7 @@ def hardware_of(run: Run) -> Iterator[RegionHardware]:
     for region in run.regions:
         graph = HardwareGraph(bind(region.region.graph, stored), run.machine)
         expected = {array: written_words(region.result, array) for array in graph.written}
-        slowest = max(graph.latencies, default=1)
-        yield RegionHardware(region, graph, emit(graph, expected, patience=100 + slowest))
+        yield RegionHardware(region, graph, emit(graph, expected, patience=100 + graph.slowest))
 
 
 def run_hardware(region: RegionHardware, folder: Path, runner: Runner) -> RegionComparison:

@@ -95,7 +95,8 @@ class RowAccumulatorUnit(PrimitiveUnit):
         )
         busy, rest = Signal(), Signal(range(self.dim + 2))
         start = step.request(~busy, flushes | ends)
-        rest_now = Mux(busy, rest, size + 1)
+        rest_now = Signal(ROOM_BITS)
+        m.d.comb += rest_now.eq(Mux(busy, rest, size + 1))
         rooms = [sink.room for sink in self.sinks]
         step.wait(~flushes | ((rest_now <= rooms[0]) & (rest_now <= rooms[1])))
         step.take(0, flushes)
@@ -120,7 +121,7 @@ class RowAccumulatorUnit(PrimitiveUnit):
         with m.If(start):
             m.d.sync += [filling.eq(~filling), size.eq(0)]
         closing = choose((head.is_done, TokenWires.done()), otherwise=head)
-        self._drain(m, banks, filling, start, closing, busy, rest, size)
+        self._drain(m, banks, filling, start, closing, busy, rest, rest_now)
 
     def _fold(
         self,
@@ -168,7 +169,7 @@ class RowAccumulatorUnit(PrimitiveUnit):
         closing: TokenWires,
         busy: Any,
         rest: Any,
-        size: Any,
+        rest_now: Any,
     ) -> None:
         """Put what was filled when the row was closed."""
         drain = RequestStep(m, (), self.sinks)
@@ -181,8 +182,9 @@ class RowAccumulatorUnit(PrimitiveUnit):
             present.eq(Mux(bank, banks[1].present, banks[0].present)),
         ]
         position = lowest(m, present)
-        more = present.any()
         end = TokenWires.of(Mux(busy, kept, closing.bits))
+        more = Signal()
+        m.d.comb += more.eq(present.any() & ~end.is_done)
         for k, one in enumerate(banks):
             with m.If(active & (bank == k)):
                 m.d.comb += one.load.addr.eq(position)
@@ -190,12 +192,10 @@ class RowAccumulatorUnit(PrimitiveUnit):
         coordinate = Signal(WORD_BITS)
         m.d.comb += coordinate.eq(position)
         drain.wait(active)
-        drain.put(0, choose((more & ~end.is_done, TokenWires.value(coordinate)), otherwise=end))
-        drain.put(1, choose((more & ~end.is_done, TokenWires.value(total)), otherwise=end))
+        drain.put(0, choose((more, TokenWires.value(coordinate)), otherwise=end))
+        drain.put(1, choose((more, TokenWires.value(total)), otherwise=end))
         drain.end()
         drain.finish()
-        rest_now = Signal(ROOM_BITS)
-        m.d.comb += rest_now.eq(Mux(busy, rest, size + 1))
         with m.If(start):
             m.d.sync += [kept.eq(closing.bits), busy.eq(1), rest.eq(rest_now)]
         with m.If(drain.complete):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import reduce
 from operator import and_
 from typing import Any
@@ -29,6 +30,29 @@ def smallest(m: Module, heads: Sequence[TokenWires]) -> Any:
     return candidates[0][1]
 
 
+@dataclass(frozen=True)
+class JoinStep:
+    """The tokens in front of a joiner.
+
+    Attributes
+    ----------
+    heads, loads : sequence of TokenWires
+        The coordinates and the payloads, by operand.
+    equal : Value
+        True where all coordinates are the same token.
+    least : Value
+        The smallest coordinate.
+    has : sequence of Value
+        By operand, true where its coordinate is the smallest.
+    """
+
+    heads: Sequence[TokenWires]
+    loads: Sequence[TokenWires]
+    equal: Any
+    least: Any
+    has: Sequence[Any]
+
+
 class JoinerUnit(PrimitiveUnit):
     """Walks the coordinates of ``pairs`` operands in order, each with its payload."""
 
@@ -51,41 +75,23 @@ class JoinerUnit(PrimitiveUnit):
         pairs = zip(heads, loads, strict=True)
         wrong = any_of([~head.same(load) & ~(head.is_leaf & load.is_leaf) for head, load in pairs])
         step.fault_if(wrong | ~equal & (stops | ends | alone))
-        self.join(m, step, heads, loads, equal, least, has)
+        self.join(m, step, JoinStep(heads, loads, equal, least, has))
         step.end(last=equal & heads[0].is_done)
 
-    def join(
-        self,
-        m: Module,
-        step: RequestStep,
-        heads: Sequence[TokenWires],
-        loads: Sequence[TokenWires],
-        equal: Any,
-        least: Any,
-        has: Sequence[Any],
-    ) -> None:
-        """Put and take what a step does: ``has`` tells which heads are the smallest coordinate."""
+    def join(self, m: Module, step: RequestStep, now: JoinStep) -> None:
+        """Put and take what a step does."""
         raise NotImplementedError
 
 
 class IntersecterUnit(JoinerUnit):
     """Puts the coordinates that all operands have."""
 
-    def join(
-        self,
-        m: Module,
-        step: RequestStep,
-        heads: Sequence[TokenWires],
-        loads: Sequence[TokenWires],
-        equal: Any,
-        least: Any,
-        has: Sequence[Any],
-    ) -> None:
-        step.put(0, heads[0], equal)
-        for k, load in enumerate(loads):
-            step.put(k + 1, load, equal)
-            step.take(2 * k, equal | has[k])
-            step.take(2 * k + 1, equal | has[k])
+    def join(self, m: Module, step: RequestStep, now: JoinStep) -> None:
+        step.put(0, now.heads[0], now.equal)
+        for k, load in enumerate(now.loads):
+            step.put(k + 1, load, now.equal)
+            step.take(2 * k, now.equal | now.has[k])
+            step.take(2 * k + 1, now.equal | now.has[k])
 
 
 class UnionerUnit(JoinerUnit):
@@ -101,32 +107,23 @@ class UnionerUnit(JoinerUnit):
         self.gate = gate
         super().__init__(pairs)
 
-    def join(
-        self,
-        m: Module,
-        step: RequestStep,
-        heads: Sequence[TokenWires],
-        loads: Sequence[TokenWires],
-        equal: Any,
-        least: Any,
-        has: Sequence[Any],
-    ) -> None:
+    def join(self, m: Module, step: RequestStep, now: JoinStep) -> None:
         fresh = Signal(init=1)
         gated = Signal()
         if self.gate:
-            front = [head.is_stop for head in heads[: self.gate]]
-            m.d.comb += gated.eq(~equal & fresh & reduce(and_, front))
-        step.put(0, heads[0], equal)
-        announced: Any = equal | gated
-        for k, load in enumerate(loads):
-            step.put(0, TokenWires.value(least), has[k] & ~announced)
-            announced = announced | has[k]
-            payload = choose((equal | has[k], load), otherwise=TokenWires.empty())
+            front = [head.is_stop for head in now.heads[: self.gate]]
+            m.d.comb += gated.eq(~now.equal & fresh & reduce(and_, front))
+        step.put(0, now.heads[0], now.equal)
+        announced: Any = now.equal | gated
+        for k, load in enumerate(now.loads):
+            step.put(0, TokenWires.value(now.least), now.has[k] & ~announced)
+            announced = announced | now.has[k]
+            payload = choose((now.equal | now.has[k], load), otherwise=TokenWires.empty())
             step.put(k + 1, payload, ~gated)
-            step.take(2 * k, equal | has[k])
-            step.take(2 * k + 1, equal | has[k])
+            step.take(2 * k, now.equal | now.has[k])
+            step.take(2 * k + 1, now.equal | now.has[k])
         with m.If(step.complete):
-            m.d.sync += fresh.eq(Mux(equal, heads[0].is_stop, gated))
+            m.d.sync += fresh.eq(Mux(now.equal, now.heads[0].is_stop, gated))
 
 
 @hardware("intersect")

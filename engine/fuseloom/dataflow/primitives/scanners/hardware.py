@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import C, Module, Mux, Signal
 
 from fuseloom.dataflow.rtl.registry import NodeSpec, hardware
 from fuseloom.dataflow.rtl.tokens import WORD_BITS, TokenWires, choose
@@ -16,6 +16,10 @@ class ScannerUnit(PrimitiveUnit):
 
     Subclasses say which positions a fiber has, and what coordinate is at each.
     """
+
+    def _outside(self, reference: Any) -> Any:
+        """True where the level has no such reference."""
+        return C(0, 1)
 
     def _opens(self, m: Module, reference: Any) -> tuple[Any, Any]:
         """The first position of a reference's fiber, and the one after the last."""
@@ -30,6 +34,7 @@ class ScannerUnit(PrimitiveUnit):
         kept, kept_end = Signal(WORD_BITS), Signal(WORD_BITS)
         position, end = Signal(WORD_BITS), Signal(WORD_BITS)
         token = step.take(0, ~inside)
+        step.fault_if(~inside & token.is_value & self._outside(token.data))
         opens = Signal()
         m.d.comb += opens.eq(~inside & token.is_leaf)
         start, stop = self._opens(m, token.data)
@@ -62,9 +67,13 @@ class CompressedScannerUnit(ScannerUnit):
     """Reads the bounds of a fiber (``bounds``: end above start) and its coordinates (``crd``)."""
 
     def __init__(self, fibers: int, positions: int) -> None:
+        self.fibers = fibers
         super().__init__(
             1, 2, {"bounds": StoredWords(fibers, 2 * WORD_BITS), "crd": StoredWords(positions)}
         )
+
+    def _outside(self, reference: Any) -> Any:
+        return reference >= self.fibers
 
     def _opens(self, m: Module, reference: Any) -> tuple[Any, Any]:
         m.d.comb += self.bounds_address.eq(reference)

@@ -8,7 +8,7 @@ import numpy as np
 from amaranth.hdl import C, Module, Mux
 
 from fuseloom.dataflow.rtl.float32.component import delayed
-from fuseloom.dataflow.rtl.float32.units import UNITS, float_unit
+from fuseloom.dataflow.rtl.float32.units import float_unit
 from fuseloom.dataflow.rtl.registry import NodeSpec, hardware
 from fuseloom.dataflow.rtl.tokens import WORD_BITS, TokenWires, choose
 from fuseloom.dataflow.rtl.unit import PrimitiveUnit, RequestStep, StoredWords
@@ -165,12 +165,7 @@ def check_function(spec: NodeSpec, function: str) -> None:
     """
     node = spec.node
     named = f"{node.label or node.op} (node {node.id})"
-    if function not in UNITS:
-        raise GraphError(
-            f"{named}: the function {spec.param('fn')!r} has no hardware",
-            hint=f"those that have: {', '.join(sorted(UNITS))}",
-        )
-    least = float_unit(function).stages + 1
+    least = float_unit(function, named).stages + 1
     if spec.latency < least:
         raise GraphError(
             f"{named}: {function} takes {counted(least, 'cycle')} in hardware, and "
