@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from fuseloom_workbench.base.comms import PATIENCE, SETTLED, HeldMessages
+import panel as pn
+from panel.io import state
+
+from fuseloom_workbench.base.comms import PATIENCE, SETTLED, HeldMessages, tells
+from fuseloom_workbench.explorer import bench
+from fuseloom_workbench.state.session import Session
+from fuseloom_workbench.table.table_grid import FusionTableGrid
 
 
 class Comm:
@@ -24,7 +30,7 @@ class Clock:
 
 def test_messages_wait_in_order_for_their_view():
     clock, sent = Clock(), []
-    held = HeldMessages(lambda comm, message: sent.append((comm, message)), clock.later)
+    held = HeldMessages(lambda *sending: sent.append(sending), clock.later, lambda comm: True)
     one, other = Comm(), Comm()
     held.send(one, "first")
     held.send(one, "second")
@@ -42,9 +48,9 @@ def test_messages_wait_in_order_for_their_view():
     assert len(sent) == 4
 
 
-def test_a_view_that_says_nothing_is_written_to_after_a_while():
+def test_a_view_that_nobody_shows_is_not_kept_for_ever():
     clock, sent = Clock(), []
-    held = HeldMessages(lambda comm, message: sent.append(message), clock.later)
+    held = HeldMessages(lambda comm, message: sent.append(message), clock.later, lambda comm: True)
     silent = Comm()
     held.send(silent, "first")
     held.send(silent, "second")
@@ -55,9 +61,41 @@ def test_a_view_that_says_nothing_is_written_to_after_a_while():
     held.shown(None)  # a page that is served has no comm
 
 
+def test_a_view_without_our_components_is_written_to_at_once():
+    clock, sent = Clock(), []
+    ours, other = Comm(), Comm()
+    held = HeldMessages(
+        lambda comm, message: sent.append(message), clock.later, lambda comm: comm is ours
+    )
+    held.send(other, "at once")
+    held.send(ours, "later")
+    assert sent == ["at once"]
+    assert len(clock.calls) == 1
+
+
+def test_views_with_components_are_known(monkeypatch):
+    """Wherever in the view the component is; one of Panel alone says nothing."""
+    session = Session("gcn", "karate")
+    views = {
+        "bench": bench(session, fullscreen=False),
+        "grid": FusionTableGrid(session),
+        "beside": pn.Column(pn.Row(FusionTableGrid(session))),
+        "panel": pn.Column(pn.widgets.Button()),
+    }
+    comms = {name: Comm() for name in views}
+    held = {
+        name: (view, None, None, comms[name])
+        for name, view in ((n, pn.panel(v)) for n, v in views.items())
+    }
+    monkeypatch.setattr(state, "_views", held)
+    assert {name: tells(comm) for name, comm in comms.items()} == {
+        "bench": True, "grid": True, "beside": True, "panel": False,
+    }  # fmt: skip
+
+
 def test_the_last_component_of_a_view_is_waited_for():
     clock, sent = Clock(), []
-    held = HeldMessages(lambda comm, message: sent.append(message), clock.later)
+    held = HeldMessages(lambda comm, message: sent.append(message), clock.later, lambda comm: True)
     view = Comm()
     held.send(view, "first")
     held.shown(view)

@@ -90,7 +90,7 @@ function nearest(items, at, place) {
 }
 
 /** In a notebook: tell Python once the page takes messages for this view, which it does from its index on; see comms.py. */
-function tellShown(model, tries = 400) {
+function tellShown(model, tries = 12000) {
   const roots = model.document?.roots() ?? []
   if (roots.length && roots.every(root => root.id in window.Bokeh.index)) model.send_msg({ kind: 'shown' })
   else if (tries) setTimeout(() => tellShown(model, tries - 1), 50)

@@ -17,8 +17,12 @@ from typing import Any
 
 from panel.io import notebook, state
 
-PATIENCE = 20.0
-"""Seconds after which a view that says nothing is written to all the same."""
+PATIENCE = 600.0
+"""Seconds after which what waits for a view that nobody shows is not kept any more.
+
+A kernel that runs its cells, and a browser that loads the scripts, may take a minute: messages that
+are sent before are what this module prevents.
+"""
 SETTLED = 0.3
 """Seconds from the last component's word until its output's other scripts have run, too."""
 
@@ -32,22 +36,27 @@ class HeldMessages:
         ``send(comm, message)``, as Panel has it.
     later : callable
         ``later(seconds, function)``.
+    tells : callable
+        Whether the view of a comm has a component that says when it is shown; no other is waited
+        for.
     """
 
     def __init__(
         self,
         send: Callable[[Any, Any], None],
         later: Callable[[float, Callable[[], None]], Any],
+        tells: Callable[[Any], bool],
     ) -> None:
         self._send = send
         self._later = later
+        self._tells = tells
         self._waiting: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
         self._shown: weakref.WeakSet[Any] = weakref.WeakSet()
         self._said: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
 
     def send(self, comm: Any, message: Any) -> None:
         """Send a message, or keep it until its view is shown."""
-        if comm in self._shown:
+        if comm in self._shown or not (comm in self._waiting or self._tells(comm)):
             self._send(comm, message)
             return
         if comm not in self._waiting:
@@ -80,10 +89,16 @@ def _later(seconds: float, function: Callable[[], None]) -> None:
 _held: list[HeldMessages] = []
 
 
+def tells(comm: Any) -> bool:
+    """Return whether a component in the view of a comm says when a notebook shows it."""
+    views = [view for view, _, _, other in state._views.values() if other is comm]
+    return any(view.select(lambda each: getattr(each, "tells_shown", False)) for view in views)
+
+
 def hold_until_shown() -> None:
     """From now on, in this process; done once, however often called."""
     if not _held:
-        _held.append(HeldMessages(notebook.send, _later))
+        _held.append(HeldMessages(notebook.send, _later, tells))
         notebook.send = _held[0].send
 
 

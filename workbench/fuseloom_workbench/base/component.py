@@ -56,6 +56,8 @@ class SessionComponent(ScriptComponent):
     """Further parts that are looked at."""
     topics: ClassVar[tuple[str, ...]] = ()
     """The topics of requests that are answered here, in ``status``."""
+    tells_shown: ClassVar[bool] = True
+    """The script sends a message as soon as a notebook shows it."""
 
     __abstract = True
 
