@@ -51,6 +51,8 @@ PACKAGES = (
     "fuseloom.dataflow.rtl.verilog",
     "fuseloom.dataflow.rtl.running",
     "fuseloom.dataflow.rtl.whole_programs",
+    "fuseloom.dataflow.rtl.area",
+    "fuseloom.dataflow.rtl.synthesis",
     "fuseloom.dataflow.rtl.unit",
     "fuseloom.dataflow.rtl.float32.units",
     "fuseloom.contraction.tree",

@@ -37,7 +37,7 @@ ELSEWHERE = (
         "parts of units, run as units",
     ),
     Elsewhere(
-        "fuseloom/dataflow/primitives/*/hardware.py",
+        "fuseloom/dataflow/primitives/*/*hardware.py",
         "tests/dataflow/rtl/test_primitives.py",
         "each beside its golden model, on random streams",
     ),
@@ -224,6 +224,11 @@ ELSEWHERE = (
         "fuseloom/dataflow/cost/exact/arrivals.py",
         "tests/dataflow/cost/exact/test_timing.py",
         "steps of the recurrence, through it",
+    ),
+    Elsewhere(
+        "fuseloom/exploration/designs.py",
+        "tests/exploration/test_codesign.py",
+        "results of that search",
     ),
     Elsewhere(
         "fuseloom/exploration/store/rows.py",

@@ -35,7 +35,7 @@ DEEP_PATHS: dict[str, str] = {
     "test_docs_site.py": "needs Sphinx, and builds the whole site",
     "test_docstrings.py": "needs numpydoc",
     "frontends/mlir/test_iree.py": "needs IREE's compiler, which takes a minute for all functions",
-    "dataflow/rtl/": "needs Amaranth, Icarus Verilog and Verilator, and compiles hardware",
+    "dataflow/rtl/": "needs Amaranth, Icarus Verilog, Verilator and Yosys, and compiles hardware",
     "calls/test_stored_packages.py": "needs Shapely and TileDB",
     "calls/test_call_experiments.py": "needs PyTorch, Shapely and TileDB",
     # what takes long
@@ -65,6 +65,7 @@ DEEP_PATHS: dict[str, str] = {
     "workbench/serving/test_serve.py": "starts servers, and ends each in another state",
     # what starts processes, simulates or searches for tens of seconds
     "cli/test_autoschedule.py": "searches by whole commands",
+    "cli/test_codesign.py": "searches by whole commands",
     "cli/test_graphs.py": "simulates graphs of other tools by whole commands",
     "cli/test_inputs.py": "simulates by whole commands",
     "cli/test_json.py": "runs every command for its document",

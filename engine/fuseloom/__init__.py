@@ -35,6 +35,7 @@ _PUBLIC = {
     "Space": ("fuseloom.exploration.sweep", "Space"),
     "Base": ("fuseloom.exploration.sweep", "Base"),
     "autoschedule": ("fuseloom.exploration.autoschedule", "autoschedule"),
+    "codesign": ("fuseloom.exploration.codesign", "codesign"),
     "best": ("fuseloom.exploration.best", "best"),
     "best_orders": ("fuseloom.dataflow.orders", "best_orders"),
     "what_if": ("fuseloom.dataflow.what_if", "what_if"),

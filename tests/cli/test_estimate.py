@@ -20,6 +20,7 @@ def test_estimate(program: str, tmp_path: Path, capsys: pytest.CaptureFixture[st
         "y",
         "z",
         "total",
+        "energy:",
         "rests",
         "between",
     ]
@@ -27,6 +28,11 @@ def test_estimate(program: str, tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert shown["statistics"] is None
     assert shown["flops"] == 4 + 4 + 4  # products, sums, relus
     assert [region["name"] for region in shown["regions"]] == ["y", "z"]
+    energy = shown["energy"]
+    assert energy["joules"] == pytest.approx(sum(r["energy"]["joules"] for r in shown["regions"]))
+    simulated = ("simulate", program, "--tensors", given, "--json")
+    run = json.loads(output(capsys, *simulated))["energy"]
+    assert energy["actions"] == pytest.approx(run["actions"])
 
 
 def test_what_it_rests_on_the_bound_and_where_numbers_come_from(

@@ -117,6 +117,11 @@ CASES: dict[str, tuple[DocumentKind, int, tuple[str, ...]]] = {
         DocumentKind.AUTOSCHEDULE, 0,
         ("autoschedule", "--model", "spmv", "--data", "random"),
     ),
+    "codesign": (
+        DocumentKind.CODESIGN, 0,
+        ("autoschedule", "--model", "spmv", "--data", "random", "--objective", "edp", "--pareto",
+         "--budget", "lanes=2", "--time-limit", "3s"),
+    ),
     "why": (
         DocumentKind.WHY, 0,
         ("why", "--model", "gcn", "--preset", "unfused", "--time-limit", "500ms")
@@ -338,6 +343,7 @@ RICHEST = {
     DocumentKind.RUN: "graph, everything",
     DocumentKind.ORDERS: "explore, --limit",
     DocumentKind.AUTOSCHEDULE: "autoschedule",
+    DocumentKind.CODESIGN: "codesign",
     DocumentKind.WHY: "why",
     DocumentKind.RUNS: "runs show",
     DocumentKind.UPKEEP: "runs gc",
@@ -368,7 +374,7 @@ def objects(part: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 FREE = {
     "counts", "params", "shares", "statistics", "outputs", "not_implemented", "options", "defaults",
     "stored", "settings", "bounds", "extents", "intermediates", "loops", "modes", "recompute",
-    "left_out", "functions",
+    "left_out", "functions", "refused",
 }  # fmt: skip
 """Objects whose names are data."""
 

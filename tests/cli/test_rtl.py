@@ -29,6 +29,9 @@ def test_a_run_is_compared_with_the_simulator(capsys: pytest.CaptureFixture[str]
     assert region["run"]["differences"] == []
     assert region["nodes"] == 18
     assert region["folder"] is None
+    assert made["area"] == {key: region["area"][key] for key in made["area"]}
+    assert min(made["area"].values()) > 0
+    assert 0 < region["area"]["channel_luts"] < made["area"]["luts"]
 
 
 @needs_icarus

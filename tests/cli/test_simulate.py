@@ -25,9 +25,14 @@ def test_simulate(program: str, tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert shown["cycles"] == sum(region["cycles"] for region in shown["regions"])
     assert shown["seconds"] > 0
     lines = output(capsys, *arguments).splitlines()
-    assert [line.split()[0] for line in lines[:-1]] == ["region", "y", "z", "total"]
+    assert [line.split()[0] for line in lines[:-1]] == ["region", "y", "z", "total", "energy:"]
     assert lines[-1].startswith("matches the dense reference (largest relative error ")
-    assert f"{shown['cycles']:,}" in lines[-2]
+    assert f"{shown['cycles']:,}" in lines[-3]
+    energy = shown["energy"]
+    assert energy["joules"] == sum(energy["actions"].values())
+    assert energy["joules"] == pytest.approx(sum(r["energy"]["joules"] for r in shown["regions"]))
+    assert energy["edp"] == energy["joules"] * energy["seconds"]
+    assert lines[-2].startswith(f"energy: {1e9 * energy['joules']:.4g} nJ, ")
 
 
 def test_simulate_prints_the_trace(program: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from fuseloom.cli.tables import (
     channel_table,
+    energy_line,
     memory_table,
     orders_table,
     run_table,
     statistics_table,
     summary_table,
 )
+from fuseloom.results.energy import EnergyUse
 from fuseloom.results.record import MachineId, RegionRecord, RunRecord
 
 MEMORY = {
@@ -40,6 +42,18 @@ def test_memories() -> None:
         "   89.8%     32.4",
     ]
     assert memory_table(REGIONS[1:]) == []
+
+
+def test_energies() -> None:
+    used = EnergyUse({"add": 1e-8, "channel": 0.4e-3, "memory": 0.6e-3, "buffer": 1e-9}, 2e-3)
+    assert energy_line(used) == (
+        "energy: 1 mJ, 60% memory, 40% channel; energy-delay product: 2e-06 J s"
+    )
+    assert energy_line(EnergyUse({"add": 2.5e-13}, 1.0)) == (
+        "energy: 0.00025 nJ, 100% add; energy-delay product: 2.5e-13 J s"
+    )
+    assert energy_line(EnergyUse({"memory": 1234.5}, 0.0)).startswith("energy: 1234 J, 100% mem")
+    assert energy_line(EnergyUse()) == "energy: 0 nJ; energy-delay product: 0 J s"
 
 
 def test_orders() -> None:

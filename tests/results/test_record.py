@@ -13,6 +13,7 @@ import pytest
 from fuseloom.errors import RecordError
 from fuseloom.results.check import Against, Check
 from fuseloom.results.document import DocumentKind
+from fuseloom.results.energy import EnergyUse
 from fuseloom.results.record import DataSource, MachineId, RegionRecord, RunRecord
 from fuseloom.results.run_parts import NodeName, NodeRow
 from tests.schemas import check_document
@@ -41,7 +42,14 @@ def row(node: int, label: str) -> NodeRow:
     """What it did: nothing."""
     counts = dict.fromkeys(("tokens", "tokens_in", "tokens_out", "idle", "first", "last"), 0)
     shares = dict.fromkeys((*ACTIVITIES, "busy_share"), 0)
-    made: Any = {**named(node, label), "op": "root", "origin": "", **counts, **shares}
+    made: Any = {
+        **named(node, label),
+        "op": "root",
+        "origin": "",
+        **counts,
+        **shares,
+        "energy": 2e-9 * node,
+    }
     return made
 
 
@@ -78,6 +86,7 @@ GRAPH = RunRecord(
             },
             memory=MEMORY,
             path=PATH,
+            energy=EnergyUse({"channel": 1e-9, "memory": 5e-9}, 5e-9),
             channels=(
                 {
                     "stream": 0, "label": "crd i", "producer": named(0, "root"),
@@ -112,6 +121,11 @@ def test_totals_are_sums() -> None:
     assert SMALL.cycles == 10**19 + 120
     assert (SMALL.flops, SMALL.bytes, SMALL.tokens) == (10.5, 36.0, 42)
     assert GRAPH.tokens is None
+    assert SMALL.energy is None
+    assert GRAPH.energy == GRAPH.regions[0].energy
+    assert replace(GRAPH, regions=(*GRAPH.regions, *SMALL.regions)).energy is None
+    twice = replace(GRAPH, regions=2 * GRAPH.regions).energy
+    assert twice == EnergyUse({"channel": 2e-9, "memory": 1e-8}, 1e-8)
     assert (SMALL.ok, GRAPH.ok, replace(GRAPH, check=None).ok) == (True, False, True)
     assert (SMALL.explained, GRAPH.explained) == (False, True)
     assert GRAPH.regions[0].rows[3]["label"] == "LS"
@@ -122,10 +136,47 @@ def test_a_plain_record_follows_the_schema() -> None:
         check_document(record.to_dict(), DocumentKind.RUN)
 
 
-@pytest.mark.parametrize("version", [1, 2, 4, "3", 3.0, True, None])
+@pytest.mark.parametrize("version", [1, 2, 5, "4", 4.0, "3", 3.0, True, None])
 def test_other_versions_are_refused(version: Any) -> None:
-    with pytest.raises(RecordError, match=f"a run record of version {version}, not 3"):
+    with pytest.raises(RecordError, match=f"a run record of version {version}, not 4"):
         RunRecord.from_dict({**SMALL.to_dict(), "version": version})
+
+
+def without_energy(record: RunRecord) -> dict[str, Any]:
+    """A record as version 3 had it."""
+    told = {**record.to_dict(), "version": 3}
+    del told["energy"]
+    for region in told["regions"]:
+        del region["energy"]
+        for node in region["nodes"] or ():
+            del node["energy"]
+    return told
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_a_record_without_energy_is_read(record: RunRecord) -> None:
+    read = RunRecord.from_dict(without_energy(record))
+    assert read.energy is None
+    assert (read.cycles, read.check) == (record.cycles, record.check)
+    for region, own in zip(read.regions, record.regions, strict=True):
+        rows = None if own.nodes is None else tuple({**n, "energy": None} for n in own.nodes)
+        assert region == replace(own, energy=None, nodes=rows)
+    assert RunRecord.from_json(read.to_json()) == read
+
+
+@pytest.mark.parametrize("change", [
+    lambda told: told.update(energy=None),
+    lambda told: told["regions"][0].update(energy=None),
+    lambda told: told.update(regions=3),
+    lambda told: told.update(regions=[3]),
+    lambda told: told["regions"][0].update(nodes=3),
+    lambda told: told["regions"][0].update(nodes=[3]),
+])  # fmt: skip
+def test_what_was_wrong_in_it_is_refused(change: Any) -> None:
+    told = without_energy(GRAPH)
+    change(told)
+    with pytest.raises(RecordError):
+        RunRecord.from_dict(told)
 
 
 @pytest.mark.parametrize("data", [None, [], 3, "run", {}, {"fuseloom": "trace", "version": 1}])

@@ -22,6 +22,7 @@ def outcome(cycles=100, ok=True, *, session):
         "first": 0,
         "last": 3,
         "origin": "",
+        "energy": 2e-12,
     }
     regions = [
         RegionRecord(

@@ -6,13 +6,24 @@ import argparse
 import math
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from fuseloom.cli.codesign import (
+    design_budget,
+    design_options,
+    print_codesign,
+    run_codesign,
+    wants_designs,
+)
 from fuseloom.cli.command import Command, print_json, seconds
 from fuseloom.cli.inputs import Problem, problem, program_options, schedule_of
 from fuseloom.cli.limits import add_limits, limits_of, size
+from fuseloom.dataflow.space.requirements import KINDS
 from fuseloom.errors import ScheduleError
 from fuseloom.exploration.autoschedule import GAP, TIME_LIMIT, Autoscheduled, Choice, autoschedule
+from fuseloom.exploration.search import Progress
 from fuseloom.results.document import DocumentKind
 from fuseloom.results.text_table import Align, TextColumn, text_table
 from fuseloom.wording import counted, grouped
@@ -24,10 +35,15 @@ if TYPE_CHECKING:
 def _declare(parser: argparse.ArgumentParser) -> None:
     program_options(parser)
     parser.add_argument(
-        "--budget", type=_budget, default={}, metavar="lanes=N,onchip=SIZE,copies=N,stores=N",
-        help="what a region may have: lanes (default: 1), bytes held on chip, such as 64KiB, and "
-        "tensors read in another mode order, too (default: 0); and how many tensors between "
-        "regions may be stored dense, where they are complete (default: 0)",
+        "--budget", type=_budget, default={}, metavar="NAME=VALUE,...",
+        help="what a region may have: lanes=N (default: 1), onchip=SIZE held, such as 64KiB, and "
+        "copies=N of tensors in another mode order (default: 0); stores=N tensors between "
+        "regions that may be stored dense, where they are complete (default: 0); and what a "
+        "machine may take: area=LUTS, energy=JOULES of a run, bandwidth=B/s, such as 64GB/s",
+    )  # fmt: skip
+    parser.add_argument(
+        "--require", action="append", default=[], metavar="RULE",
+        help=f"a rule that every region keeps; may be repeated. {'; '.join(KINDS.values())}",
     )  # fmt: skip
     parser.add_argument(
         "--also", action="append", default=[], metavar="SETTINGS",
@@ -51,14 +67,20 @@ def _declare(parser: argparse.ArgumentParser) -> None:
     add_limits(parser)
 
 
-def _budget(text: str) -> dict[str, int]:
-    found: dict[str, int] = {}
+_SIMPLE = ("lanes", "onchip", "copies", "stores")
+_DESIGN = ("area", "energy", "bandwidth")
+
+
+def _budget(text: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
     for part in text.split(","):
         name, equals, value = part.partition("=")
-        if name not in ("lanes", "onchip", "copies", "stores") or not equals or name in found:
-            known = "lanes=N, onchip=SIZE, copies=N and stores=N"
+        if name not in (*_SIMPLE, *_DESIGN) or not equals or name in found:
+            known = f"{', '.join((*_SIMPLE, *_DESIGN))}, each with = and a value"
             raise argparse.ArgumentTypeError(f"{part!r} is none of {known}, or is there twice")
-        if name == "onchip":
+        if name in _DESIGN:
+            found[name] = design_budget(name, value)
+        elif name == "onchip":
             found[name] = size(value)
         elif re.fullmatch(r"\d{1,6}", value) and (int(value) or name != "lanes"):
             found[name] = int(value)
@@ -75,7 +97,10 @@ def _share(text: str) -> float:
     return share
 
 
-def _search(options: Any, given: Problem) -> Autoscheduled:
+T = TypeVar("T")
+
+
+def _telling(options: Any, search: Callable[[Progress | None], T]) -> T:
     """Search, telling how it goes where somebody looks on."""
     if options.orders != "best":
         raise ScheduleError(
@@ -85,11 +110,22 @@ def _search(options: Any, given: Problem) -> Autoscheduled:
     shown = sys.stderr.isatty() and not options.json
 
     def tell(cycles: float, text: str) -> None:
-        best = "" if math.isinf(cycles) else f"best so far {counted(cycles, 'cycle')}; "
+        unit = getattr(options, "objective", "cycles")
+        best = "" if math.isinf(cycles) else f"best so far {cycles:,.6g} {unit}; "
         print(f"\r\033[K{best}{text}"[:120], end="", file=sys.stderr, flush=True)
 
     try:
-        return autoschedule(
+        return search(tell if shown else None)
+    finally:
+        if shown:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def _search(options: Any, given: Problem) -> Autoscheduled:
+    """Search the schedules of one machine for the fewest cycles."""
+    return _telling(
+        options,
+        lambda progress: autoschedule(
             given.model.program,
             given.data,
             machine=given.machine,
@@ -100,25 +136,26 @@ def _search(options: Any, given: Problem) -> Autoscheduled:
             copies=options.budget.get("copies", 0),
             stores=options.budget.get("stores", 0),
             also=options.also,
+            requirements=options.require,
             nonzero=options.nonzero,
             sized=options.capacity == "sized",
             pareto=getattr(options, "pareto", False),
             gap=options.gap,
             time_limit=options.time_limit,
             limits=limits_of(options),
-            progress=tell if shown else None,
-        )
-    finally:
-        if shown:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
+            progress=progress,
+        ),
+    )
 
 
 def _declare_more(parser: argparse.ArgumentParser) -> None:
     _declare(parser)
+    design_options(parser)
     parser.add_argument(
         "--pareto", action="store_true",
         help="go on until time is up, and list schedules that no other one beats in cycles, "
-        "bytes, memory on chip and lanes together",
+        "bytes, memory on chip and lanes together; of machines, in time and energy, and in area "
+        "where that has a budget",
     )  # fmt: skip
 
 
@@ -128,6 +165,10 @@ def _run(options: Any) -> int:
         raise ScheduleError(
             "--preset goes with other commands", hint="the presets are looked at anyway"
         )
+    if wants_designs(options):
+        designs = _telling(options, partial(run_codesign, options, given))
+        print_codesign(options, given, designs)
+        return 0
     found = _search(options, given)
     if options.json:
         content: AutoscheduleDocument = {

@@ -230,6 +230,8 @@ def _programs() -> Iterator[CheckedThing]:
     hint = "only for running hardware: fuseloom rtl --run takes either"
     for name, arguments in (("verilator", ["--version"]), ("iverilog", ["-V"])):
         yield _program("Verilog", name, arguments, hint)
+    hint = "only for measuring areas of hardware; those of primitives come measured"
+    yield _program("Verilog", "yosys", ["-V"], hint)
     browser = next((name for name in BROWSERS if shutil.which(name)), None)
     if browser is None:
         hint = "only for the tests in a browser; the workbench opens in any browser"

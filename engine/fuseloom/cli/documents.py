@@ -21,10 +21,12 @@ from fuseloom.dataflow.what_if import Variant
 from fuseloom.experiments.claims import Claim
 from fuseloom.experiments.recipe import AccountingMode, ExperimentSize
 from fuseloom.exploration.autoschedule import AutoscheduledData
+from fuseloom.exploration.designs import CodesignData
 from fuseloom.exploration.store.runs import StoredRun
 from fuseloom.exploration.sweep.explored import ExploredData
 from fuseloom.models.parameters import ParameterData
 from fuseloom.results.declarations import Amount, Count, Positive
+from fuseloom.results.energy import EnergyUse
 from fuseloom.results.record import DataSource
 
 
@@ -47,6 +49,7 @@ class EstimatedRegion(TypedDict):
     low: Annotated[Amount, "Cycles that a run takes no fewer than, nineteen times out of twenty."]
     high: Annotated[Amount, "Cycles that a run takes no more than, nineteen times out of twenty."]
     on_chip: Annotated[OnChip, "Bytes on chip."]
+    energy: Annotated[EnergyUse, "Expected energy, J, by kind of action."]
 
 
 class LevelStatisticsData(TypedDict):
@@ -75,6 +78,7 @@ class EstimateDocument(TypedDict):
     ]
     low: Annotated[Amount, "Cycles that a run takes no fewer than, nineteen times out of twenty."]
     high: Annotated[Amount, "Cycles that a run takes no more than, nineteen times out of twenty."]
+    energy: Annotated[EnergyUse, "Expected energy of all regions, J, by kind of action."]
     data: Annotated[DataSource | None, "The data set; null where the data are no data set."]
     statistics: Annotated[
         Mapping[str, Sequence[LevelStatisticsData]] | None,
@@ -147,6 +151,13 @@ class CompilationDocument(TypedDict):
 
 class AutoscheduleDocument(AutoscheduledData):
     """The document of ``fuseloom autoschedule --json``."""
+
+    name: Annotated[str, "Name of the program."]
+    data: Annotated[DataSource | None, "The data set; null where the data are no data set."]
+
+
+class CodesignDocument(CodesignData):
+    """The document of ``fuseloom autoschedule --machine-space FILE --json``."""
 
     name: Annotated[str, "Name of the program."]
     data: Annotated[DataSource | None, "The data set; null where the data are no data set."]
@@ -405,7 +416,7 @@ class MachineDocument(Machine):
     Attributes
     ----------
     fingerprint : str
-        Hash of all that a cycle count depends on.
+        Hash of all that the numbers of a run depend on.
     """
 
     derived = ("fingerprint",)

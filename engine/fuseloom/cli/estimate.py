@@ -1,4 +1,4 @@
-"""``fuseloom estimate``: expected cycles, FLOPs and bytes of every region."""
+"""``fuseloom estimate``: expected cycles, FLOPs, bytes and energy of every region."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from fuseloom.cli.command import Command, print_json
 from fuseloom.cli.inputs import inputs, program_options
-from fuseloom.cli.tables import statistics_table
+from fuseloom.cli.tables import energy_line, statistics_table
 from fuseloom.dataflow.cost import Estimate
 from fuseloom.dataflow.cost.mode import BASIS
 from fuseloom.program import StoredTensor
@@ -57,6 +57,7 @@ def _run(options: Any) -> int:
         print_json(DocumentKind.ESTIMATE, content)
         return 0
     print(f"{given.heading}{result}")
+    print(energy_line(result.energy))
     print(f"rests on {basis(result)}")
     print(f"between {grouped(result.low)} and {counted(result.high, 'cycle')} (19 times out of 20)")
     if options.bound:

@@ -60,8 +60,8 @@ def _declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=_processes, default=1, metavar="N",
                         help="worker processes; 0: all in this one (default: 1)")  # fmt: skip
     parser.add_argument("--heavy", action="store_true",
-                        help="simulate what is only estimated otherwise: hours, and more than "
-                        "16 GB of memory")  # fmt: skip
+                        help="simulate what is only estimated otherwise, and run the kernels of "
+                        "Fig. 13 as hardware: hours, and more than 16 GB of memory")  # fmt: skip
     parser.add_argument("--data-dir", type=Path, metavar="DIR",
                         help="folder with the files of real data sets")  # fmt: skip
     parser.add_argument("--output", type=Path, metavar="DIR",

@@ -11,6 +11,7 @@ from fuseloom.cli.explain import explanation, observation, write_trace
 from fuseloom.cli.inputs import only_file
 from fuseloom.cli.limits import limits_of
 from fuseloom.cli.machine import machine_for
+from fuseloom.cli.tables import energy_line
 from fuseloom.dataflow.samml.exchange import (
     ImportedGraph,
     TensorFolder,
@@ -141,6 +142,7 @@ def _print(run: ImportedRun, check: Check | None) -> None:
     print(f"{run.imported.graph.name}: {counted(run.cycles, 'cycle')}, "
           f"{counted(run.tokens, 'token')}, "
           f"{counted(run.work.flops, 'FLOP')}, {counted(run.work.bytes, 'byte')}")  # fmt: skip
+    print(energy_line(run.energy))
     for tensor in run.imported.outputs:
         if tensor.name in run.problems:
             print(f"{tensor.name} is no tensor: {run.problems[tensor.name]}")

@@ -8,7 +8,7 @@ from typing import Any
 from fuseloom.cli.explain import explanation, observation, write_trace
 from fuseloom.cli.inputs import CompiledInputs
 from fuseloom.cli.limits import MADE_UP_MEMORY, MADE_UP_TOKENS, limits_of
-from fuseloom.cli.tables import memory_table, run_table
+from fuseloom.cli.tables import energy_line, memory_table, run_table
 from fuseloom.dataflow.sim.explain.data import Detail
 from fuseloom.dataflow.sim.program_runs import Run, simulate
 from fuseloom.dataflow.sim.records import program_record, traced_regions
@@ -81,6 +81,8 @@ def _print_tables(given: CompiledInputs, record: RunRecord) -> None:
     print(given.heading, end="")
     for line in [*run_table(record), *memory_table(record.regions)]:
         print(line)
+    if record.energy is not None:
+        print(energy_line(record.energy))
     for line in conversions(given.compilation.program):
         print(line)
 

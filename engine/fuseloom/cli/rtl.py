@@ -14,13 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 from fuseloom.cli.command import Command, check_folder, print_json
 from fuseloom.cli.inputs import inputs, program_options
-from fuseloom.errors import SimulationError, UsageError
+from fuseloom.errors import GraphError, SimulationError, UsageError
 from fuseloom.results.document import DocumentKind
 from fuseloom.results.text_table import Align, TextColumn, text_table
 from fuseloom.wording import counted, grouped
 
 if TYPE_CHECKING:
-    from fuseloom.cli.rtl_documents import RegionHardwareData, RegionRunData, RtlDocument
+    from fuseloom.cli.rtl_documents import (
+        AreaData,
+        RegionAreaData,
+        RegionHardwareData,
+        RegionRunData,
+        RtlDocument,
+    )
+    from fuseloom.dataflow.rtl.design import HardwareGraph
     from fuseloom.dataflow.rtl.whole_programs import RegionComparison, RegionHardware, Runner
     from fuseloom.dataflow.sim.program_runs import Run
 
@@ -31,6 +38,7 @@ _TABLE = (
     TextColumn("modules", align=Align.RIGHT),
     TextColumn("channels, tokens", align=Align.RIGHT),
     TextColumn("memories, bits", align=Align.RIGHT),
+    TextColumn("LUTs", align=Align.RIGHT),
     TextColumn("simulated", align=Align.RIGHT),
     TextColumn("hardware, cycles", align=Align.RIGHT),
     TextColumn("largest error", align=Align.RIGHT),
@@ -147,8 +155,40 @@ def _done(
         "modules": len(graph.library),
         "memory_bits": sum(image.bits for image in graph.images),
         "channel_tokens": sum(stream.capacity or 0 for stream in streams),
+        "area": _area(graph),
         "folder": str(folder) if options.output is not None else None,
         "run": None if compared is None else _run_data(compared),
+    }
+
+
+def _area(graph: HardwareGraph) -> RegionAreaData | None:
+    from fuseloom.dataflow.rtl.area import graph_area
+
+    try:
+        area = graph_area(graph)
+    except GraphError as problem:
+        print(f"no area: {problem}", file=sys.stderr)
+        return None
+    total = area.total
+    return {
+        "luts": round(total.luts),
+        "flip_flops": round(total.flip_flops),
+        "block_rams": round(total.block_rams),
+        "dsps": round(total.dsps),
+        "channel_luts": round(sum(channel.luts for channel in area.channels.values())),
+    }
+
+
+def _total_area(regions: list[RegionHardwareData]) -> AreaData | None:
+    """The area of all regions, if it is known."""
+    areas = [region["area"] for region in regions if region["area"] is not None]
+    if len(areas) < len(regions):
+        return None
+    return {
+        "luts": sum(area["luts"] for area in areas),
+        "flip_flops": sum(area["flip_flops"] for area in areas),
+        "block_rams": sum(area["block_rams"] for area in areas),
+        "dsps": sum(area["dsps"] for area in areas),
     }
 
 
@@ -181,6 +221,7 @@ def _content(run: Run, simulator: str | None, regions: list[RegionHardwareData])
         "cycles": sum(one["cycles"] for one in done) if done else None,
         "simulated": run.cycles,
         "max_rel_error": max(known) if known and len(known) == len(errors) else None,
+        "area": _total_area(regions),
         "regions": regions,
     }
 
@@ -204,6 +245,7 @@ def _print(content: RtlDocument) -> None:
                 grouped(region["modules"]),
                 grouped(region["channel_tokens"]),
                 grouped(region["memory_bits"]),
+                grouped(round(region["area"]["luts"])) if region["area"] is not None else "unknown",
                 *shown,
             )
         )
@@ -211,6 +253,14 @@ def _print(content: RtlDocument) -> None:
     folders = [region["folder"] for region in content["regions"] if region["folder"] is not None]
     if folders:
         print(f"{counted(len(folders), 'folder')}, the first {folders[0]}; each has a README")
+    area = content["area"]
+    if area is not None:
+        print(
+            f"area: {counted(round(area['luts']), 'LUT')}, "
+            f"{counted(round(area['flip_flops']), 'flip-flop')}, "
+            f"{grouped(round(area['block_rams']))} block memories of 36 kbit, "
+            f"{counted(round(area['dsps']), 'multiplier')}"
+        )
     if content["cycles"] is not None:
         wrong = [r["name"] for r in content["regions"] if r["run"] and not r["run"]["passed"]]
         verdict = f"wrong: {', '.join(wrong)}" if wrong else "all as in the simulator"

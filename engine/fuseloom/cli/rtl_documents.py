@@ -29,6 +29,22 @@ class RegionRunData(TypedDict):
     differences: Annotated[Sequence[ClockData], "Nodes that end in another cycle."]
 
 
+class AreaData(TypedDict):
+    """The parts of an FPGA that hardware takes, the sum of those of its modules in synthesis."""
+
+    luts: Annotated[Amount, "Look-up tables of six inputs, those included that are memories."]
+    flip_flops: Annotated[Amount, "Flip-flops."]
+    block_rams: Annotated[Count, "Block memories of 36 kilobits, for the arrays that primitives "
+                          "read."]  # fmt: skip
+    dsps: Annotated[Amount, "Multipliers (DSP48E1)."]
+
+
+class RegionAreaData(AreaData):
+    """The area of a region, and what of it its channels are."""
+
+    channel_luts: Annotated[Amount, "Look-up tables of the channels, which are counted in luts."]
+
+
 class RegionHardwareData(TypedDict):
     """A region as hardware."""
 
@@ -37,6 +53,8 @@ class RegionHardwareData(TypedDict):
     modules: Annotated[Positive, "Different modules that they and their channels are made of."]
     memory_bits: Annotated[Count, "Bits of the memories that its primitives read."]
     channel_tokens: Annotated[Count, "Tokens that its channels hold."]
+    area: Annotated[RegionAreaData | None, "Its area; null where one of its modules was not "
+                    "measured."]  # fmt: skip
     folder: Annotated[str | None, "The folder with its files; null if they were not asked for."]
     run: Annotated[RegionRunData | None, "Its run; null if it was not asked for."]
 
@@ -50,4 +68,6 @@ class RtlDocument(TypedDict):
     cycles: Annotated[Count | None, "Cycles of all regions; null if they were not run."]
     simulated: Annotated[Count, "Cycles of all regions in this project's simulator."]
     max_rel_error: Annotated[Amount | None, "The largest error of a region; null if there is none."]
+    area: Annotated[AreaData | None, "The area of all regions side by side; null where that of one "
+                    "is not known."]  # fmt: skip
     regions: Annotated[Sequence[RegionHardwareData], "The regions, in the order in which they run."]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from fuseloom.results.energy import EnergyUse
 from fuseloom.results.record import RegionRecord, RunRecord
 from fuseloom.results.text_table import Align, TextColumn, text_table, totals_table
 from fuseloom.wording import agreeing, counted
@@ -39,12 +40,23 @@ _ORDERS = (
 )
 _SUMMARY = (*map(TextColumn, ("cycles", "share", "times")), TextColumn("what", align=Align.LEFT))
 _CHANNELS = (*map(TextColumn, ("mean", "most", "slots")), TextColumn("stream", align=Align.LEFT))
+_JOULES = (("J", 1.0), ("mJ", 1e-3), ("µJ", 1e-6), ("nJ", 1e-9))
 
 
 def run_table(record: RunRecord) -> list[str]:
     """Cycles, FLOPs and bytes of every region and in total."""
     regions = [(r.name, r.cycles, r.flops, r.bytes) for r in record.regions]
     return totals_table(regions, (record.cycles, record.flops, record.bytes))
+
+
+def energy_line(energy: EnergyUse) -> str:
+    """The energy, the kinds of actions that take most of it, and the energy-delay product."""
+    joules = energy.joules
+    most = sorted(energy.actions.items(), key=lambda item: -item[1])[:3]
+    shares = "".join(f", {part / joules:.0%} {kind}" for kind, part in most if part > joules / 200)
+    unit, size = next((u for u in _JOULES if joules >= u[1]), _JOULES[-1])
+    told = f"energy: {joules / size:.4g} {unit}{shares}"
+    return f"{told}; energy-delay product: {energy.edp:.3g} J s"
 
 
 def memory_table(regions: Iterable[RegionRecord]) -> list[str]:

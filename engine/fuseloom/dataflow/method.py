@@ -38,10 +38,12 @@ from fuseloom.dataflow.space.candidates import (
 )
 from fuseloom.dataflow.space.contents import Contents
 from fuseloom.dataflow.space.coordinates import Coordinates
+from fuseloom.dataflow.space.design_costs import region_joules, region_luts
 from fuseloom.dataflow.space.instances import StatementInstances
 from fuseloom.dataflow.space.lower_bounds import RecomputationBound, lower_bounds
+from fuseloom.dataflow.space.requirements import Requirements
 from fuseloom.dataflow.space.scheduled import scheduled
-from fuseloom.errors import AbandonedError, FuseloomError, ProgramError
+from fuseloom.errors import AbandonedError, FuseloomError, GraphError, ProgramError
 from fuseloom.program.inputs import check_data
 from fuseloom.program.storage import StoredTensor
 from fuseloom.program.types import Program, Statement
@@ -89,6 +91,10 @@ class Dataflow:
     stores : sequence of Store
         How some tensors are stored that regions write and others read; each leaves the region that
         writes it, in every schedule.
+    requirements : sequence of str
+        Rules that every region keeps (:mod:`fuseloom.dataflow.space.requirements`).
+    energy, area : bool
+        Whether the energy of each region, and the area of its hardware, are found, too.
     like : Dataflow, optional
         Schedules of the same program, data, machine and base, but for ``stores``: regions that
         read and write none of these are looked at once for both.
@@ -112,6 +118,9 @@ class Dataflow:
         limits: Limits | None = None,
         sized: bool = False,
         stores: Sequence[Store] = (),
+        requirements: Sequence[str] = (),
+        energy: bool = False,
+        area: bool = False,
         like: Dataflow | None = None,
     ) -> None:
         settings = (*(s for s in (base or Schedule()).settings if _kept(s)), *stores)
@@ -120,6 +129,8 @@ class Dataflow:
         self.base = Schedule((), (), settings)
         self.program, self.rest = prepare(program, self.base)
         self.statements = self.program.live
+        self.requirements = Requirements(requirements, self.program)
+        self.energy, self.area = energy, area
         if len(self.statements) > MOST_UNITS:
             raise ProgramError(
                 f"{counted(len(self.statements), 'statement')} are too many to search",
@@ -183,7 +194,7 @@ class Dataflow:
         """The same, with what the constraints of the region make it compute again."""
         if not self._alone.isdisjoint(units):
             return 0.0
-        if self._inside(units):
+        if self._refusal(units):
             return inf
         self.coordinates.find(self._names(units))
         try:
@@ -203,9 +214,8 @@ class Dataflow:
     def candidates(self, units: Units, budget: Budget) -> Iterator[Part | Refusal | Deferred]:
         """Every candidate of a region; of regions alike but for names, they are looked at once."""
         statements = self._of(units)
-        if inside := self._inside(units):
-            name = name_of(self.units, units)
-            yield Refusal("stored otherwise", f"{inside[0]} does not leave {name}")
+        if refused := self._refusal(units):
+            yield refused
             return
         if not statements[0].op.fuses:
             yield Part(units, Cost(), 0.0, f"{statements[0].out.tensor}: memory reshapes it")
@@ -216,7 +226,7 @@ class Dataflow:
         read = [name for name in operands if name not in mine]
         self.coordinates.find(read)
         if not all(self.context.patterns.knows(name) for name in read):
-            yield from self._fresh(units, budget)
+            yield from map(self.requirements.ordered, self._fresh(units, budget))
             return
         contents = tuple(self._contents[name] for name in read)
         key = (self._kinds.key(span), contents, budget)
@@ -224,7 +234,7 @@ class Dataflow:
             self._shared[key] = RegionCache(statements, self._fresh(units, budget))
         like = self._shared[key]
         for found in like:
-            yield self._renamed(found, like.statements, units)
+            yield self.requirements.ordered(self._renamed(found, like.statements, units))
 
     def measure(self, parts: Sequence[Part], within: float = inf) -> Cost | None:
         """Simulate the last of these parts."""
@@ -242,7 +252,13 @@ class Dataflow:
             return None
         for name in compiled.region.outputs:
             self._tensors[name] = output_tensor(run.result, self.program.tensor(name))
-        return replace(part.expected, cycles=run.cycles, bytes=run.work.bytes)
+        cost = replace(part.expected, cycles=run.cycles, bytes=run.work.bytes)
+        if self.energy:
+            cost = replace(cost, energy=run.energy.joules)
+        if self.area:
+            area = region_luts(compiled.graph, self.machine, self._tensors)
+            cost = replace(cost, area=area)
+        return cost
 
     def schedule(self, parts: Sequence[Part]) -> str:
         """Every region with its order and choices, in a sequence that has them as runs."""
@@ -265,7 +281,7 @@ class Dataflow:
             if time.monotonic() > until:
                 whole = False
                 break
-            if self._inside(units):
+            if self._refusal(units):
                 continue
             key = self._kinds.key(RegionSpan.of(self.program, self._of(units)))
             if key not in kinds:
@@ -284,6 +300,13 @@ class Dataflow:
             if name not in self.program.outputs
             and {self._ideal[r] for r in self.program.readers[name]} <= set(units)
         ]
+
+    def _refusal(self, units: Units) -> Refusal | None:
+        """The refusal of a region of these units, whatever its order; None if there may be one."""
+        name = name_of(self.units, units)
+        if inside := self._inside(units):
+            return Refusal("stored otherwise", f"{inside[0]} does not leave {name}")
+        return self.requirements.refusal(frozenset(self._names(units)), name)
 
     def _names(self, units: Units) -> list[str]:
         return [self.units[k] for k in units]
@@ -412,9 +435,20 @@ class Dataflow:
         if budget.on_chip is not None and (on_chip is None or on_chip > budget.on_chip):
             told = "an unknown number of" if on_chip is None else f"{on_chip:,.0f}"
             return Refusal("on-chip", f"{name} holds {told} bytes of {budget.on_chip:,.0f}")
-        least = made.least if made.least is not None and made.mode is EstimateMode.EXACT else 0.0
-        cost = Cost(made.cycles, made.bytes, on_chip or 0.0, candidate.lanes)
-        return Part(units, cost, min(least, made.cycles), f"{name}{candidate.text}", candidate)
+        area = 0.0
+        if self.area:
+            try:
+                area = region_luts(candidate.compiled.graph, self.machine)
+            except GraphError as reason:
+                return Refusal("no hardware", f"{name}: {reason}")
+            if budget.area is not None and area > budget.area:
+                return Refusal("area", f"{name} takes {area:,.0f} LUTs of {budget.area:,.0f}")
+        exact = made.mode is EstimateMode.EXACT
+        least = made.least if made.least is not None and exact else 0.0
+        joules, least_joules = region_joules(made, self.machine) if self.energy else (0.0, 0.0)
+        cost = Cost(made.cycles, made.bytes, on_chip or 0.0, candidate.lanes, joules, area)
+        text = f"{name}{candidate.text}"
+        return Part(units, cost, min(least, made.cycles), text, candidate, least_joules)
 
 
 def _kept(setting: directives.Setting) -> bool:

@@ -25,6 +25,7 @@ from fuseloom.experiments.notes import Notes, notes_path
 from fuseloom.experiments.recipe import (
     AccountingMode,
     ExperimentSize,
+    Measure,
     MissingError,
     Panel,
     Recipe,
@@ -96,7 +97,7 @@ class Laboratory:
         for recipe in recipes:
             for configuration in self._chosen(recipe, size, mode).values():
                 wanted.setdefault(configuration)
-            for label, measure in recipe.measures(size, mode).items():
+            for label, measure in _measures(recipe, size, mode, on_request=self.heavy).items():
                 key = measure_key(measure.target, measure.request)
                 self._names[key] = f"{recipe.id}: {label}"
                 measures[key] = Job(key, measure.target, dict(measure.request))
@@ -249,7 +250,7 @@ class Laboratory:
                 keys = (self.identity(configuration).key, self.estimate_key(configuration))
                 why = next((self.reasons[key] for key in keys if key in self.reasons), "not run")
                 reasons[label] = f"{label}: {why}"
-        for label, measure in recipe.measures(size, mode).items():
+        for label, measure in _measures(recipe, size, mode, on_request=True).items():
             key = measure_key(measure.target, measure.request)
             value = self.notes.get(key)
             if value is None:
@@ -258,6 +259,14 @@ class Laboratory:
                 measured[label] = value
         results = RecipeResults(found, reasons, measured)
         return Figure(recipe, size, mode, results, tuple(claims_of(recipe, results, size, mode)))
+
+
+def _measures(
+    recipe: Recipe, size: ExperimentSize, mode: AccountingMode, *, on_request: bool
+) -> Mapping[str, Measure]:
+    """The measurements of a recipe by label, with or without those that are made on request."""
+    more = recipe.measures_on_request(size, mode) if on_request else {}
+    return {**recipe.measures(size, mode), **more}
 
 
 def claims_of(

@@ -256,6 +256,8 @@ class Recipe:
         ``panels(results, size, mode)``: what is drawn.
     measures : callable
         ``measures(size, mode)``: measurements that are no runs, by label.
+    measures_on_request : callable
+        ``measures_on_request(size, mode)``: those that are only made on request, by other labels.
     heavy : callable
         ``heavy(size, mode)``: labels that are simulated on request only, and estimated otherwise.
     """
@@ -267,6 +269,9 @@ class Recipe:
     values: Callable[[ExperimentSize, AccountingMode], Mapping[str, Value]]
     panels: Callable[[RecipeResults, ExperimentSize, AccountingMode], tuple[Panel, ...]]
     measures: Callable[[ExperimentSize, AccountingMode], Mapping[str, Measure]] = field(
+        default=lambda size, mode: {}
+    )
+    measures_on_request: Callable[[ExperimentSize, AccountingMode], Mapping[str, Measure]] = field(
         default=lambda size, mode: {}
     )
     heavy: Callable[[ExperimentSize, AccountingMode], frozenset[str]] = field(

@@ -11,10 +11,11 @@ from fuseloom.experiments.recipes.attention import BLOCKED, LANES_PLACED, LANES_
 from fuseloom.experiments.recipes.baselines import REWRITES, SPACES
 from fuseloom.experiments.recipes.fusion import FUSION
 from fuseloom.experiments.recipes.gains import GAINS
+from fuseloom.experiments.recipes.hardware import HARDWARE
 from fuseloom.experiments.recipes.orders import COUNTS, ORDERS
 from fuseloom.experiments.recipes.roofline import ROOFLINE
 from fuseloom.experiments.recipes.sparsity import SPARSITY
-from fuseloom.experiments.recipes.tables import HARDWARE, TABLE, TABLE_1, TABLE_2
+from fuseloom.experiments.recipes.tables import TABLE, TABLE_1, TABLE_2
 from fuseloom.experiments.recipes.work import HEURISTIC, WORK
 from fuseloom.program.formats import suggestion
 

@@ -198,6 +198,7 @@ def autoschedule(
     machine: Machine | None = None,
     base: Schedule | str | None = None,
     also: Sequence[str] = (),
+    requirements: Sequence[str] = (),
     presets: Mapping[str, str] | None = None,
     lanes: int = 1,
     on_chip: float | None = None,
@@ -229,6 +230,8 @@ def autoschedule(
         tensors hold for every schedule.
     also : sequence of str
         Such settings; with each, all schedules are searched once more, and the proof covers all.
+    requirements : sequence of str
+        Rules that every region keeps (:mod:`fuseloom.dataflow.space.requirements`).
     presets : mapping of str to str, optional
         Schedules whose cuts are looked at first.
     lanes : int
@@ -289,8 +292,9 @@ def autoschedule(
     bases = [base, *(_with(base, text) for text in also)]
     for number, own in enumerate(bases):
         given = partial(
-            Dataflow, program, data, machine, base=own, presets=presets, limits=limits, sized=sized
-        )
+            Dataflow, program, data, machine, base=own, presets=presets, limits=limits, sized=sized,
+            requirements=requirements,
+        )  # fmt: skip
         plain = given()
         left_over = list(store_choices(plain.program, stores))
         while left_over:
@@ -410,7 +414,7 @@ def _first_right(
         compiled = compile_program(program, plain)
         yield judge(compiled.sized() if method.sized else compiled), plain, ""
 
-    for run, schedule, _ in chain(contenders, unfused()):
+    for run, schedule, _ in chain(contenders, () if method.requirements else unfused()):
         if not method.machine.has_searchers:  # it has the reference's faults
             return run, schedule, reports
         check = run.check()

@@ -6,6 +6,7 @@ from fuseloom.display import Content, Drawing, Markup, bar, shown, table, tag
 from fuseloom.exploration.autoschedule import Autoscheduled, Choice
 from fuseloom.exploration.best import BestSchedule
 from fuseloom.exploration.certificate import Certificate
+from fuseloom.exploration.designs import Codesign, MachineDesign, SearchedMachine
 from fuseloom.wording import counted
 
 WIDE, HIGH = 560.0, 62.0
@@ -95,6 +96,47 @@ def autoscheduled_html(found: Autoscheduled) -> Markup:
     if found.choices:
         parts.append(_choices(found.choices))
     return shown(*parts)
+
+
+def codesign_html(found: Codesign) -> Markup:
+    """The best machine with its schedule, its proof, and what each parameter costs."""
+    design = found.design
+    lines = "\n".join(design.schedule.split("; ")) or "every statement by itself"
+    values = [m.value for m in found.machines if m.value is not None]
+    most = max(values, default=1.0) or 1.0
+    machines = [
+        (
+            _settings(m),
+            "" if m.value is None else bar(m.value / most, f"{m.value:.6g}"),
+            f"{m.bound:.6g}",
+            m.verdict,
+        )
+        for m in sorted(found.machines, key=lambda m: (m.value is None, m.value or 0.0))
+    ]
+    effects = [
+        (e.parameter, f"{e.setting}", "" if e.value is None else f"{e.value:.6g}", f"{e.bound:.6g}")
+        for e in found.effects
+    ]
+    front = [
+        (_settings(d), f"{d.seconds:.6g}", f"{d.energy:.6g}", f"{d.area:,.0f}",
+         tag("code", d.schedule or "every statement by itself"))
+        for d in found.front or ()
+    ]  # fmt: skip
+    unit = found.unit
+    return shown(
+        tag("h4", f"{found.objective} {found.value:.6g} {unit}: {_settings(design)}"),
+        tag("p", f"{found.verdict}."),
+        tag("pre", lines),
+        table(("machine", f"found, {unit}", f"at least, {unit}", ""), machines, figures=(2,)),
+        table(("parameter", "value", f"found, {unit}", f"at least, {unit}"), effects,
+              figures=(2, 3)),
+        table(("no design beats", "time, s", "energy, J", "area, LUTs", "schedule"), front,
+              figures=(1, 2, 3)) if front else None,
+    )  # fmt: skip
+
+
+def _settings(one: SearchedMachine | MachineDesign) -> str:
+    return ", ".join(f"{key} {value}" for key, value in one.settings.items()) or "as it is"
 
 
 def _choices(choices: tuple[Choice, ...]) -> Markup:

@@ -1,9 +1,9 @@
 """Schedules that no other beats in cycles, bytes, memory on chip and lanes together.
 
-Cycles and bytes of parts add, of memory on chip and lanes a sequence needs the most that one of
-its parts does.  All four only grow when both sequences are continued alike; so of two sequences
-that lead to the same ideal, one that takes no less in any respect is in no better schedule, and is
-dropped.  Sets of what is left are joined, from the empty ideal to the full one.
+Cycles, bytes and joules of parts add; of memory on chip, lanes and area a sequence needs the most
+that one of its parts does.  All only grow when both sequences are continued alike; so of two
+sequences that lead to the same ideal, one that takes no less in any respect is in no better
+schedule, and is dropped.  Sets of what is left are joined, from the empty ideal to the full one.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import numpy.typing as npt
 from fuseloom.results.method import Cost, Part
 from fuseloom.results.order_ideals import OrderIdeals, Units
 
+AXES = ("cycles", "bytes", "on_chip", "lanes")
+"""The fields of a cost that are compared by default."""
 MOST = 400
 """Sequences of the same units that are kept; of more, so many that lie apart."""
 
@@ -48,7 +50,11 @@ class _Step:
 
 
 def front(
-    ideals: OrderIdeals, parts: Iterable[Part], runs: Mapping[Part, Cost], most: int = MOST
+    ideals: OrderIdeals,
+    parts: Iterable[Part],
+    runs: Mapping[Part, Cost],
+    most: int = MOST,
+    axes: Sequence[str] = AXES,
 ) -> Front:
     """The front of all schedules that these parts make.
 
@@ -58,6 +64,8 @@ def front(
         Of the program.
     runs : mapping
         Of parts that were run what they took; of others, what is expected counts.
+    axes : sequence of str
+        Fields of :class:`~fuseloom.results.method.Cost` in which one beats another.
 
     Examples
     --------
@@ -72,16 +80,16 @@ def front(
         spans.setdefault(part.units, []).append(step)
     starting: list[list[tuple[int, _Step]]] = [[] for _ in range(len(ideals))]
     for units, own in spans.items():
-        kept = undominated(own)
+        kept = undominated(own, axes)
         for begin, end in zip(*ideals.edges(units), strict=True):
             starting[begin] += [(int(end), step) for step in kept]
     reached: list[list[_Step]] = [[] for _ in range(len(ideals))]
     reached[0] = [_Step(Cost())]
     thinned = False
     for ideal in range(len(ideals)):
-        reached[ideal] = undominated(reached[ideal])
+        reached[ideal] = undominated(reached[ideal], axes)
         if len(reached[ideal]) > most:
-            reached[ideal], thinned = _apart(reached[ideal], most), True
+            reached[ideal], thinned = _apart(reached[ideal], most, axes), True
         for before in reached[ideal]:
             for end, step in starting[ideal]:
                 reached[end].append(_Step(before.cost.then(step.cost), step.part, before))
@@ -89,11 +97,11 @@ def front(
     return Front(tuple(s.cost for s in found), tuple(map(_parts, found)), thinned)
 
 
-def undominated(steps: Sequence[_Step]) -> list[_Step]:
+def undominated(steps: Sequence[_Step], axes: Sequence[str]) -> list[_Step]:
     """Those that no other one is as good as in every respect; of equal ones the first."""
     if len(steps) < 2:
         return list(steps)
-    numbers = _numbers(steps)
+    numbers = _numbers(steps, axes)
     order = np.lexsort(numbers.T[::-1])
     kept: list[int] = []
     held = np.empty((0, numbers.shape[1]))
@@ -104,14 +112,13 @@ def undominated(steps: Sequence[_Step]) -> list[_Step]:
     return [steps[k] for k in kept]
 
 
-def _numbers(steps: Sequence[_Step]) -> npt.NDArray[np.float64]:
-    costs = [step.cost for step in steps]
-    return np.array([(c.cycles, c.bytes, c.on_chip, c.lanes) for c in costs], dtype=float)
+def _numbers(steps: Sequence[_Step], axes: Sequence[str]) -> npt.NDArray[np.float64]:
+    return np.array([[getattr(s.cost, axis) for axis in axes] for s in steps], dtype=float)
 
 
-def _apart(steps: Sequence[_Step], most: int) -> list[_Step]:
+def _apart(steps: Sequence[_Step], most: int, axes: Sequence[str]) -> list[_Step]:
     """So many that lie apart: the best in each respect, and evenly by cycles."""
-    numbers = _numbers(steps)
+    numbers = _numbers(steps, axes)
     best = {int(k) for k in numbers.argmin(axis=0)}
     order = np.argsort(numbers[:, 0], kind="stable")
     evenly = order[np.linspace(0, len(order) - 1, most - len(best)).astype(int)]

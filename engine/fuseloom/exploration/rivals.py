@@ -82,8 +82,8 @@ def presets_of(
 ) -> Iterator[tuple[PresetCost, Rival | None]]:
     """The presets, as every other command takes them: what each takes, and those that may be best.
 
-    These fit the budget.  There are none where settings hold for every schedule, which presets do
-    not have.
+    These fit the budget and keep the requirements.  There are none where settings hold for every
+    schedule, which presets do not have.
     """
     settings = [
         s
@@ -99,7 +99,7 @@ def presets_of(
             continue
         cost = rival.expected
         known = PresetCost(name, len(made.regions), cost.cycles, cost.bytes, cost.flops)
-        yield known, rival if _fits(rival, budget) else None
+        yield known, rival if _fits(rival, budget) and method.requirements.keeps(made) else None
 
 
 def _fits(rival: Rival, budget: Budget) -> bool:

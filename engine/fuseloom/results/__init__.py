@@ -2,6 +2,7 @@
 
 from fuseloom.results.check import TOLERANCE, Against, Check, relative_error
 from fuseloom.results.document import VERSIONS, DocumentKind, document
+from fuseloom.results.energy import EnergyUse
 from fuseloom.results.estimate import EstimateTotals, RegionTotals
 from fuseloom.results.record import DataSource, MachineId, RegionRecord, RunRecord
 from fuseloom.results.schemas import schema
@@ -14,6 +15,7 @@ __all__ = [
     "Check",
     "DataSource",
     "DocumentKind",
+    "EnergyUse",
     "EstimateTotals",
     "MachineId",
     "RegionRecord",

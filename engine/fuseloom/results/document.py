@@ -30,6 +30,7 @@ class DocumentKind(Enum):
     ORDERS = "orders"
     SWEEP = "sweep"
     AUTOSCHEDULE = "autoschedule"
+    CODESIGN = "codesign"
     WHY = "why"
     WHAT_IF = "what-if"
     FIGURES = "figures"
@@ -53,14 +54,20 @@ VERSIONS: Mapping[DocumentKind, int] = MappingProxyType(
         **dict.fromkeys(DocumentKind, 1),
         DocumentKind.COMPILATION: 2,
         DocumentKind.ERROR: 3,
-        DocumentKind.ESTIMATE: 3,
+        DocumentKind.ESTIMATE: 4,
+        DocumentKind.MACHINE: 2,
         DocumentKind.ORDERS: 2,
-        DocumentKind.RUN: 3,
+        DocumentKind.RUN: 4,
         DocumentKind.RUNS: 2,
         DocumentKind.WHAT_IF: 2,
     }
 )
 """The version of each kind that is written and read."""
+
+OLDER: Mapping[DocumentKind, frozenset[int]] = MappingProxyType(
+    {DocumentKind.RUN: frozenset({3})}  # had no energy
+)
+"""Versions of each kind that are read besides, and made as the latest has them."""
 
 
 DECLARED: Mapping[DocumentKind, str] = MappingProxyType(
@@ -96,7 +103,7 @@ def content_of(kind: DocumentKind, data: Any) -> dict[str, Any]:
     if not isinstance(data, dict) or data.get("fuseloom") != kind.value:
         raise RecordError(f"not a fuseloom {kind.value} record")
     version = data.get("version")
-    if type(version) is not int or version != VERSIONS[kind]:
+    if type(version) is not int or version not in (VERSIONS[kind], *OLDER.get(kind, ())):
         raise RecordError(
             f"a {kind.value} record of version {str(version)[:20]}, not {VERSIONS[kind]}",
             hint="make it again with this version of Fuseloom",

@@ -34,20 +34,29 @@ class Cost:
         Bytes held on the chip at once.
     lanes : int
         The most copies of a node side by side.
+    energy : float
+        Joules of all actions.
+    area : float
+        Lookup tables of the hardware, which is configured for one part after another; 0 where it
+        was not asked for.
     """
 
     cycles: float = 0.0
     bytes: float = 0.0
     on_chip: float = 0.0
     lanes: int = 1
+    energy: float = 0.0
+    area: float = 0.0
 
     def then(self, other: Cost) -> Cost:
-        """This, and the other after it: time and traffic add, what is held is shared."""
+        """This, and the other after it: time, traffic and energy add, what is held is shared."""
         return Cost(
             self.cycles + other.cycles,
             self.bytes + other.bytes,
             max(self.on_chip, other.on_chip),
             max(self.lanes, other.lanes),
+            self.energy + other.energy,
+            max(self.area, other.area),
         )
 
     def no_worse(self, other: Cost) -> bool:
@@ -57,6 +66,8 @@ class Cost:
             and self.bytes <= other.bytes
             and self.on_chip <= other.on_chip
             and self.lanes <= other.lanes
+            and self.energy <= other.energy
+            and self.area <= other.area
         )
 
 
@@ -72,11 +83,14 @@ class Budget:
         Bytes on the chip, as estimated.
     copies : int
         Inputs that may be stored a second time, in another mode order.
+    area : float, optional
+        Lookup tables of a part's hardware.
     """
 
     lanes: int = 1
     on_chip: float | None = None
     copies: int = 0
+    area: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +107,8 @@ class Part:
         The candidate, for people.
     choice : object
         Whatever the method needs to run it.
+    least_energy : float
+        Joules that no run of it is below.
     """
 
     units: Units
@@ -100,6 +116,7 @@ class Part:
     least: float
     text: str = ""
     choice: Any = field(default=None, repr=False)
+    least_energy: float = 0.0
 
 
 SAME_GRAPH = "same graph"

@@ -15,9 +15,18 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from fuseloom.display.shows import Shows
+from fuseloom.errors import RecordError
 from fuseloom.results.check import Check
 from fuseloom.results.declarations import Amount, Count, Record, read
-from fuseloom.results.document import DocumentKind, content_of, document, from_text, to_text
+from fuseloom.results.document import (
+    VERSIONS,
+    DocumentKind,
+    content_of,
+    document,
+    from_text,
+    to_text,
+)
+from fuseloom.results.energy import EnergyUse
 from fuseloom.results.run_parts import (
     ChannelRow,
     CriticalPathRow,
@@ -56,7 +65,7 @@ class DataSource(Record):
 
 @dataclass(frozen=True)
 class MachineId(Record):
-    """Which machine: its name, and the hash of all that a cycle count depends on.
+    """Which machine: its name, and the hash of all that the numbers of a run depend on.
 
     Attributes
     ----------
@@ -92,6 +101,8 @@ class RegionRecord(Record):
         The critical path, if the run was explained.
     channels : tuple of mapping, optional
         Occupancy of every channel, the fullest first, if it was observed.
+    energy : EnergyUse, optional
+        Joules by kind of action, where the method knows them.
     """
 
     name: str
@@ -105,6 +116,7 @@ class RegionRecord(Record):
     memory: MemoryWork | None = field(default=None, repr=False)
     path: CriticalPathRow | None = field(default=None, repr=False)
     channels: tuple[ChannelRow, ...] | None = field(default=None, repr=False)
+    energy: EnergyUse | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         return described(
@@ -133,7 +145,7 @@ class RunRecord(Record, Shows, html="fuseloom.results.display:record_html"):
         The data set; None where the data are no data set.
     regions : tuple of RegionRecord
         In the order they ran.
-    cycles, flops, bytes, tokens
+    cycles, flops, bytes, tokens, energy
         The sum over the regions.
     check : Check or None
         How the outputs compare with what they should be; None if nothing says what that is.
@@ -155,7 +167,7 @@ class RunRecord(Record, Shows, html="fuseloom.results.display:record_html"):
     repairs: tuple[RepairRow, ...] = ()
     outputs: Mapping[str, WrittenTensor] | None = field(default=None, repr=False)
 
-    derived = ("cycles", "flops", "bytes", "tokens")
+    derived = ("cycles", "flops", "bytes", "tokens", "energy")
 
     def __repr__(self) -> str:
         return described(
@@ -188,6 +200,11 @@ class RunRecord(Record, Shows, html="fuseloom.results.display:record_html"):
         return sum(counts) if len(counts) == len(self.regions) else None
 
     @property
+    def energy(self) -> EnergyUse | None:
+        known = [region.energy for region in self.regions if region.energy is not None]
+        return sum(known, EnergyUse()) if known and len(known) == len(self.regions) else None
+
+    @property
     def explained(self) -> bool:
         """True if the critical path of every region is known."""
         return all(region.path is not None for region in self.regions)
@@ -198,7 +215,7 @@ class RunRecord(Record, Shows, html="fuseloom.results.display:record_html"):
 
     @classmethod
     def from_dict(cls, data: Any) -> RunRecord:
-        """Read what ``to_dict`` gave.
+        """Read what ``to_dict`` gave, of this version or of the one that had no energy.
 
         Raises
         ------
@@ -207,6 +224,8 @@ class RunRecord(Record, Shows, html="fuseloom.results.display:record_html"):
             of another type; or the totals are not those of the regions.
         """
         content = content_of(DocumentKind.RUN, data)
+        if data["version"] != VERSIONS[DocumentKind.RUN]:
+            content = _with_energy(content)
         if content.get("check") is None:
             return read(cls, content, "run")
         made = read(cls, {**content, "check": None}, "run")
@@ -226,3 +245,19 @@ class RunRecord(Record, Shows, html="fuseloom.results.display:record_html"):
             As :meth:`from_dict`, and if it is no JSON.
         """
         return cls.from_dict(from_text(text))
+
+
+def _with_energy(content: dict[str, Any]) -> dict[str, Any]:
+    """The content of a record that had no energy, which is not known."""
+    regions = content.get("regions")
+    if not isinstance(regions, list) or not all(isinstance(region, dict) for region in regions):
+        return content
+    if any("energy" in region for region in (content, *regions)):
+        raise RecordError("a run record of version 3 with energy", hint="that is of version 4")
+    made = []
+    for region in regions:
+        nodes = region.get("nodes")
+        if isinstance(nodes, list) and all(isinstance(node, dict) for node in nodes):
+            region = {**region, "nodes": [{**node, "energy": None} for node in nodes]}
+        made.append({**region, "energy": None})
+    return {**content, "regions": made, "energy": None}

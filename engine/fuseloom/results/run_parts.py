@@ -45,6 +45,7 @@ class NodeRow(NodeName):
     first: Annotated[Annotated[int, Meta(ge=-1)], "Clock at its first token; -1 if it had none."]
     last: Annotated[Count, "Its final clock."]
     busy_share: Annotated[Share, "Part of the elapsed cycles in which it worked."]
+    energy: Annotated[Amount | None, "Energy of its actions, J; null where it is not known."]
 
 
 class TimelineCycles(TypedDict):

@@ -32,11 +32,14 @@ def test_a_product_with_a_dense_matrix_is_counted() -> None:
 
 def test_cycles_are_those_of_the_busiest_node_and_the_way_to_the_end() -> None:
     (region,) = compile_program(PRODUCT).regions
-    nodes, cycles = from_metadata(region, EstimateContext(PRODUCT, check_data(PRODUCT, DATA)))
+    context = EstimateContext(PRODUCT, check_data(PRODUCT, DATA))
+    nodes, counts, cycles = from_metadata(region, context)
     assert [n.node for n in nodes] == [n.id for n in region.graph.nodes]
     busiest = max(n.cycles for n in nodes)
     assert busiest < cycles <= busiest + len(nodes)
     assert all(n.end is None for n in nodes)
+    assert set(counts.tokens) == {s.id for s in region.graph.streams}
+    assert all(counts.values[s] <= counts.tokens[s] for s in counts.tokens)
 
 
 def test_what_is_written_is_expected() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from fuseloom.dataflow.dram import Ideal, Queues, hbm2
+from fuseloom.dataflow.dram import Dram, Ideal, Queues, hbm2
 from fuseloom.dataflow.machine import PRESETS, Machine
 from fuseloom.dataflow.machine.ports import AddressLayout, ported_reads
 from fuseloom.dataflow.machine.text import read_machine
@@ -54,3 +54,16 @@ def test_what_is_not_there_and_what_nothing_takes_is_not_read() -> None:
     assert reads(1) == [Stored.SEGMENTS, Stored.COORDINATES]
     assert reads(1, singleton=True) == [Stored.COORDINATES]
     assert reads(None) == [Stored.SEGMENTS]
+
+
+def test_sizes_are_four_times_the_one_before() -> None:
+    small, medium, large = (Machine.preset(f"size-{size}") for size in "SML")
+    for one, other in ((small, medium), (medium, large)):
+        assert isinstance(one.memory, Dram)
+        assert isinstance(other.memory, Dram)
+        assert other.memory.channels == 4 * one.memory.channels
+        assert other.outstanding == 4 * one.outstanding
+        assert other.port_slots == 4 * one.port_slots
+        assert other.energy.buffer_bytes == 4 * one.energy.buffer_bytes
+        assert other.energy.unbounded_depth == 4 * one.energy.unbounded_depth
+        assert one.functions == other.functions == Machine.preset("rtl").functions

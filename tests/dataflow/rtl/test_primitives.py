@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fuseloom.dataflow.machine import Machine
+from fuseloom.dataflow.rtl.design import HardwareGraph
 from fuseloom.dataflow.rtl.registry import BUILDERS
+from fuseloom.dataflow.sim.tokens import DONE
 from fuseloom.errors import GraphError
 from tests.dataflow.rtl.compared import cycles_of, difference, golden_run, hardware_runs
+from tests.dataflow.rtl.nested_streams import accumulator_cases, searcher_cases
 from tests.dataflow.rtl.streams import PrimitiveCases, random_cases
 
 pytestmark = pytest.mark.skipif(shutil.which("iverilog") is None, reason="needs Icarus Verilog")
@@ -60,7 +65,41 @@ def test_streams_of_random_graphs(count: int, tmp_path: Path) -> None:
         except GraphError:  # a function or a row that has no hardware
             continue
         seen[cases.node.op] += len(cases.inputs)
-        if cases.node.op not in ("broadcast", "spacc1", "crddrop"):
+        if cases.node.op not in ("broadcast", "spacc1", "spacc2", "crddrop"):
             assert same == len(cases.inputs), cases.name
     if count > FEW:
         assert set(seen) == ops, ops - set(seen)
+
+
+@pytest.mark.parametrize("capacity", [1, pytest.param(2, marks=pytest.mark.fuzz), 16])
+@pytest.mark.parametrize("count", [8, pytest.param(500, marks=pytest.mark.fuzz)])
+@pytest.mark.parametrize("draw", [searcher_cases, accumulator_cases])
+def test_random_nested_streams(
+    draw: Callable[[int, int], PrimitiveCases], count: int, capacity: int, tmp_path: Path
+) -> None:
+    """Of primitives that random graphs seldom have; a searcher takes the simulator's cycles."""
+    cases = draw(count, SEED + capacity)
+    same = _check(cases, count, capacity, 0, tmp_path / "steady")
+    _check(cases, count, capacity, 5, tmp_path / "pauses")
+    if draw is searcher_cases:
+        golden = [
+            golden_run(cases.graph([list(tokens) for tokens in given], capacity), MACHINE)
+            for given in cases.inputs
+        ]
+        assert same == sum(not isinstance(one, Exception) for one in golden)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"fn": "add"}, "has known numbers of coordinates"),
+        ({"fn": "add", "dim1": 2, "dim": 5000}, "5,000 coordinates have no hardware"),
+    ],
+)
+def test_accumulators_without_hardware_are_refused(params: dict[str, Any], message: str) -> None:
+    bound = accumulator_cases(1, SEED).graph([[DONE]] * 4, 2)
+    first, *others = bound.graph.nodes
+    nodes = (replace(first, params=params), *others)
+    with pytest.raises(GraphError, match=message) as raised:
+        HardwareGraph(replace(bound, graph=replace(bound.graph, nodes=nodes)), MACHINE)
+    assert raised.value.hint

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import panel as pn
-from panel.io import state
+from pyviz_comms import Comm as PanelComm
 
 from fuseloom_workbench.base.comms import PATIENCE, SETTLED, HeldMessages, tells
 from fuseloom_workbench.explorer import bench
@@ -73,7 +73,7 @@ def test_a_view_without_our_components_is_written_to_at_once():
     assert len(clock.calls) == 1
 
 
-def test_views_with_components_are_known(monkeypatch):
+def test_views_with_components_are_known():
     """Wherever in the view the component is; one of Panel alone says nothing."""
     session = Session("gcn", "karate")
     views = {
@@ -82,15 +82,13 @@ def test_views_with_components_are_known(monkeypatch):
         "beside": pn.Column(pn.Row(FusionTableGrid(session))),
         "panel": pn.Column(pn.widgets.Button()),
     }
-    comms = {name: Comm() for name in views}
-    held = {
-        name: (view, None, None, comms[name])
-        for name, view in ((n, pn.panel(v)) for n, v in views.items())
-    }
-    monkeypatch.setattr(state, "_views", held)
+    comms = {name: PanelComm() for name in views}
+    for name, view in views.items():
+        pn.panel(view).get_root(comm=comms[name])
     assert {name: tells(comm) for name, comm in comms.items()} == {
         "bench": True, "grid": True, "beside": True, "panel": False,
     }  # fmt: skip
+    assert not tells(PanelComm())
 
 
 def test_the_last_component_of_a_view_is_waited_for():

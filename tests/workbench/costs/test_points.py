@@ -30,6 +30,7 @@ def test_a_run_has_what_its_record_and_its_estimate_say(run_once):
     assert point["flops"] / point["cycles"] < point["peak"] == kept.expected.peak
     assert point["low"] <= point["estimated"] <= point["high"]
     assert (point["basis"], point["speedup"], point["ok"]) == ("exact", 2.0, True)
+    assert point["energy"] == run_once.record.run.energy.joules
     assert point["on_chip"] == max(r.on_chip.held for r in run_once.estimate.regions)
     assert not point["bounded"]
     busy = sum(row["busy"] for region in run.regions for row in region.nodes)
@@ -42,6 +43,7 @@ def test_what_is_not_known_is_none(session):
     bare = tuple(replace(region, nodes=None) for region in record.regions)
     point = record_point(replace(record, regions=bare))
     assert (point["ok"], point["moved"], point["estimated"], point["on_chip"]) == (None,) * 4
+    assert point["energy"] is None
     assert point["families"] == {}
     old = replace(KeptRun.of(session.built, record), expected=None)
     point = own_point(3, old, None)

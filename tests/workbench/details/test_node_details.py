@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from fuseloom.dataflow.why.spots import spots
+from fuseloom_workbench.base.quantities import count
 from fuseloom_workbench.details.node_details import NodeDetails
 from fuseloom_workbench.details.view import view
 from fuseloom_workbench.graph.graph_view import GraphView
@@ -38,6 +39,10 @@ def test_details_and_heat_tell_stalls_by_cause(explained):
     for name in ("waits for memory", "its memory ports wait", "idle after its end"):
         assert name in text
     assert f"{waits:,} cycles" in text
+    took = 1e12 * sum(p["energy"] for p in (region.rows[node], *ports_of(region, node)))
+    guess = sum(a.count * a.picojoules for a in explained.estimate.regions[0].actions.nodes[node])
+    assert count(took, "pJ") in text
+    assert count(guess, "pJ") in text
     explained.select_node(-1)
 
 

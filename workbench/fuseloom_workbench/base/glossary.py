@@ -86,6 +86,10 @@ _WORK: tuple[Row, ...] = (
      "How much is computed for each byte that is moved; on the left of the ridge memory is the "
      "limit.", "FLOPs / bytes moved (by the memory, where the machine has one)",
      f"FuseFlow §8.3; {_COSTS}"),
+    ("energy", "Energy", "J (joules); J s",
+     "What the actions of all nodes take: arithmetic, tokens through channels, buffers, memory.",
+     "sum over nodes and kinds of actions of count × picojoules of one; times seconds on the "
+     "machine: energy-delay product", "docs/spec/energy.md § 1 Total"),
     ("flops.rate", "FLOPs per cycle", "FLOPs per cycle",
      "How fast a run computes.", "FLOPs / simulated cycles", _COSTS),
     ("flops.peak", "Roof of computing", "FLOPs per cycle",

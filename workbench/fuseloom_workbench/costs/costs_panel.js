@@ -89,6 +89,7 @@ export function render({ model: sent, el }) {
       h('b', {}, panel.nameOf(r)), more && h('div', { 'data-help': 'node.busy' }, more), line('', `${(panel.kinds[r.kind] || panel.kinds.own).text}, ${r.model}, machine ${r.machine}`),
       line('simulated', `${full(r.cycles)} cycles`, 'cycles.simulated'), line('estimated', known(r.estimated) ? `${full(Math.round(r.estimated))} cycles${off}` : 'not known', 'cycles.estimated'), line('', sure(r), 'cycles.interval'),
       known(r.flops) && line('work', `${full(Math.round(r.flops))} FLOPs, ${full(Math.round(r.bytes))} bytes asked for${r.moved ? `, ${full(r.moved)} bytes moved by the memory` : ''}`, 'bytes'),
+      known(r.energy) && line('energy', `${full(1e9 * r.energy)} nJ`, 'energy'),
       known(r.on_chip) && line('on chip', `${full(r.on_chip)} bytes${r.bounded ? '' : ' held, channels not counted'}`, 'on_chip'),
       line('result', r.check || 'not compared with the dense reference', 'error.result'), r.engine && line('by', `another engine: ${r.engine}`),
     ].filter(Boolean)

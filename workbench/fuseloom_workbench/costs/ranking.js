@@ -9,6 +9,7 @@ const COLUMNS = [
   ['speedup', 'speed‑up vs unfused', r => r.speedup, -1, 'speedup.unfused'],
   ['flops', 'FLOPs', r => r.flops, 1, 'flops'],
   ['bytes', 'bytes moved', r => r.bytes, 1, 'bytes'],
+  ['energy', 'energy (nJ)', r => r.energy, 1, 'energy'],
   ['on_chip', 'on chip (bytes)', r => r.on_chip, 1, 'on_chip'],
   ['lanes', 'lanes', r => r.lanes, 1, 'lanes'],
   ['ok', 'check', r => r.ok === null ? 1 : r.ok ? 0 : 2, 1, 'error.result'],
@@ -53,7 +54,7 @@ function row(panel, r) {
     h('td', {}, r.machine),
     figure('cycles.estimated', count(r.estimated && Math.round(r.estimated)), sure(r)), figure('cycles.simulated', count(r.cycles)), figure('speedup.unfused', r.speedup ? `${r.speedup.toFixed(2)}×` : '—'),
     figure('flops', count(r.flops && Math.round(r.flops))), figure('bytes', count(r.bytes && Math.round(r.bytes)), r.moved ? `${full(r.moved)} bytes came from the memory or went there` : null),
-    figure('on_chip', count(r.on_chip), chip(r)), figure('lanes', count(r.lanes)), h('td', {}, verdict(r)))
+    figure('energy', count(r.energy && 1e9 * r.energy)), figure('on_chip', count(r.on_chip), chip(r)), figure('lanes', count(r.lanes)), h('td', {}, verdict(r)))
 }
 
 function verdict(r) {

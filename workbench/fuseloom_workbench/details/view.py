@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -13,6 +13,7 @@ from fuseloom.dataflow.samml.primitive import Port
 from fuseloom.dataflow.why.answer import MUCH
 from fuseloom.dataflow.why.spots import spots
 from fuseloom.program.printer import statement_text
+from fuseloom.results.run_parts import NodeRow
 from fuseloom_workbench.base.help import marked
 from fuseloom_workbench.base.parts import page_part
 from fuseloom_workbench.base.quantities import count
@@ -171,7 +172,9 @@ def _node(session: Session, node: Node) -> str:
 
 
 def _figures(session: Session, node: Node) -> str:
-    expected = session.estimate.regions[session.region].nodes[node.id]
+    region_estimate = session.estimate.regions[session.region]
+    expected = region_estimate.nodes[node.id]
+    picojoules = sum(a.count * a.picojoules for a in region_estimate.actions.nodes[node.id])
     record = session.record
     region = record.run.regions[session.region] if record else None
     row = region.rows.get(node.id) if region else None
@@ -192,6 +195,7 @@ def _figures(session: Session, node: Node) -> str:
         ("path.cycles", "on the critical path", None, on_path, "cycles"),
         ("flops", "arithmetic", expected.flops, None, "FLOPs"),
         ("bytes", "memory traffic", expected.bytes, None, "bytes"),
+        ("energy", "energy", picojoules, _picojoules(row, asked), "pJ"),
     ]
     share = ""
     if row:
@@ -199,6 +203,13 @@ def _figures(session: Session, node: Node) -> str:
         share = f"<p {marked('node.busy')}>busy {busy}</p>"
     note = "" if row else "<p class='quiet'>Press Run to measure.</p>"
     return f"{_table(lines)}{share}{note}"
+
+
+def _picojoules(row: NodeRow | None, ports: Sequence[Mapping[str, Any]]) -> float | None:
+    """Energy of a node and its memory ports in a run, where it is known."""
+    joules = [one["energy"] for one in (row, *ports) if one is not None]
+    known = [each for each in joules if each is not None]
+    return 1e12 * sum(known) if known and len(known) == len(joules) else None
 
 
 def _table(lines: Iterable[tuple[str, str, float | None, float | None, str]]) -> str:

@@ -31,6 +31,7 @@ from fuseloom.dataflow.cost.why import NodeEstimate
 from fuseloom.dataflow.dram import Dram
 from fuseloom.dataflow.fusion.repair import traffic
 from fuseloom.dataflow.machine import Machine
+from fuseloom.dataflow.machine.actions import RegionCounts
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.tile_values import node_bytes, node_flops
 
@@ -131,10 +132,10 @@ def _estimated(region: CompiledRegion, context: EstimateContext) -> RegionEstima
     if found is not None and found.mode is EstimateMode.EXACT:
         context.note(found.executed)
     elif found is None or not context.expects(region.graph):
-        nodes, cycles = from_metadata(region, context)  # notes what it is expected to write
+        nodes, counts, cycles = from_metadata(region, context)  # notes what it is expected to write
     if found is not None:
         when, cycles = _timed(region, context, found)
-        nodes = _numbers(found.executed, when)
+        nodes, counts = _numbers(found.executed, when)
     copied = sum(
         traffic(region.region.program.tensor(name), context.elements(name))
         for name in region.copies
@@ -163,6 +164,8 @@ def _estimated(region: CompiledRegion, context: EstimateContext) -> RegionEstima
         context.budget if found is None else found.made,
         low,
         high,
+        replace(counts, copied=float(copied)),
+        context.machine,
     )
 
 
@@ -213,8 +216,8 @@ def _bound(found: ExecutedGraph, machine: Machine) -> float:
     return found.bounds[key]
 
 
-def _numbers(executed: Execution, when: Timed) -> tuple[NodeEstimate, ...]:
-    """Return the work of every node, by the counts of its streams."""
+def _numbers(executed: Execution, when: Timed) -> tuple[tuple[NodeEstimate, ...], RegionCounts]:
+    """Return the work of every node, by the counts of its streams, and these."""
     graph, held = executed.graph, held_bytes(executed)
     numbers = []
 
@@ -222,23 +225,25 @@ def _numbers(executed: Execution, when: Timed) -> tuple[NodeEstimate, ...]:
         return when.total(profile, next(iter(graph.streams[stream].indices), None))
 
     values = {s: total(s, carried.values) for s, carried in executed.streams.items()}
+    tokens = {s: total(s, carried.tokens) + 1.0 for s, carried in executed.streams.items()}
+    fibers = {
+        node.id: total(node.inputs[0], executed.streams[node.inputs[0]].fiber_tree.filled)
+        for node in graph.nodes
+        if primitive(node.op).memory.writes_level
+    }
+    counts = RegionCounts(tokens, values, fibers)
     for node in graph.nodes:
-        taken = [values[s] for s in node.inputs]
+        own = counts.of(node)
         put = [s for s in node.outputs if s is not None]
-        made = max((values[s] for s in put), default=0.0)
-        fibers = 0.0
-        if primitive(node.op).memory.writes_level:
-            fibers = total(node.inputs[0], executed.streams[node.inputs[0]].fiber_tree.filled)
-        tokens = [total(s, executed.streams[s].tokens) + 1.0 for s in put or node.inputs]
         numbers.append(
             NodeEstimate(
                 node.id,
-                max(tokens, default=0.0),
+                max((tokens[s] for s in put or node.inputs), default=0.0),
                 when.work[node.id],
-                node_flops(node, taken, made),
-                node_bytes(node, taken, made, fibers),
+                node_flops(node, own.taken, own.made),
+                node_bytes(node, own.taken, own.made, own.fibers),
                 when.ends[node.id],
                 held.get(node.id, 0.0),
             )
         )
-    return tuple(numbers)
+    return tuple(numbers), counts

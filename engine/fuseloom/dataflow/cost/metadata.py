@@ -13,6 +13,7 @@ from fuseloom.dataflow.cost.flow import Flow, FlowContext
 from fuseloom.dataflow.cost.rules import RULES
 from fuseloom.dataflow.cost.statistics import ExpectedStatistics, Floats
 from fuseloom.dataflow.cost.why import NodeEstimate
+from fuseloom.dataflow.machine.actions import RegionCounts
 from fuseloom.dataflow.machine.timing import value_latency
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.tile_values import node_bytes, node_flops
@@ -23,8 +24,8 @@ from fuseloom.program.types import Tensor
 
 def from_metadata(
     region: CompiledRegion, context: EstimateContext
-) -> tuple[tuple[NodeEstimate, ...], float]:
-    """Expected numbers of every node, and cycles; what it is expected to write is noted.
+) -> tuple[tuple[NodeEstimate, ...], RegionCounts, float]:
+    """Expected numbers of every node, counts, and cycles; what it is expected to write is noted.
 
     Cycles are those of the busiest node, and those a value takes on the longest path.
 
@@ -36,6 +37,7 @@ def from_metadata(
     graph = region.graph
     flows: dict[int, Flow] = {}
     nodes: dict[int, NodeEstimate] = {}
+    counts = RegionCounts({}, {}, {})
     written: dict[str, dict[int, Flow]] = {}
     depth: dict[int, int] = {}
     for k in graph.topological():
@@ -52,9 +54,13 @@ def from_metadata(
             levels = written.setdefault(str(node.params["tensor"]), {})
             if primitive(node.op).memory.writes_level:
                 levels[int(node.params["level"])] = inputs[0]
+        for s, flow in zip(node.outputs, outcome.flows, strict=True):
+            if s is not None:
+                counts.values[s], counts.tokens[s] = flow.values * flow.present, flow.tokens
         taken = [f.values * f.present for f in inputs]
         made = max((f.values * f.present for f in outcome.flows), default=0.0)
         fibers = inputs[0].shape.fibers if inputs and inputs[0].shape is not None else 0.0
+        counts.fibers[k] = fibers
         tokens = max((f.tokens for f in outcome.flows or inputs), default=0.0)
         nodes[k] = NodeEstimate(
             k,
@@ -69,7 +75,7 @@ def from_metadata(
     for name, levels in written.items():
         context.expected[name] = _expected(context.program.tensor(name), levels)
     ordered = tuple(nodes[n.id] for n in graph.nodes)
-    return ordered, max(n.cycles for n in ordered) + max(depth.values(), default=0)
+    return ordered, counts, max(n.cycles for n in ordered) + max(depth.values(), default=0)
 
 
 def _expected(tensor: Tensor, written: dict[int, Flow]) -> ExpectedStatistics:

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import isfinite
 from typing import Any
 
 from fuseloom.dataflow.cost.mode import EstimateMode
 from fuseloom.dataflow.cost.on_chip import NOT_KNOWN, OnChip
 from fuseloom.dataflow.cost.why import NodeEstimate, Provenance, named_node, why_node, why_region
+from fuseloom.dataflow.machine import Machine
+from fuseloom.dataflow.machine.actions import RegionActions, RegionCounts, region_actions
 from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.display import shown, tag
 from fuseloom.errors import DataError
 from fuseloom.program.formats import suggestion
 from fuseloom.results import estimate as results
 from fuseloom.results.display import figures_html
+from fuseloom.results.energy import EnergyUse
 from fuseloom.results.estimate import RegionTotals
 from fuseloom.wording import counted, grouped
+
+NO_COUNTS = RegionCounts((), ())
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,10 @@ class RegionEstimate(RegionTotals):
         Elements that were made, or would have been, to execute it whole: what the estimate took.
     low, high : float
         Cycles between which a run is expected, nineteen times out of twenty.
+    counts : RegionCounts
+        Expected tokens and values of its streams, which its energy follows from.
+    machine : Machine
+        Whose actions take that energy.
     """
 
     nodes: tuple[NodeEstimate, ...] = field(repr=False)
@@ -52,11 +62,23 @@ class RegionEstimate(RegionTotals):
     executed: float = field(default=0.0, repr=False)
     low: float = 0.0
     high: float = float("inf")
+    counts: RegionCounts = field(default=NO_COUNTS, repr=False, compare=False)
+    machine: Machine = field(default_factory=Machine, repr=False, compare=False)
 
     @property
     def bottleneck(self) -> NodeEstimate:
         """The node with the most work of its own."""
         return max(self.nodes, key=lambda n: n.cycles)
+
+    @cached_property
+    def actions(self) -> RegionActions:
+        """Expected actions of its nodes."""
+        return region_actions(self.graph, self.counts, self.machine)
+
+    @property
+    def energy(self) -> EnergyUse:
+        """Expected joules by kind of action (``docs/spec/energy.md`` §4)."""
+        return self.actions.use(self.cycles / self.machine.clock_hz)
 
     def why(self, node: str | int | None = None) -> Provenance:
         """Return the provenance of the cycles of the region, or of a node by number or label.
@@ -79,6 +101,7 @@ class RegionEstimate(RegionTotals):
             "low": self.low,
             "high": self.high,
             "on_chip": self.on_chip.to_dict(),
+            "energy": self.energy.to_dict(),
         }
 
 
@@ -100,6 +123,11 @@ class Estimate(results.EstimateTotals[RegionEstimate]):
     def high(self) -> float:
         """Cycles that a run is expected to take at most."""
         return sum(r.high for r in self.regions)
+
+    @property
+    def energy(self) -> EnergyUse:
+        """Expected joules by kind of action, and the time on the machine."""
+        return sum((r.energy for r in self.regions), EnergyUse())
 
     def why(self, name: str, node: str | int | None = None) -> Provenance:
         """Return the provenance of a number: of a region, of one of its nodes, or of a tensor.
@@ -126,8 +154,14 @@ class Estimate(results.EstimateTotals[RegionEstimate]):
         raise DataError(f"no region or tensor is called {name!r}", hint=suggestion(name, known))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: the totals, the bound, the interval, and those of every region."""
-        return {**super().to_dict(), "least": self.least, "low": self.low, "high": self.high}
+        """Plain data: the totals, the bound, the interval, the energy, and those of each region."""
+        return {
+            **super().to_dict(),
+            "least": self.least,
+            "low": self.low,
+            "high": self.high,
+            "energy": self.energy.to_dict(),
+        }
 
     def _repr_html_(self) -> str:
         return shown(

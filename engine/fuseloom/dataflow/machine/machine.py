@@ -7,13 +7,14 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import Meta
 
 from fuseloom.arguments import check_fields
 from fuseloom.dataflow.dram import Dram, Ideal, Queues, ddr4_3200, given_fields, hbm2
 from fuseloom.dataflow.dram import from_dict as memory_from_dict
+from fuseloom.dataflow.machine.energy import Energy
 from fuseloom.dataflow.machine.function_latency import RTL, FunctionLatency
 from fuseloom.dataflow.samml.block_timing import BlockTiming
 from fuseloom.dataflow.samml.graph import Stream
@@ -146,6 +147,8 @@ class Machine(Record):
         How long work on blocks takes.
     functions : FunctionLatency
         Cycles of functions that take longer than ``alu_latency``.
+    energy : Energy
+        Picojoules of each action; no cycle count depends on them.
     clock_hz : float
         Cycles per second, to turn cycles into time.
     memory : Dram, Ideal, Queues or None
@@ -181,6 +184,7 @@ class Machine(Record):
     clock_hz: Annotated[float, Meta(gt=0)] = 1e9
     blocks: BlockTiming = field(default_factory=BlockTiming)
     functions: FunctionLatency = field(default_factory=FunctionLatency)
+    energy: Energy = field(default_factory=Energy)
     memory: MemoryModel | None = None
     outstanding: Positive = 64
     port_slots: Positive = 512
@@ -223,6 +227,24 @@ class Machine(Record):
     def default(cls, channel_capacity: int | None = None) -> Machine:
         """This project's machine: no quirks."""
         return cls("default", channel_capacity)
+
+    @classmethod
+    def of_size(cls, size: Literal["S", "M", "L"]) -> Machine:
+        """The hardware that graphs are emitted as, with a memory: small, medium or large.
+
+        Each is four times the one before: in channels of HBM2 (1, 4 and 16), requests under way per
+        port (16, 64, 256), tokens of a port (128, 512, 2048), and in what energy is counted for:
+        buffers (8, 32 and 128 KiB) and channels without a bound (16, 64, 256 tokens).
+        """
+        factor = {"S": 1, "M": 4, "L": 16}[size]
+        return cls(
+            f"size-{size}",
+            functions=RTL,
+            energy=Energy(buffer_bytes=8192 * factor, unbounded_depth=16 * factor),
+            memory=hbm2(channels=factor),
+            outstanding=16 * factor,
+            port_slots=128 * factor,
+        )
 
     @classmethod
     def comal(cls, channel_capacity: int | None = None, *, memory: bool = False) -> Machine:
@@ -273,6 +295,7 @@ class Machine(Record):
             "quirks": (Quirks, "the table of quirks"),
             "blocks": (BlockTiming, "the timing of blocks"),
             "functions": (FunctionLatency, "the latencies of functions"),
+            "energy": (Energy, "the energies of actions"),
         }
         try:
             for name, (kind, what) in parts.items():
@@ -287,11 +310,16 @@ class Machine(Record):
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """Hash of all that a cycle count depends on, 16 hexadecimal digits; names do not count."""
+        """Hash of all that the numbers of a run depend on, 16 hexadecimal digits.
+
+        Names do not count, nor do the default latencies of functions and energies of actions.
+        """
         data = self.to_dict()
         del data["name"]
         if self.functions == FunctionLatency():  # as machines were before they had them
             del data["functions"]
+        if self.energy == Energy():
+            del data["energy"]
         if data["memory"] is not None:
             data["memory"].pop("name", None)
         text = json.dumps(data, sort_keys=True)
@@ -331,12 +359,15 @@ PRESETS: Mapping[str, Callable[[], Machine]] = MappingProxyType(
         "hbm2": lambda: Machine("hbm2", memory=hbm2()),
         "ddr4": lambda: Machine("ddr4", memory=ddr4_3200()),
         "rtl": lambda: Machine("rtl", functions=RTL),
+        "size-S": lambda: Machine.of_size("S"),
+        "size-M": lambda: Machine.of_size("M"),
+        "size-L": lambda: Machine.of_size("L"),
         "comal": Machine.comal,
         "comal-hbm": lambda: Machine.comal(memory=True),
     }
 )
 """Machines by name: no memory; a memory without limits; two DRAMs; the hardware that graphs are
-emitted as; the reference, its memory off and on."""
+emitted as; the same with a memory, in three sizes; the reference, its memory off and on."""
 
 
 def _check_size(owner: str, what: str, size: object, most: int) -> None:

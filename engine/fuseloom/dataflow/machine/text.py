@@ -19,6 +19,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
+from fuseloom.dataflow.machine.energy import Energy
 from fuseloom.dataflow.machine.machine import Machine
 from fuseloom.errors import SimulationError
 from fuseloom.wording import counted
@@ -50,6 +51,17 @@ def parse_machine(text: str) -> Machine:
     SimulationError
         If the text is too long, is not TOML, or has an unknown key or a wrong value.
     """
+    return machine_of(read_toml(text))
+
+
+def read_toml(text: str) -> dict[str, Any]:
+    """The tables of a TOML text, within limits.
+
+    Raises
+    ------
+    SimulationError
+        If the text is too long or is not TOML.
+    """
     if len(text) > MAX_SIZE:
         raise SimulationError(
             f"a machine of {counted(len(text), 'character')}", hint=f"at most {MAX_SIZE:,}"
@@ -57,9 +69,20 @@ def parse_machine(text: str) -> Machine:
     if max(line.count(".") for line in text.split("\n")) > MAX_POINTS:
         raise SimulationError("machine: a key of too many parts", hint="lines such as memory.a = 1")
     try:
-        given = tomllib.loads(text)
+        return tomllib.loads(text)
     except (ValueError, RecursionError) as problem:
         raise SimulationError(f"machine: {problem}", hint="lines such as alu_latency = 2") from None
+
+
+def machine_of(given: Mapping[str, Any]) -> Machine:
+    """The machine of the tables of a file: a preset (``base``) and what differs from it.
+
+    Raises
+    ------
+    SimulationError
+        If a key is unknown or a value is wrong.
+    """
+    given = dict(given)
     base = given.pop("base", "default")
     if not isinstance(base, str):
         raise SimulationError(f"machine: base is {base!r}", hint="the name of a preset, in quotes")
@@ -112,6 +135,8 @@ def print_machine(machine: Machine) -> str:
     tables = {key: data.pop(key) for key in list(data) if isinstance(data[key], Mapping)}
     if not any(cycles is not None for cycles in tables["functions"].values()):
         del tables["functions"]
+    if machine.energy == Energy():
+        del tables["energy"]
     if data.get("memory", ...) is None:
         data["memory"] = "none"
     lines = [f"channel_capacity = {_literal(capacity or UNBOUNDED)}"]

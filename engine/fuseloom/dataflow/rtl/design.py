@@ -73,7 +73,7 @@ def stored_words(name: str, arrays: Mapping[str, npt.NDArray[Any]], kind: str) -
     if name == "bounds":
         seg = arrays["seg"].tolist()
         return [start | end << WORD_BITS for start, end in pairwise(seg)]
-    array = arrays[name]
+    array = arrays[name.rstrip("0123456789")]  # of several ports that read one array
     if name == "tokens":
         return [encoded(token) for token in decode(array, StreamKind(kind))]
     if name == "vals":

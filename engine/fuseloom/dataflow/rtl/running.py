@@ -95,14 +95,26 @@ def verilate(
 ) -> Path:
     """Compile a project that was written to a folder with Verilator; return the program.
 
+    Parameters
+    ----------
+    project : VerilogProject
+        The project.
+    folder : Path
+        Where it was written.
+    seconds : float
+        How long that may take.
+    optimise : str
+        How the C++ compiler optimises: ``-O0`` compiles fastest and runs slowest.
+
     Raises
     ------
     SimulationError
         If Verilator or a C++ compiler is missing or fails.
     """
+    flags = [f"{which}={optimise}" for which in ("OPT_FAST", "OPT_SLOW", "OPT_GLOBAL")]
     command = [
         *(tool("verilator"), "--cc", "--exe", "--build", "-Wno-fatal", "-Wno-lint", "-O3"),
-        *("--top-module", BENCH, "--Mdir", "build", "-CFLAGS", optimise),
+        *("--top-module", BENCH, "--Mdir", "build", "-MAKEFLAGS", " ".join(flags)),
         *project.sources,
         "main.cpp",
     ]
@@ -110,10 +122,12 @@ def verilate(
     return folder / "build" / f"V{BENCH}"
 
 
-def run_verilator(project: VerilogProject, folder: Path, seconds: float = 600) -> str:
+def run_verilator(
+    project: VerilogProject, folder: Path, seconds: float = 600, optimise: str = "-O1"
+) -> str:
     """Write, compile and run a project with Verilator; return what the test bench printed."""
     project.write(folder)
-    return run_tool([str(verilate(project, folder, seconds))], folder, seconds)
+    return run_tool([str(verilate(project, folder, seconds, optimise))], folder, seconds)
 
 
 def run_icarus(project: VerilogProject, folder: Path, seconds: float = 600) -> str:

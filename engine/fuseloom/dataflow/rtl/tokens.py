@@ -6,10 +6,9 @@ stop's level; it is 0 where a kind has none, so that equal tokens have equal bit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import reduce
 from operator import add, or_
 from typing import Any, Self
 
@@ -112,12 +111,23 @@ def choose(*cases: tuple[Any, TokenWires], otherwise: TokenWires) -> TokenWires:
 
 def any_of(conditions: Sequence[Any]) -> Any:
     """Join conditions: true where one of them holds; of none, never."""
-    return reduce(or_, conditions, C(0, 1))
+    return _joined(or_, conditions)
 
 
 def number_of(conditions: Sequence[Any]) -> Any:
     """Count the conditions that hold."""
-    return reduce(add, conditions, C(0, 1))
+    return _joined(add, conditions)
+
+
+def _joined(join: Callable[[Any, Any], Any], conditions: Sequence[Any]) -> Any:
+    """Join conditions pair by pair: what large graphs have many of does not nest deeply."""
+    level = list(conditions) or [C(0, 1)]
+    while len(level) > 1:
+        level = [
+            join(*level[k : k + 2]) if k + 1 < len(level) else level[k]
+            for k in range(0, len(level), 2)
+        ]
+    return level[0]
 
 
 def encoded(token: Token) -> int:

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 from amaranth.back import rtlil, verilog
 
 from fuseloom.atomic_files import replacing
@@ -66,14 +68,14 @@ module {bench} (input clk);
       number = $bitstoreal({{bits[31], {{3'b0, bits[30:23]}} + 11'd896, bits[22:0], 29'b0}});
   endfunction
 
-  function close(input [31:0] got, input [31:0] expected);
+  function close(input [31:0] got, input [31:0] expected, input real absolute);
     real difference, most;
     if (got == expected) close = 1;
     else if (&got[30:23] || &expected[30:23])
       close = &got[30:23] && &expected[30:23] && |got[22:0] && |expected[22:0];
     else begin
       difference = number(got) - number(expected);
-      most = {tolerance} * number({{1'b0, expected[30:0]}}) + {absolute};
+      most = {tolerance} * number({{1'b0, expected[30:0]}}) + absolute;
       close = difference <= most && -difference <= most;
     end
   endfunction
@@ -157,10 +159,17 @@ With Verilator:
 
 The last line is PASS or FAIL and the clock cycles; before it, the final clock of every node, and
 every word that is written.
+
+With Yosys, what it takes of an FPGA, without the memories:
+
+    yosys -p "read_verilog {TOP}.v; read_verilog -lib {MEMORY_MODULE}.v; \\
+        synth_xilinx -flatten -noiopad -noclkbuf -top {TOP}; stat"
 """
 RELATIVE = 2e-5
 """How far a value may be from the expected one, relative: units of special functions and the
 simulator round differently."""
+OF_LARGEST = 1e-6
+"""The same by the largest value of its array: sums of what is rounded otherwise may be nearly 0."""
 ABSOLUTE = 1e-30
 """The same, absolute."""
 
@@ -225,12 +234,16 @@ def emit(
 
 def modules_text(graph: HardwareGraph) -> str:
     """Verilog of a graph and of the modules that it is made of."""
-    parts = [
-        rtlil.convert(module, name=name, emit_src=False) for name, module in graph.library.items()
-    ]
-    top = rtlil.convert(graph.top(), name=TOP, emit_src=False)
-    text: str = verilog._convert_rtlil_text("\n".join([*parts, top]), strip_internal_attrs=True)
+    made = modules_rtlil({**graph.library, TOP: graph.top()})
+    text: str = verilog._convert_rtlil_text(made, strip_internal_attrs=True)
     return text
+
+
+def modules_rtlil(modules: Mapping[str, Any]) -> str:
+    """Modules under these names, as the text that Yosys keeps designs in (RTLIL)."""
+    return "\n".join(
+        rtlil.convert(module, name=name, emit_src=False) for name, module in modules.items()
+    )
 
 
 def _bench(
@@ -259,8 +272,9 @@ def _bench(
                 f'  initial $readmemh("{port}.expected.hex", {port}_expected);'
             )
             value = f"{port}_expected[{port}_count]"
-            equal = f"close({port}_word, {value})" if array.name == "vals" else None
-            equal = equal or f"{port}_word == {value}"
+            equal = f"{port}_word == {value}"
+            if array.name == "vals":
+                equal = f"close({port}_word, {value}, {_absolute(expected[array])!r})"
             compared = f"{port}_count >= {count} || !({equal})"
         checks.append(
             f"    if ({port}_valid) begin\n      {show}\n"
@@ -280,10 +294,15 @@ def _bench(
         wires="\n".join(wires),
         connections=", ".join(connections),
         tolerance=RELATIVE,
-        absolute=ABSOLUTE,
         checks="\n".join(checks),
         totals="\n".join(totals),
         resets="\n".join(resets),
         patience=patience,
         runs=runs,
     )
+
+
+def _absolute(words: Sequence[int]) -> float:
+    """How far any value may be from these expected ones, by the largest of them."""
+    values = np.array(words, np.uint32).view(np.float32).astype(float)
+    return ABSOLUTE + OF_LARGEST * float(np.abs(values[np.isfinite(values)]).max(initial=0.0))

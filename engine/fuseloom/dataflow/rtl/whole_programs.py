@@ -115,11 +115,21 @@ def hardware_of(run: Run) -> Iterator[RegionHardware]:
     GraphError
         If one cannot be hardware, naming the node and a way out.
     """
-    stored = {**run.data, **run.outputs}
-    for region in run.regions:
-        graph = HardwareGraph(bind(region.region.graph, stored), run.machine)
-        expected = {array: written_words(region.result, array) for array in graph.written}
-        yield RegionHardware(region, graph, emit(graph, expected, patience=100 + graph.slowest))
+    return (region_hardware(run, number) for number in range(len(run.regions)))
+
+
+def region_hardware(run: Run, number: int) -> RegionHardware:
+    """The region of that number of a program that was simulated, as hardware.
+
+    Raises
+    ------
+    GraphError
+        If it cannot be hardware, naming the node and a way out.
+    """
+    region = run.regions[number]
+    graph = HardwareGraph(bind(region.region.graph, {**run.data, **run.outputs}), run.machine)
+    expected = {array: written_words(region.result, array) for array in graph.written}
+    return RegionHardware(region, graph, emit(graph, expected, patience=100 + graph.slowest))
 
 
 def run_hardware(region: RegionHardware, folder: Path, runner: Runner) -> RegionComparison:

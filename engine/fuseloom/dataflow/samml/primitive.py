@@ -96,6 +96,11 @@ def no_bytes(taken: Sequence[float], made: float, fibers: float) -> float:
     return 0
 
 
+def no_actions(taken: Sequence[float], made: float) -> float:
+    """It has no coordinates to compute with, and no buffer."""
+    return 0
+
+
 @dataclass(frozen=True, kw_only=True)
 class Primitive:
     """One primitive of the machine.
@@ -134,6 +139,9 @@ class Primitive:
         Work from counts of value tokens (``docs/spec/machine.md`` §11): ``flops(taken, made)`` and
         ``bytes(taken, made, fibers)``, where ``taken`` has an entry per input, ``made`` counts
         an output's, and ``fibers`` are the segments a level writer closes.
+    integers, buffered : callable
+        Of the same counts, for its energy (``docs/spec/energy.md`` §2): operations on coordinates
+        and references; entries written to and read from a buffer of its own.
 
     Raises
     ------
@@ -165,6 +173,8 @@ class Primitive:
     estimated: bool
     flops: Flops
     bytes: Bytes
+    integers: Flops
+    buffered: Flops
 
     def __new__(cls, name: str, **said: Any) -> Self:
         missing = [what for what in required_fields() if what not in said]

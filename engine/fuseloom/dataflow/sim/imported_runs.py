@@ -13,9 +13,11 @@ import numpy.typing as npt
 
 from fuseloom.arguments import check_arguments
 from fuseloom.dataflow.machine import Machine
+from fuseloom.dataflow.machine.actions import RegionActions
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.exchange.record import ImportedGraph
 from fuseloom.dataflow.sim.binding import bind
+from fuseloom.dataflow.sim.energy import run_actions, run_energy
 from fuseloom.dataflow.sim.engines import Engine
 from fuseloom.dataflow.sim.explain.critical import CriticalPath, explained
 from fuseloom.dataflow.sim.explain.diagnose import run_diagnosed
@@ -30,6 +32,7 @@ from fuseloom.program.inputs import as_stored, made_tensor
 from fuseloom.program.late import is_scipy
 from fuseloom.program.storage import StoredTensor
 from fuseloom.results.check import Against, Check, relative_error
+from fuseloom.results.energy import EnergyUse
 from fuseloom.results.run_parts import WrittenLevel
 from fuseloom.results.work import Work
 from fuseloom.wording import counted, described
@@ -80,6 +83,16 @@ class ImportedRun:
     @property
     def work(self) -> Work:
         return measured_work(self.result)
+
+    @property
+    def actions(self) -> RegionActions:
+        """The actions of its nodes."""
+        return run_actions(self.result, self.machine)
+
+    @property
+    def energy(self) -> EnergyUse:
+        """Joules by kind of action."""
+        return run_energy(self.result, self.machine)
 
     def written(self, tensor: str) -> tuple[list[WrittenLevel], list[float]]:
         """Return the contents of a tensor's writers: ``seg`` and ``crd`` by level, and values."""

@@ -13,8 +13,10 @@ from fuseloom.arguments import check_arguments
 from fuseloom.dataflow.compilation import Compilation, CompiledRegion
 from fuseloom.dataflow.fusion.repair import traffic
 from fuseloom.dataflow.machine import Machine
+from fuseloom.dataflow.machine.actions import RegionActions
 from fuseloom.dataflow.sim.binding import bind
 from fuseloom.dataflow.sim.checking import CheckStep, check_outputs
+from fuseloom.dataflow.sim.energy import run_actions
 from fuseloom.dataflow.sim.engines import Engine, compile_kernels
 from fuseloom.dataflow.sim.explain.critical import CriticalPath, explained
 from fuseloom.dataflow.sim.explain.diagnose import run_diagnosed
@@ -35,6 +37,7 @@ from fuseloom.program.storage import StoredTensor
 from fuseloom.program.types import Program
 from fuseloom.results.check import Check
 from fuseloom.results.display import figures_html
+from fuseloom.results.energy import EnergyUse
 from fuseloom.results.work import Work
 from fuseloom.wording import counted, described
 
@@ -55,6 +58,10 @@ class RegionRun:
         Elapsed clock cycles.
     work : Work
         FLOPs and bytes moved to and from memory, those of permuted copies included.
+    actions : RegionActions
+        What its nodes did, as energy counts it.
+    energy : EnergyUse
+        Joules by kind of action, those of permuted copies included.
     path : CriticalPath or None
         What determined the cycles, if the run was observed with a log.
     """
@@ -63,6 +70,8 @@ class RegionRun:
     result: EngineResult
     work: Work
     seconds: float
+    machine: Machine = field(repr=False)
+    copied: float = 0.0
     path: CriticalPath | None = None
 
     def __repr__(self) -> str:
@@ -79,6 +88,14 @@ class RegionRun:
     @cached_property
     def trace(self) -> Trace:
         return Trace.of(self.result)
+
+    @cached_property
+    def actions(self) -> RegionActions:
+        return run_actions(self.result, self.machine, self.copied)
+
+    @property
+    def energy(self) -> EnergyUse:
+        return self.actions.use(self.cycles / self.machine.clock_hz)
 
 
 @dataclass(frozen=True)
@@ -119,6 +136,11 @@ class Run:
     @property
     def work(self) -> Work:
         return sum((r.work for r in self.regions), Work())
+
+    @property
+    def energy(self) -> EnergyUse:
+        """Joules by kind of action, and the time on the machine (``docs/spec/energy.md``)."""
+        return sum((r.energy for r in self.regions), EnergyUse())
 
     @property
     def seconds(self) -> float:
@@ -327,7 +349,7 @@ def simulate_region(
     program = compiled.region.program
     copied = sum(traffic(program.tensor(name), known[name].nnz) for name in compiled.copies)
     work = measured_work(result) + Work(bytes=copied)
-    return RegionRun(compiled, result, work, seconds, path)
+    return RegionRun(compiled, result, work, seconds, machine, float(copied), path)
 
 
 def do_reshapes(

@@ -35,7 +35,10 @@ def program_record(
         str(run.compilation.schedule),
         machine_id(run.machine),
         source,
-        tuple(region_record(t, run.machine, r.region.order, r.work, detail) for t, r in regions),
+        tuple(
+            region_record(t, run.machine, r.region.order, r.work, detail, r.actions)
+            for t, r in regions
+        ),
         check,
         run.seconds,
     )
@@ -56,7 +59,7 @@ def graph_record(run: ImportedRun, check: Check | None, detail: Detail) -> RunRe
         "",
         machine_id(run.machine),
         None,
-        (region_record(region, run.machine, (), run.work, detail),),
+        (region_record(region, run.machine, (), run.work, detail, run.actions),),
         check,
         run.seconds,
         tuple(repairs),

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fuseloom.dataflow.dram import MemoryStats
+from fuseloom.dataflow.machine.actions import NodeCounts
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.dataflow.samml.tile_values import node_bytes, node_flops
@@ -91,13 +92,18 @@ class EngineResult:
         return int(self.tokens.sum())
 
 
+def written_fibers(result: EngineResult, node: int) -> int:
+    """Fibers of the level that a node wrote; 0 if it wrote none."""
+    written = result.outputs.get(node, {})
+    return len(written["seg"]) - 1 if "seg" in written else 0
+
+
 def measured_work(result: EngineResult) -> Work:
     """The work of one region's run."""
-    total = Work()
+    total, values = Work(), result.values.tolist()
     for node in result.graph.nodes:
-        taken = [int(result.values[s]) for s in node.inputs]
-        made = max((int(result.values[s]) for s in node.outputs if s is not None), default=0)
-        written = result.outputs.get(node.id, {})
-        fibers = len(written["seg"]) - 1 if "seg" in written else 0
-        total += Work(node_flops(node, taken, made), node_bytes(node, taken, made, fibers))
+        own = NodeCounts.of(node, values, written_fibers(result, node.id))
+        total += Work(
+            node_flops(node, own.taken, own.made), node_bytes(node, own.taken, own.made, own.fibers)
+        )
     return total

@@ -211,19 +211,3 @@ TABLE = Recipe(
     _table_values,
     _table_panels,
 )
-
-# Fig. 13 ----------------------------------------------------------------------------------------
-
-HARDWARE = Recipe(
-    "13",
-    "The simulator against hardware",
-    "The paper correlates 41 kernels with a post-synthesis simulation of an FPGA design, R² = "
-    "0.991. That needs proprietary tools, and its artefact leaves it out, too. Ours waits for the "
-    "primitives as Verilog, simulated cycle by cycle on the same kernels; until then nothing is "
-    "claimed.",
-    nothing,
-    nothing,
-    lambda results, size, mode: (
-        Panel("Not reproduced", "text", text="waits for the primitives as hardware"),
-    ),
-)

@@ -67,7 +67,7 @@ def test_a_long_path_is_cut_to_its_longest_segments(run: Run) -> None:
 def test_ports_belong_to_the_node_they_serve(run: Run) -> None:
     (region, *_) = traced_regions(run)
     graph = region.result.graph
-    rows = node_data(region)
+    rows = node_data(region, run.regions[0].actions)
     ports = [n for n in graph.nodes if n.op in (READ, WRITE)]
     assert ports
     for port in ports:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from functools import partial
 
 from fuseloom.dataflow.samml.graph import Node
-from fuseloom.dataflow.samml.primitive import CRD, VAL, Family, Nesting, Port, Primitive, no_bytes
+from fuseloom.dataflow.samml.primitive import (
+    CRD,
+    VAL,
+    Family,
+    Nesting,
+    Port,
+    Primitive,
+    no_actions,
+    no_bytes,
+)
 from fuseloom.dataflow.samml.traits import (
     NO_MEMORY,
     NO_PEEKS,
@@ -38,6 +47,8 @@ _entry = partial(
     observer=False,
     estimated=True,
     bytes=no_bytes,
+    integers=no_actions,
+    buffered=lambda taken, made: 2 * taken[-1] + made,
 )
 """An entry of this family, which says what is otherwise with it."""
 
@@ -74,6 +85,7 @@ def _accumulator(order: int) -> Primitive:
         streaming=as_the_reference if order == 2 else ours,  # the reference has no higher one
         kernels=Kernels.one("spacc"),
         flops=lambda taken, made: taken[-1],
+        integers=lambda taken, made: sum(taken[:-1]),
     )
 
 
@@ -92,6 +104,7 @@ ENTRIES = (
         ),
         kernels=Kernels(plain="spacc1", tiles="spacc", guided=None, table="dim"),
         flops=lambda taken, made: taken[2],
+        integers=lambda taken, made: taken[1],
     ),
     *(_accumulator(order) for order in range(2, MAX_ACCUMULATOR_ORDER + 1)),
 )

@@ -8,29 +8,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib.memory import Memory
 
+from fuseloom.dataflow.rtl.bits import lowest
 from fuseloom.dataflow.rtl.channel import ROOM_BITS
 from fuseloom.dataflow.rtl.float32.units import float_unit
 from fuseloom.dataflow.rtl.registry import NodeSpec, hardware
-from fuseloom.dataflow.rtl.tokens import WORD_BITS, TokenWires, any_of, choose
+from fuseloom.dataflow.rtl.tokens import WORD_BITS, TokenWires, choose
 from fuseloom.dataflow.rtl.unit import PrimitiveUnit, RequestStep
 from fuseloom.errors import GraphError
 from fuseloom.wording import counted
 
 MAX_ROW = 4096
 """Coordinates of a row, at most: each has a flip-flop that says whether it is there."""
-
-
-def lowest(m: Module, bits: Any) -> Any:
-    """The position of the lowest bit that is set; 0 where none is."""
-    alone = Signal(len(bits))
-    m.d.comb += alone.eq(bits & (~bits + 1))
-    width = max(1, (len(bits) - 1).bit_length())
-    return Cat(
-        any_of([alone[k] for k in range(len(bits)) if k >> digit & 1]) for digit in range(width)
-    )
 
 
 class RowBank:

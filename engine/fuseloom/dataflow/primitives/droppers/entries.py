@@ -12,6 +12,7 @@ from fuseloom.dataflow.samml.primitive import (
     Nesting,
     Port,
     Primitive,
+    no_actions,
     no_bytes,
     no_flops,
 )
@@ -45,6 +46,8 @@ _entry = partial(
     estimated=True,
     flops=no_flops,
     bytes=no_bytes,
+    integers=no_actions,
+    buffered=no_actions,
 )
 """An entry of this family, which says what is otherwise with it."""
 
@@ -70,6 +73,7 @@ ENTRIES = (
         nesting=Nesting.MAKES,
         streaming=Streaming(Peeks.at(1, waited=_took_inner), Takes.AS_NEEDED, Paced.UNKNOWN),
         kernels=Kernels.one("crddrop"),
+        integers=lambda taken, made: taken[1],
     ),
     _entry(
         "valdrop",
@@ -120,5 +124,6 @@ ENTRIES = (
         empties=Empties.TAKEN,
         streaming=Streaming(Peeks.at(0, 1, waited=_took_the_other), Takes.AS_NEEDED, Paced.UNKNOWN),
         kernels=Kernels.one("fiber_align"),
+        integers=lambda taken, made: taken[0] + taken[1],
     ),
 )

@@ -11,6 +11,7 @@ from fuseloom.dataflow.samml.primitive import (
     Nesting,
     Port,
     Primitive,
+    no_actions,
     no_bytes,
     no_flops,
 )
@@ -40,6 +41,8 @@ _entry = partial(
     estimated=True,
     flops=no_flops,
     bytes=no_bytes,
+    integers=no_actions,
+    buffered=no_actions,
 )
 """An entry of this family, which says what is otherwise with it."""
 
@@ -57,6 +60,7 @@ ENTRIES = (
         role=Role.INTERSECTER,
         empties=Empties.TAKEN,
         kernels=Kernels.one("intersect"),
+        integers=lambda taken, made: sum(taken[::2]),
     ),
     _entry(
         "union",
@@ -72,5 +76,6 @@ ENTRIES = (
         role=Role.UNIONER,
         empties=Empties.POSSIBLE,
         kernels=Kernels.one("union"),
+        integers=lambda taken, made: sum(taken[::2]),
     ),
 )

@@ -12,6 +12,7 @@ from fuseloom.dataflow.samml.primitive import (
     Nesting,
     Port,
     Primitive,
+    no_actions,
     no_bytes,
     no_flops,
 )
@@ -40,6 +41,8 @@ _entry = partial(
     estimated=False,
     flops=no_flops,
     bytes=no_bytes,
+    integers=no_actions,
+    buffered=no_actions,
 )
 """An entry of this family, which says what is otherwise with it."""
 

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from functools import partial
 
-from fuseloom.dataflow.samml.primitive import CRD, VAL, Family, Nesting, Port, Primitive, no_bytes
+from fuseloom.dataflow.samml.primitive import (
+    CRD,
+    VAL,
+    Family,
+    Nesting,
+    Port,
+    Primitive,
+    no_actions,
+    no_bytes,
+)
 from fuseloom.dataflow.samml.traits import (
     NO_MEMORY,
     NO_PEEKS,
@@ -31,6 +40,8 @@ _entry = partial(
     observer=False,
     estimated=True,
     bytes=no_bytes,
+    integers=no_actions,
+    buffered=no_actions,
 )
 """An entry of this family, which says what is otherwise with it."""
 

@@ -13,6 +13,7 @@ from fuseloom.dataflow.samml.primitive import (
     Nesting,
     Port,
     Primitive,
+    no_actions,
     no_bytes,
     no_flops,
 )
@@ -44,6 +45,8 @@ _entry = partial(
     estimated=True,
     flops=no_flops,
     bytes=no_bytes,
+    integers=no_actions,
+    buffered=no_actions,
 )
 """An entry of this family, which says what is otherwise with it."""
 
@@ -85,5 +88,6 @@ ENTRIES = (
         role=Role.OTHER,
         streaming=Streaming(NO_PEEKS, Takes.FIRST, Paced.PUTS),
         kernels=Kernels.one("replay"),
+        buffered=lambda taken, made: taken[0] + made,
     ),
 )

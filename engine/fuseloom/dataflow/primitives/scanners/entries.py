@@ -12,6 +12,7 @@ from fuseloom.dataflow.samml.primitive import (
     Nesting,
     Port,
     Primitive,
+    no_actions,
     no_bytes,
     no_flops,
 )
@@ -48,6 +49,8 @@ _entry = partial(
     estimated=True,
     flops=no_flops,
     bytes=no_bytes,
+    integers=no_actions,
+    buffered=no_actions,
 )
 """An entry of this family, which says what is otherwise with it."""
 
@@ -80,6 +83,7 @@ ENTRIES = (
         ),
         kernels=Kernels.one("scan"),
         bytes=lambda taken, made, fibers: WORD * made + 2 * WORD * taken[0],
+        integers=lambda taken, made: taken[0] + made,
     ),
     _entry(
         "dense_scan",
@@ -93,6 +97,7 @@ ENTRIES = (
         traversal=Traversal.DENSE_FIBER,
         streaming=Streaming(Peeks.everywhere(waited=_put_an_end), Takes.FIRST, Paced.PUTS),
         kernels=Kernels.one("dense_scan"),
+        integers=lambda taken, made: taken[0] + made,
     ),
     _entry(
         "locate",
@@ -106,6 +111,7 @@ ENTRIES = (
         empties=Empties.TAKEN,
         streaming=Streaming(NO_PEEKS, Takes.IN_ORDER, Paced.BOTH),
         kernels=Kernels.one("locate"),
+        integers=lambda taken, made: 2 * taken[0],
     ),
     _entry(
         "search",
@@ -129,6 +135,7 @@ ENTRIES = (
         ),
         kernels=Kernels.one("search"),
         bytes=lambda taken, made, fibers: WORD * made + 2 * WORD * taken[0],
+        integers=lambda taken, made: taken[1] + made,
     ),
     _entry(
         "sam_locate",

@@ -11,6 +11,7 @@ from fuseloom.dataflow.samml.primitive import (
     Nesting,
     Port,
     Primitive,
+    no_actions,
     no_bytes,
     no_flops,
 )
@@ -40,6 +41,8 @@ _entry = partial(
     estimated=False,
     flops=no_flops,
     bytes=no_bytes,
+    integers=no_actions,
+    buffered=no_actions,
 )
 """An entry of this family, which says what is otherwise with it."""
 
@@ -57,6 +60,7 @@ ENTRIES = (
         streaming=Streaming(NO_PEEKS, Takes.FIRST, Paced.BOTH),
         kernels=Kernels.one("shift"),
         estimated=True,
+        integers=lambda taken, made: taken[0],
     ),
     _entry(
         "crdmask",
@@ -70,6 +74,7 @@ ENTRIES = (
         nesting=Nesting.OPAQUE,
         streaming=Streaming(Peeks.at(1), Takes.AS_NEEDED, Paced.UNKNOWN),
         kernels=Kernels.one("crdmask"),
+        integers=lambda taken, made: taken[0],
     ),
     _entry(
         "crdhold",
@@ -96,5 +101,6 @@ ENTRIES = (
         nesting=Nesting.OPAQUE,
         streaming=Streaming(Peeks.at(1), Takes.AS_NEEDED, Paced.PUTS),
         kernels=Kernels.one("flatten"),
+        integers=lambda taken, made: 2 * taken[0],
     ),
 )

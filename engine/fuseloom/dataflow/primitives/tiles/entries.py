@@ -8,6 +8,7 @@ from fuseloom.dataflow.samml.primitive import (
     Nesting,
     Port,
     Primitive,
+    no_actions,
     no_bytes,
 )
 from fuseloom.dataflow.samml.traits import (
@@ -46,5 +47,7 @@ ENTRIES = (
         arithmetic=Arithmetic.TILE_FOLD,
         kernels=Kernels(plain=None, tiles="tile_unary", guided=None, table=None),
         flops=lambda taken, made: taken[0],
+        integers=no_actions,
+        buffered=no_actions,
     ),
 )

@@ -12,6 +12,7 @@ from fuseloom.dataflow.samml.primitive import (
     Nesting,
     Port,
     Primitive,
+    no_actions,
     no_flops,
 )
 from fuseloom.dataflow.samml.traits import (
@@ -41,6 +42,8 @@ _entry = partial(
     observer=False,
     estimated=True,
     flops=no_flops,
+    integers=no_actions,
+    buffered=no_actions,
 )
 """An entry of this family, which says what is otherwise with it."""
 

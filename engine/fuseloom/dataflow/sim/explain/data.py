@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from fuseloom.dataflow.machine import Machine
+from fuseloom.dataflow.machine.actions import RegionActions
 from fuseloom.dataflow.samml.graph import Graph, Node
 from fuseloom.dataflow.sim.explain.critical import CriticalPath, PathShare, Segment
 from fuseloom.dataflow.sim.explain.perfetto import TracedRegion, describe, node_name, stream_name
@@ -84,7 +85,12 @@ def owner(graph: Graph, node: Node) -> int:
 
 
 def region_record(
-    run: TracedRegion, machine: Machine, order: Sequence[str], work: Work, detail: Detail
+    run: TracedRegion,
+    machine: Machine,
+    order: Sequence[str],
+    work: Work,
+    detail: Detail,
+    actions: RegionActions,
 ) -> RegionRecord:
     """The record of a region's run; path and channels are there if they were observed."""
     result = run.result
@@ -95,19 +101,22 @@ def region_record(
         work.flops,
         work.bytes,
         result.total_tokens,
-        nodes=node_data(run) if detail.nodes else None,
+        nodes=node_data(run, actions) if detail.nodes else None,
         timeline=timeline(result.observed) if detail.timeline else None,
         memory=None if result.memory is None else result.memory.to_dict(),
         path=None if run.path is None else path_data(run.path, detail),
         channels=channel_data(run, machine),
+        energy=actions.use(result.cycles / machine.clock_hz),
     )
 
 
-def node_data(run: TracedRegion) -> tuple[NodeRow, ...]:
-    """Return the activity of each node: the rows of the trace, and the owner of each."""
+def node_data(run: TracedRegion, actions: RegionActions) -> tuple[NodeRow, ...]:
+    """The activity of each node: the rows of the trace, the owner of each, and its joules."""
     graph = run.result.graph
-    rows = zip(Trace.of(run.result).rows(), graph.nodes, strict=True)
-    told: Any = ({**row, "owner": owner(graph, node)} for row, node in rows)
+    rows = zip(Trace.of(run.result).rows(), graph.nodes, actions.of_nodes(), strict=True)
+    told: Any = (
+        {**row, "owner": owner(graph, node), "energy": joules} for row, node, joules in rows
+    )
     return tuple(told)
 
 

@@ -1,0 +1,36 @@
+"""Energy and area of candidates, beside those of runs."""
+
+from __future__ import annotations
+
+import pytest
+
+import fuseloom as fl
+from fuseloom.dataflow.machine import Machine
+from fuseloom.dataflow.space import design_costs
+from fuseloom.dataflow.space.design_costs import region_joules, region_luts
+from fuseloom.errors import GraphError
+
+
+@pytest.mark.parametrize("preset", ["default", "hbm2", "size-S"])
+@pytest.mark.parametrize(("model", "data"), [("spmm", "random"), ("gcn", "random")])
+def test_no_run_takes_less_energy_than_its_bound(model: str, data: str, preset: str) -> None:
+    machine = Machine.preset(preset)
+    given, tensors = fl.load(model, data)
+    for schedule in (given.presets or {"": ""}).values():
+        compiled = fl.compile(given.program, schedule)
+        run = fl.simulate(compiled, tensors, machine)
+        expected = fl.estimate(compiled, tensors, machine=machine)
+        for made, ran in zip(expected.regions, run.regions, strict=True):
+            joules, least = region_joules(made, machine)
+            assert 0 < least <= ran.energy.joules
+            if machine.memory is None:
+                assert joules == pytest.approx(ran.energy.joules)
+                assert least == pytest.approx(joules, rel=1e-8)
+
+
+def test_without_amaranth_the_way_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(design_costs, "find_spec", lambda name: None)
+    spmv, _ = fl.load("spmv")
+    with pytest.raises(GraphError, match="amaranth") as caught:
+        region_luts(fl.compile(spmv.program).regions[0].graph, Machine.default())
+    assert "fuseloom[rtl]" in str(caught.value.hint)
