@@ -8,12 +8,12 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fuseloom.cli.command import Command, check_folder, print_json
 from fuseloom.cli.inputs import inputs, program_options
+from fuseloom.dataflow.rtl import require_amaranth
 from fuseloom.errors import GraphError, SimulationError, UsageError
 from fuseloom.results.document import DocumentKind
 from fuseloom.results.text_table import Align, TextColumn, text_table
@@ -70,7 +70,7 @@ def _run(options: Any) -> int:
         raise UsageError("--simulator goes with --run", hint="add --run")
     if options.output is not None:
         check_folder(options.output)
-    _check_amaranth()
+    require_amaranth()
     from fuseloom.dataflow.rtl.whole_programs import hardware_of
     from fuseloom.dataflow.sim.program_runs import simulate
 
@@ -90,14 +90,6 @@ def _run(options: Any) -> int:
     else:
         _print(content)
     return 0 if all(region["run"] is None or region["run"]["passed"] for region in regions) else 1
-
-
-def _check_amaranth() -> None:
-    if find_spec("amaranth") is None:
-        raise SimulationError(
-            "Amaranth, which makes Verilog, is not installed",
-            hint="pip install 'fuseloom[rtl]'",
-        )
 
 
 def _simulator(options: Any) -> str:

@@ -21,6 +21,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from fuseloom.dataflow.rtl import require_amaranth
 from fuseloom.errors import DataError, FuseloomError
 from fuseloom.experiments.hardware_kernels import GROUPS, KernelGroup, group, kernels
 
@@ -94,6 +95,7 @@ def run_group(
     one: KernelGroup, report: Report = lambda share, what: True
 ) -> Iterable[HardwareCycles]:
     """Run a group's kernels as hardware, one after another."""
+    require_amaranth()
     from fuseloom.dataflow.rtl.running import run_icarus, run_verilator
     from fuseloom.dataflow.rtl.whole_programs import region_hardware, run_hardware
 

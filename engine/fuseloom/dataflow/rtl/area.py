@@ -21,6 +21,7 @@ from fuseloom.dataflow.rtl.design import HardwareGraph
 from fuseloom.dataflow.rtl.synthesis import HardwareArea
 from fuseloom.dataflow.rtl.tokens import TOKEN_BITS
 from fuseloom.dataflow.rtl.unit import PrimitiveUnit
+from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.errors import GraphError
 
 TABLE = "area.json"
@@ -240,11 +241,36 @@ def graph_area(graph: HardwareGraph, table: AreaTable | None = None) -> GraphAre
     GraphError
         If a module is not in the table, naming the node and a way out.
     """
+    nodes, channels = logic_areas(graph.bound.graph, graph.units, graph.channels, table)
+    memories = {i.name: block_memories(len(i.words), i.width) for i in graph.images}
+    return GraphArea(nodes, channels, memories, sum(image.bits for image in graph.images))
+
+
+def logic_areas(
+    graph: Graph,
+    units: Sequence[PrimitiveUnit],
+    buffers: Mapping[int, ChannelBuffer],
+    table: AreaTable | None = None,
+) -> tuple[dict[int, HardwareArea], dict[int, HardwareArea]]:
+    """The areas of a graph's nodes and of its channels.
+
+    Parameters
+    ----------
+    units : sequence of PrimitiveUnit
+        By node.
+    buffers : mapping
+        By stream.
+
+    Raises
+    ------
+    GraphError
+        As for :func:`graph_area`.
+    """
     rows = area_table() if table is None else table
     nodes: dict[int, HardwareArea] = {}
     puts: dict[int, PortUse] = {}
     takes: dict[int, PortUse] = {}
-    for node, unit in zip(graph.bound.graph.nodes, graph.units, strict=True):
+    for node, unit in zip(graph.nodes, units, strict=True):
         who = f"{node.label or node.op} (node {node.id})"
         row = measured(rows, unit_kind(unit), who)
         nodes[node.id] = row.area
@@ -258,10 +284,9 @@ def graph_area(graph: HardwareGraph, table: AreaTable | None = None) -> GraphAre
     channels = {
         stream: channel_area(rows, channel, puts[stream], takes.get(stream, PortUse()), stream)
         - HardwareArea(JOINED_LUTS)
-        for stream, channel in graph.channels.items()
+        for stream, channel in buffers.items()
     }
-    memories = {i.name: block_memories(len(i.words), i.width) for i in graph.images}
-    return GraphArea(nodes, channels, memories, sum(image.bits for image in graph.images))
+    return nodes, channels
 
 
 def channel_area(

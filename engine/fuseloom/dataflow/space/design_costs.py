@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.util import find_spec
 
 from fuseloom.dataflow.cost.mode import EstimateMode
 from fuseloom.dataflow.cost.numbers import RegionEstimate
 from fuseloom.dataflow.machine import Machine
+from fuseloom.dataflow.rtl import require_amaranth
 from fuseloom.dataflow.samml.graph import Graph
-from fuseloom.errors import GraphError
 from fuseloom.program.storage import StoredTensor
 from fuseloom.results.energy import ActionKind
 
@@ -42,11 +41,7 @@ def region_luts(
     GraphError
         If it cannot be hardware, if its area was not measured, or if Amaranth is missing.
     """
-    if find_spec("amaranth") is None:
-        raise GraphError(
-            "area needs the package amaranth, which builds hardware",
-            hint='pip install "fuseloom[rtl]"',
-        )
+    require_amaranth()
     from fuseloom.dataflow.rtl.region_area import logic_area
 
     return logic_area(graph, machine, data).luts
