@@ -108,13 +108,25 @@ def test_plots_have_the_colours_of_the_page(page, store):
 
 def test_the_address_keeps_the_figure(page, store):
     show(page, store)
-    pick(page, "Figure", RECIPES["13"].title)
+    pick(page, "Figure", RECIPES["9"].title)
     expect(page.get_by_text("nothing of it is run")).to_be_visible()
     expect(page.get_by_text("Click a point of ours")).to_be_hidden()
     expect(page.get_by_role("button", name="Simulate what is missing")).to_be_disabled()
-    page.wait_for_url("**figure=13*")
+    page.wait_for_url("**figure=9*")
     page.reload()
-    expect(page.get_by_text(RECIPES["13"].text[:60])).to_be_visible(timeout=2 * PATIENCE)
+    expect(page.get_by_text(RECIPES["9"].text[:60])).to_be_visible(timeout=2 * PATIENCE)
+
+
+def test_what_is_measured_can_be_simulated(page, store):
+    """The cycles of hardware are kept with the engine; those of the simulator are not."""
+    serve(page, lambda: figures_page(store))
+    page.goto(f"{page.url}?figure=13")
+    expect(page.get_by_text("which can be simulated")).to_be_visible(timeout=2 * PATIENCE)
+    expect(page.get_by_role("button", name="Estimate what is missing")).to_be_disabled()
+    page.get_by_role("button", name="Simulate what is missing").click()
+    expect(page.get_by_text("all of it is there")).to_be_visible(timeout=4 * PATIENCE)
+    expect(page.get_by_text("with equal cycles").first).to_be_visible()
+    expect(page.get_by_role("button", name="Simulate what is missing")).to_be_disabled()
 
 
 def test_tables_and_graphs_are_those_of_the_bench(page, store):

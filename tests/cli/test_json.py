@@ -374,7 +374,7 @@ def objects(part: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 FREE = {
     "counts", "params", "shares", "statistics", "outputs", "not_implemented", "options", "defaults",
     "stored", "settings", "bounds", "extents", "intermediates", "loops", "modes", "recompute",
-    "left_out", "functions", "refused",
+    "left_out", "functions", "refused", "actions",
 }  # fmt: skip
 """Objects whose names are data."""
 

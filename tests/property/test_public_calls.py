@@ -277,6 +277,22 @@ def _small(value: Any) -> Any:
 
 MODE = choice("auto", "exact", "sampled", "bounds", "Auto")
 ENGINE = choice("auto", "interpreter", "compiled", "verilator")
+MACHINES = 'base = "hbm2"\n[parameters]\nlanes = [1, 2]\nload_latency = [1, 3]'
+DESIGNED = with_data(
+    program, objective=choice("cycles", "edp", "energy", "speed"), energy=number, bandwidth=number,
+    base=schedule, requirements=choice([], ["order i"], ["fuse T Y"], ["melt"]),
+    copies=choice(0, 1, -1), pareto=choice(True, False), every=choice(True, False),
+    gap=number, time_limit=choice(0.01, 0, -1, float("nan")), limits=limits,
+)  # fmt: skip
+
+
+def designed(rng: random.Random) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """A search over machines, most of which there are."""
+    args, options = DESIGNED(rng)
+    spaces = (MACHINES, MACHINES, "[parameters]\nlanes = [0]", "base = 3", "")
+    return (*args, rng.choice(spaces)), {"time_limit": 0.01, **options}
+
+
 CALLS: Mapping[str, Call] = {
     "parse": given(lambda rng: mutated(rng.choice(PROGRAMS), rng), source=choice("a.loom", "")),
     "evaluate": with_data(program),
@@ -297,6 +313,7 @@ CALLS: Mapping[str, Call] = {
         also=lambda rng: [schedule(rng)], copies=choice(0, 1, -1), stores=choice(0, 1, -2),
         gap=number, time_limit=choice(0.01, 0, -1, float("nan")), limits=limits,
     ),
+    "codesign": lambda rng: designed(rng),
     "load": loaded,
     "from_mlir": given(lambda rng: mutated(MLIR, rng), shapes=shapes, function=choice("f", "g")),
     "to_mlir": given(program, choice(None, fl.Schedule(), fl.Schedule.parse("fuse T..Y"))),

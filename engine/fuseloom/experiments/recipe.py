@@ -143,6 +143,10 @@ class RecipeResults:
             raise MissingError(self._reasons.get(label, f"{label} was not measured"))
         return self._measured[label]
 
+    def was_measured(self, label: str) -> bool:
+        """Return whether there is the value of a measurement."""
+        return label in self._measured
+
     def __getitem__(self, label: str) -> Result:
         self.used.append(label)
         if label not in self._found:

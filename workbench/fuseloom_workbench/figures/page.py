@@ -224,9 +224,10 @@ class FiguresPage(pn.viewable.Viewer):
             if not every:
                 text = "nothing of it is run"
             elif missing:
+                how = "estimated or simulated" if unknown_of(self.figure) else "simulated"
                 text = (
                     f"not run yet: {len(missing)} of its {len(every)} configurations, which can "
-                    "be estimated or simulated"
+                    f"be {how}"
                 )
             else:
                 text = "all of it is there"
@@ -269,7 +270,8 @@ class FiguresPage(pn.viewable.Viewer):
         every, missing = configurations_of(figure), missing_of(figure)
         self._drawn[:] = shown
         self._claims.object = claims_html(figure)
-        self._estimate.disabled = self._simulate.disabled = not missing
+        self._estimate.disabled = not unknown_of(figure)
+        self._simulate.disabled = not missing
         what = "Click a point of ours to look at it and to change it."
         self._one.object = f"<p>{what if every else 'It has no points to look at.'}</p>"
         self._form[:] = []
@@ -321,7 +323,16 @@ def configurations_of(figure: Figure) -> list[str]:
 
 
 def missing_of(figure: Figure) -> list[str]:
-    """Labels of a figure's configurations of which nothing is there."""
+    """Labels of a figure's configurations and measurements of which nothing is there."""
+    measures = figure.recipe.measures(figure.size, figure.mode)
+    return [
+        *unknown_of(figure),
+        *(label for label in measures if not figure.results.was_measured(label)),
+    ]
+
+
+def unknown_of(figure: Figure) -> list[str]:
+    """Labels of a figure's configurations of which nothing is there, and which may be estimated."""
     every = figure.recipe.configurations(figure.size, figure.mode)
     return [label for label in every if label not in figure.results]
 
