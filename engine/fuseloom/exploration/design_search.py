@@ -27,6 +27,8 @@ from fuseloom.results.order_ideals import Units
 
 SOME = 8
 """Candidates of the same units that are looked at in one step."""
+FEW = 3
+"""Candidates of two parts as one that are looked at to see whether that is worth it."""
 _UNSEEN = object()
 """The choice of a part that stands, in a bound, for candidates that were not looked at."""
 
@@ -147,6 +149,7 @@ class DesignSearch:
             return
         if not self._resolve(parts):
             self.done = True
+        self._join()
         self._run_expected()
 
     def settle(self, axes: Sequence[str], over: Callable[[], bool]) -> Iterator[tuple[Part, ...]]:
@@ -241,6 +244,18 @@ class DesignSearch:
             else:
                 self._look(self._span(units), SOME)
         return bool(unseen) or self._run(parts)
+
+    def _join(self) -> None:
+        """Look at two parts of the schedule expected to be the best as one, the largest first."""
+        _, parts = self._lowest(self._front(self._hoped))
+        untried: list[tuple[float, Units]] = []
+        for a, b in self.method.ideals.joinable([part.units for part in parts]):
+            both = tuple(sorted(parts[a].units + parts[b].units))
+            if both not in self._spans and self.method.ideals.is_part(both):
+                smaller = min(parts[a].expected.cycles, parts[b].expected.cycles)
+                untried.append((smaller, both))
+        if untried:
+            self._look(self._span(max(untried)[1]), FEW)
 
     def _span(self, units: Units) -> ExaminedSpan:
         if units not in self._spans:
