@@ -34,7 +34,7 @@ def test_the_best_machine_with_its_schedule(capsys: pytest.CaptureFixture[str], 
     assert len(told["machines"]) == 4
     assert "machine: lanes " in printed
     assert "the best with each value of a parameter:" in printed
-    assert "none of these is beaten in time, energy and area:" in printed
+    assert "none of these is beaten in time and energy:" in printed
     best = [m for m in told["machines"] if m["verdict"] == "the best"]
     assert [m["settings"] for m in best] == [told["design"]["settings"]]
     for line in told["design"]["schedule"].split("; "):
@@ -73,6 +73,7 @@ def test_rules_are_kept_with_and_without_machines(
         (("--budget", "energy=1e-30"), "no design was found"),
         (("--budget", "bandwidth=1B/s"), "its memory has no limit"),
         (("--require", "melt A"), "is no kind of requirement"),
+        (("--every-machine",), "--every-machine goes with several machines"),
     ],
 )
 def test_what_cannot_be_is_told_in_one_line(
@@ -86,6 +87,13 @@ def test_what_cannot_be_is_told_in_one_line(
     wrong.write_text('base = "hbm2"\n', encoding="utf-8")
     given = [option.format(space=space, wrong=wrong) for option in options]
     assert told in error(capsys, *SPMM, *given)
+
+
+def test_why_has_no_budget_of_machines(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    schedule = tmp_path / "a.sched"
+    schedule.write_text("order T: i,k,j", encoding="utf-8")
+    given = ("why", *SPMM[1:], "--schedule", str(schedule), "--budget", "area=20k")
+    assert "--budget area goes with autoschedule" in error(capsys, *given)
 
 
 @pytest.mark.parametrize(

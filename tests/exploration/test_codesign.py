@@ -195,7 +195,7 @@ def test_budgets_and_requirements_are_kept(found: Codesign) -> None:
 )
 def test_of_what_cannot_be_the_reason_is_told(options: dict[str, object], told: str) -> None:
     with pytest.raises(FuseloomError) as caught:
-        codesign(SPMM.program, DATA, SMALL, **{"time_limit": 20.0, **options})  # type: ignore[arg-type]
+        codesign(SPMM.program, DATA, SMALL, **{"time_limit": 20.0, **options})
     assert told in str(caught.value)
     assert caught.value.hint
 

@@ -221,6 +221,11 @@ def _why(options: Any) -> int:
         )
     asked = str(schedule_of(options, given.model))
     options.schedule = None
+    if odd := [name for name in _DESIGN if name in options.budget]:
+        raise ScheduleError(
+            f"--budget {odd[0]} goes with autoschedule",
+            hint="why explains a search for the fewest cycles; leave that budget out",
+        )
     found = _search(options, given)
     answer = found.why(asked)
     if options.json:

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 from fuseloom.cli.command import print_json
 from fuseloom.cli.inputs import Problem, schedule_of
 from fuseloom.cli.limits import limits_of
-from fuseloom.dataflow.machine.space import MachineSpace, parse_machine_space
-from fuseloom.dataflow.machine.text import MAX_SIZE
-from fuseloom.errors import ScheduleError, SimulationError
+from fuseloom.cli.machine import read_file
+from fuseloom.dataflow.machine.space import MachineSpace, parse_machine_space, settings_text
+from fuseloom.errors import ScheduleError
 from fuseloom.exploration.codesign import codesign
 from fuseloom.exploration.designs import Codesign, MachineDesign
 from fuseloom.exploration.objective import OBJECTIVES
 from fuseloom.exploration.search import Progress
-from fuseloom.program import regular_files
 from fuseloom.results.document import DocumentKind
 from fuseloom.results.text_table import Align, TextColumn, text_table
 from fuseloom.wording import counted, grouped
@@ -77,6 +76,7 @@ def wants_designs(options: Any) -> bool:
     return (
         options.machine_space is not None
         or options.objective != "cycles"
+        or options.every_machine
         or not _UNITS.keys().isdisjoint(options.budget)
     )
 
@@ -89,6 +89,10 @@ def run_codesign(options: Any, given: Problem, progress: Progress | None) -> Cod
     ScheduleError
         If an option is given that goes with other searches.
     """
+    if options.every_machine and options.machine_space is None:
+        raise ScheduleError(
+            "--every-machine goes with several machines", hint="--machine-space FILE lists them"
+        )
     odd = [f"--budget {name}" for name in ("lanes", "onchip") if name in options.budget]
     odd = odd if options.machine_space is not None else []
     odd += ["--budget stores"] if "stores" in options.budget else []
@@ -132,12 +136,7 @@ def _space(options: Any, given: Problem) -> MachineSpace:
             "--machine and --capacity go with one machine",
             hint="the file of --machine-space has a base, and channel_capacity among its keys",
         )
-    path = Path(options.machine_space)
-    text = regular_files.text(path, MAX_SIZE, what="space of machines", error=SimulationError)
-    try:
-        return parse_machine_space(text)
-    except SimulationError as problem:
-        raise SimulationError(f"{path}: {problem.message}", hint=problem.hint) from None
+    return read_file(Path(options.machine_space), "space of machines", parse_machine_space)
 
 
 def print_codesign(options: Any, given: Problem, found: Codesign) -> None:
@@ -153,7 +152,7 @@ def print_codesign(options: Any, given: Problem, found: Codesign) -> None:
     design = found.design
     print(given.heading, end="")
     if design.settings:
-        print(f"machine: {_settings(design.settings)}")
+        print(f"machine: {settings_text(design.settings)}")
     for directive in design.schedule.split("; "):
         print(directive)
     print(f"\n{found.objective}: {_number(found.value)} {found.unit}, simulated")
@@ -165,7 +164,7 @@ def print_codesign(options: Any, given: Problem, found: Codesign) -> None:
     if len(found.machines) > 1:
         print(f"\nmachines, by {found.objective} in {found.unit}:")
         rows = [
-            (_settings(m.settings), _number(m.value), _number(m.bound), m.verdict)
+            (settings_text(m.settings), _number(m.value), _number(m.bound), m.verdict)
             for m in sorted(found.machines, key=lambda m: (m.value is None, m.value or 0.0))
         ]
         print("\n".join(text_table(_MACHINES, rows)))
@@ -176,7 +175,8 @@ def print_codesign(options: Any, given: Problem, found: Codesign) -> None:
         print("\n".join(text_table(_EFFECTS, effects)))
     if found.front is not None:
         told = "" if found.front_complete else " (of those that were run; time was up)"
-        print(f"\nnone of these is beaten in time, energy and area{told}:")
+        costs = "time, energy and area" if design.area else "time and energy"
+        print(f"\nnone of these is beaten in {costs}{told}:")
         print("\n".join(text_table(_FRONT, [_row(one) for one in found.front])))
 
 
@@ -202,12 +202,9 @@ _FRONT = (
 
 
 def _row(one: MachineDesign) -> tuple[str, ...]:
-    numbers = (_number(one.seconds), _number(one.energy), grouped(one.area))
-    return (*numbers, _settings(one.settings), one.schedule)
-
-
-def _settings(settings: Any) -> str:
-    return ", ".join(f"{key} {value}" for key, value in settings.items()) or "as it is"
+    area = grouped(one.area) if one.area else "–"
+    numbers = (_number(one.seconds), _number(one.energy), area)
+    return (*numbers, settings_text(one.settings), one.schedule)
 
 
 def _number(value: float | None) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fuseloom.cli.command import Command, complete_with, json_option, positive, print_json
 from fuseloom.dataflow.machine import PRESETS, Machine
@@ -17,6 +18,8 @@ from fuseloom.results.document import DocumentKind
 
 if TYPE_CHECKING:
     from fuseloom.dataflow.compilation import Compilation
+
+T = TypeVar("T")
 
 _HELP = f"preset ({', '.join(PRESETS)}) or TOML file, as the command 'machine' prints it"
 
@@ -37,9 +40,20 @@ def machine_of(name: str) -> Machine:
             f"no machine is called {name!r}, and there is no such file",
             hint=suggestion(name, list(PRESETS)),
         )
-    text = regular_files.text(path, MAX_SIZE, what="machine", error=SimulationError)
+    return read_file(path, "machine", parse_machine)
+
+
+def read_file(path: Path, what: str, parse: Callable[[str], T]) -> T:
+    """Read a file about machines; errors name it.
+
+    Raises
+    ------
+    SimulationError
+        If it cannot be read, is too large, or its text is refused.
+    """
+    text = regular_files.text(path, MAX_SIZE, what=what, error=SimulationError)
     try:
-        return parse_machine(text)
+        return parse(text)
     except SimulationError as problem:
         raise SimulationError(f"{path}: {problem.message}", hint=problem.hint) from None
 

@@ -303,10 +303,12 @@ class Dataflow:
 
     def _refusal(self, units: Units) -> Refusal | None:
         """The refusal of a region of these units, whatever its order; None if there may be one."""
-        name = name_of(self.units, units)
         if inside := self._inside(units):
+            name = name_of(self.units, units)
             return Refusal("stored otherwise", f"{inside[0]} does not leave {name}")
-        return self.requirements.refusal(frozenset(self._names(units)), name)
+        if not self.requirements:
+            return None
+        return self.requirements.refusal(frozenset(self._names(units)), name_of(self.units, units))
 
     def _names(self, units: Units) -> list[str]:
         return [self.units[k] for k in units]

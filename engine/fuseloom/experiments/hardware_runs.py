@@ -124,7 +124,7 @@ def run_group(
 
 @cache
 def kept() -> Mapping[str, HardwareCycles]:
-    """What was measured, by kernel, in the order of the groups."""
+    """The stored cycles of hardware, by kernel, in the order of the groups."""
     path = files("fuseloom.experiments").joinpath("hardware.toml")
     return read_kept(path.read_text(encoding="utf-8"))
 

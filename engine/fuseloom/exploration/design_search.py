@@ -19,10 +19,10 @@ from typing import Any
 from fuseloom.dataflow.machine.space import MachinePoint
 from fuseloom.errors import GraphError, SimulationError
 from fuseloom.exploration.certificate import Tally
-from fuseloom.exploration.found import ExaminedSpan
+from fuseloom.exploration.found import ExaminedSpan, untried_pairs
 from fuseloom.exploration.objective import DesignBudget, Objective
 from fuseloom.exploration.pareto import Front, front
-from fuseloom.results.method import Budget, Cost, Deferred, Method, Part, Refusal
+from fuseloom.results.method import Budget, Cost, Method, Part
 from fuseloom.results.order_ideals import Units
 
 SOME = 8
@@ -248,13 +248,7 @@ class DesignSearch:
     def _join(self) -> None:
         """Look at two parts of the schedule expected to be the best as one, the largest first."""
         _, parts = self._lowest(self._front(self._hoped))
-        untried: list[tuple[float, Units]] = []
-        for a, b in self.method.ideals.joinable([part.units for part in parts]):
-            both = tuple(sorted(parts[a].units + parts[b].units))
-            if both not in self._spans and self.method.ideals.is_part(both):
-                smaller = min(parts[a].expected.cycles, parts[b].expected.cycles)
-                untried.append((smaller, both))
-        if untried:
+        if untried := [*untried_pairs(self.method.ideals, parts, self._spans)]:
             self._look(self._span(max(untried)[1]), FEW)
 
     def _span(self, units: Units) -> ExaminedSpan:
@@ -272,15 +266,7 @@ class DesignSearch:
             if candidate is None:
                 span.turn()
                 continue
-            self.tally.met += 1
-            match candidate:
-                case Refusal(rule=rule, reason=reason):
-                    self.tally.refuse(rule, reason)
-                case Part():
-                    span.parts.append(candidate)
-                case Deferred():
-                    span.later.append(candidate)
-            span.seen += 1
+            span.note(candidate, self.tally)
 
     def _run(self, parts: Sequence[Part]) -> bool:
         """Run a path's parts; whether any was run, or failed to."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from fuseloom.dataflow.machine.space import settings_text
 from fuseloom.display import Content, Drawing, Markup, bar, shown, table, tag
 from fuseloom.exploration.autoschedule import Autoscheduled, Choice
 from fuseloom.exploration.best import BestSchedule
 from fuseloom.exploration.certificate import Certificate
-from fuseloom.exploration.designs import Codesign, MachineDesign, SearchedMachine
+from fuseloom.exploration.designs import Codesign
 from fuseloom.wording import counted
 
 WIDE, HIGH = 560.0, 62.0
@@ -106,7 +107,7 @@ def codesign_html(found: Codesign) -> Markup:
     most = max(values, default=1.0) or 1.0
     machines = [
         (
-            _settings(m),
+            settings_text(m.settings),
             "" if m.value is None else bar(m.value / most, f"{m.value:.6g}"),
             f"{m.bound:.6g}",
             m.verdict,
@@ -118,13 +119,13 @@ def codesign_html(found: Codesign) -> Markup:
         for e in found.effects
     ]
     front = [
-        (_settings(d), f"{d.seconds:.6g}", f"{d.energy:.6g}", f"{d.area:,.0f}",
+        (settings_text(d.settings), f"{d.seconds:.6g}", f"{d.energy:.6g}", f"{d.area:,.0f}",
          tag("code", d.schedule or "every statement by itself"))
         for d in found.front or ()
     ]  # fmt: skip
     unit = found.unit
     return shown(
-        tag("h4", f"{found.objective} {found.value:.6g} {unit}: {_settings(design)}"),
+        tag("h4", f"{found.objective} {found.value:.6g} {unit}: {settings_text(design.settings)}"),
         tag("p", f"{found.verdict}."),
         tag("pre", lines),
         table(("machine", f"found, {unit}", f"at least, {unit}", ""), machines, figures=(2,)),
@@ -133,10 +134,6 @@ def codesign_html(found: Codesign) -> Markup:
         table(("no design beats", "time, s", "energy, J", "area, LUTs", "schedule"), front,
               figures=(1, 2, 3)) if front else None,
     )  # fmt: skip
-
-
-def _settings(one: SearchedMachine | MachineDesign) -> str:
-    return ", ".join(f"{key} {value}" for key, value in one.settings.items()) or "as it is"
 
 
 def _choices(choices: tuple[Choice, ...]) -> Markup:

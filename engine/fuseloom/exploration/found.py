@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
-from fuseloom.exploration.certificate import Certificate
+from fuseloom.exploration.certificate import Certificate, Tally
 from fuseloom.results.method import Cost, Deferred, Part, Refusal
-from fuseloom.results.order_ideals import Ints, Units
+from fuseloom.results.order_ideals import Ints, OrderIdeals, Units
 
 
 @dataclass(eq=False)
@@ -35,6 +35,18 @@ class ExaminedSpan:
         """True if there may be candidates that have not been examined."""
         return self.candidates is not None
 
+    def note(self, candidate: Part | Refusal | Deferred, tally: Tally) -> None:
+        """Keep a candidate that was looked at, or count its refusal."""
+        tally.met += 1
+        self.seen += 1
+        match candidate:
+            case Refusal(rule=rule, reason=reason):
+                tally.refuse(rule, reason)
+            case Part():
+                self.parts.append(candidate)
+            case Deferred():
+                self.later.append(candidate)
+
     def turn(self) -> None:
         """Go on with those deferred candidates that have the lowest bound, if there are any."""
         self.candidates = None
@@ -43,6 +55,22 @@ class ExaminedSpan:
             self.later.remove(lowest)
             self.least = max(self.least, lowest.least)
             self.candidates = lowest.open()
+
+
+def untried_pairs(
+    ideals: OrderIdeals, parts: Sequence[Part], spans: Container[Units]
+) -> Iterator[tuple[float, Units]]:
+    """Pairs of a schedule's parts that can be one and were not looked at as one.
+
+    Yields
+    ------
+    (cycles, units)
+        Cycles expected of the smaller part, and the units of both.
+    """
+    for a, b in ideals.joinable([part.units for part in parts]):
+        both = tuple(sorted(parts[a].units + parts[b].units))
+        if both not in spans and ideals.is_part(both):
+            yield min(parts[a].expected.cycles, parts[b].expected.cycles), both
 
 
 @dataclass(frozen=True)

@@ -40,17 +40,15 @@ import numpy as np
 
 from fuseloom.errors import CancelledError, FuseloomError, SimulationError
 from fuseloom.exploration.certificate import Certificate, Tally
-from fuseloom.exploration.found import Best, ExaminedSpan, Sight, Watcher
+from fuseloom.exploration.found import Best, ExaminedSpan, Sight, Watcher, untried_pairs
 from fuseloom.exploration.shortest import shortest
 from fuseloom.results.method import (
     SAME_GRAPH,
     Budget,
     Cost,
-    Deferred,
     Floats,
     Method,
     Part,
-    Refusal,
     name_of,
 )
 from fuseloom.results.order_ideals import Units
@@ -275,12 +273,7 @@ class Search:
 
         Where most may be gained by the next look: cycles count, divided by the looks before.
         """
-        untried: list[tuple[float, Units]] = []
-        for a, b in self.ideals.joinable([part.units for part in parts]):
-            both = tuple(sorted(parts[a].units + parts[b].units))
-            if both not in self._spans and self.ideals.is_part(both):
-                smaller = min(parts[a].expected.cycles, parts[b].expected.cycles)
-                untried.append((smaller, both))
+        untried = [*untried_pairs(self.ideals, parts, self._spans)]
         for part in parts:
             span = self._spans[part.units]
             if span.open and span.least < part.expected.cycles:
@@ -302,15 +295,7 @@ class Search:
             if candidate is None:
                 span.turn()
                 break
-            self.tally.met += 1
-            match candidate:
-                case Refusal(rule=rule, reason=reason):
-                    self.tally.refuse(rule, reason)
-                case Part():
-                    span.parts.append(candidate)
-                case Deferred():
-                    span.later.append(candidate)
-            span.seen += 1
+            span.note(candidate, self.tally)
             if self._over():
                 break
         self._update(span)

@@ -82,7 +82,7 @@ def test_picojoules_are_numbers_in_their_range(name: str, value: object) -> None
 @pytest.mark.parametrize("name", ["buffer_bytes", "unbounded_depth"])
 def test_sizes_are_integers_in_their_range(name: str, value: object) -> None:
     with pytest.raises(SimulationError, match=rf"energy: {name} is .*\(hint: an integer from 1"):
-        Energy(**{name: value})  # type: ignore[arg-type]
+        Energy(**{name: value})
 
 
 def test_only_memories_have_energies_of_their_kind() -> None:

@@ -43,7 +43,7 @@ needs_yosys = pytest.mark.skipif(
 )
 MACHINE = Machine.preset("rtl")
 TOLERANCE, REGISTERS = 0.05, 0.06
-"""How far LUTs and flip-flops may be from synthesis of the whole graph (``docs/rtl.md``)."""
+"""Largest differences of LUTs and flip-flops from whole graphs (``docs/rtl.md``)."""
 UNAVOIDABLE = ("DECLFILENAME", "UNUSEDSIGNAL", "WIDTH")
 """Warnings of Verilator about what Yosys writes: modules of any name in any file, a signal for each
 range of bits of an expression, operands that are extended to a width without saying so."""

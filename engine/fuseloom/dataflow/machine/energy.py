@@ -33,8 +33,8 @@ Sources of the defaults, line by line:
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from math import sqrt
-from typing import Annotated
+from math import nan, sqrt
+from typing import Annotated, cast
 
 from msgspec import Meta
 
@@ -103,15 +103,16 @@ class Energy(Record):
     def __post_init__(self) -> None:
         for field in fields(self):
             value: object = getattr(self, field.name)
-            number = isinstance(value, int | float) and not isinstance(value, bool)
+            real = isinstance(value, int | float) and not isinstance(value, bool)
+            number = cast(float, value) if real else nan
             if field.name in ("buffer_bytes", "unbounded_depth"):
-                if not (number and isinstance(value, int) and 1 <= value <= MOST_SIZE):
+                if not (isinstance(number, int) and 1 <= number <= MOST_SIZE):
                     raise SimulationError(
                         f"energy: {field.name} is {value!r}",
                         hint=f"an integer from 1 to {MOST_SIZE:,}",
                     )
             elif not (value is None and field.default is None) and not (
-                number and 0 <= value <= MOST_PICOJOULES  # type: ignore[operator]
+                0 <= number <= MOST_PICOJOULES
             ):
                 raise SimulationError(
                     f"energy: {field.name} is {value!r}",

@@ -57,7 +57,7 @@ class MachinePoint:
     on_chip: float | None = None
 
     def __str__(self) -> str:
-        return ", ".join(f"{key} {value}" for key, value in self.settings.items()) or "as it is"
+        return settings_text(self.settings)
 
 
 @dataclass(frozen=True)
@@ -125,6 +125,11 @@ class MachineSpace:
         return MachinePoint(
             settings, machine, lanes, None if on_chip == UNBOUNDED else float(on_chip)
         )
+
+
+def settings_text(settings: Mapping[str, ParameterValue]) -> str:
+    """The values of a machine's parameters, for people."""
+    return ", ".join(f"{key} {value}" for key, value in settings.items()) or "as it is"
 
 
 def parse_machine_space(text: str) -> MachineSpace:

@@ -132,7 +132,7 @@ def _power_of_two(count: int) -> int:
 
 
 def _constant(function: str, bits: int) -> str:
-    """What of the second operand matters: a power of two is multiplied by without a multiplier."""
+    """The part of a kind for the second operand: powers of two need no multiplier."""
     return " power of two" if function == "mul" and bits & 0x7FFFFF == 0 else ""
 
 

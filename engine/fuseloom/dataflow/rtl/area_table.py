@@ -217,11 +217,11 @@ class AreaMeasurements:
         }
 
     def has(self, measured: MeasuredAs) -> bool:
-        """Whether there is a row."""
+        """Return whether this kind and size was measured."""
         return measured.size in self.rows.get(measured.kind, ())
 
     def has_channel(self, channel: TypicalChannel) -> bool:
-        """Whether there is the row of a channel."""
+        """Return whether a channel was measured."""
         capacity, late, width, puts, takes = channel
         return self.has(channel_kind(ChannelBuffer(capacity, late), width, puts, takes))
 

@@ -303,6 +303,6 @@ def _bench(
 
 
 def _absolute(words: Sequence[int]) -> float:
-    """How far any value may be from these expected ones, by the largest of them."""
+    """The difference that values may have from expected ones, by the largest of these."""
     values = np.array(words, np.uint32).view(np.float32).astype(float)
     return ABSOLUTE + OF_LARGEST * float(np.abs(values[np.isfinite(values)]).max(initial=0.0))

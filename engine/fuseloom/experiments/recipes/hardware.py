@@ -153,8 +153,8 @@ REASONS = {
     "Acc": "a row leaves a coordinate a cycle, and the end follows it",
     "Drop": "what waits inside a fiber passes a token a cycle",
 }
-"""Where hardware needs several cycles for what the simulator does in one (``docs/rtl.md``), by how
-the labels of such nodes begin."""
+"""Reasons why nodes take more cycles in hardware than in the simulator (``docs/rtl.md``), by the
+beginning of their labels."""
 
 FEW = 2
 """Cycles by which the end of the last row may be later; more come from several rows."""

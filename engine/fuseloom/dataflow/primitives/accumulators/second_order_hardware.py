@@ -304,7 +304,7 @@ class MatrixAccumulatorUnit(PrimitiveUnit):
 
 
 def _is_stop(token: TokenWires, level: Any) -> Any:
-    """Whether a token is the stop of that level."""
+    """Return a signal that is high where a token is the stop of that level."""
     return token.is_stop & (token.data == level[:WORD_BITS])
 
 
