@@ -1,11 +1,25 @@
-"""Messages to a notebook wait until its view is shown."""
+"""Messages to a notebook wait until its view is shown; those from it are handled on one thread."""
 
 from __future__ import annotations
 
+import asyncio
+import threading
+
 import panel as pn
+import pytest
+from panel.io import notebook
 from pyviz_comms import Comm as PanelComm
 
-from fuseloom_workbench.base.comms import PATIENCE, SETTLED, HeldMessages, tells
+from fuseloom_workbench.base import comms as module
+from fuseloom_workbench.base.comms import (
+    PATIENCE,
+    SETTLED,
+    HeldMessages,
+    handled_on,
+    hold_until_shown,
+    shown,
+    tells,
+)
 from fuseloom_workbench.explorer import bench
 from fuseloom_workbench.state.session import Session
 from fuseloom_workbench.table.table_grid import FusionTableGrid
@@ -36,14 +50,14 @@ def test_messages_wait_in_order_for_their_view():
     held.send(one, "second")
     held.send(other, "elsewhere")
     assert sent == []
-    held.shown(one)
+    assert not held.shown(one, "grid")
     held.send(one, "third")
     assert sent == []  # its output is being put up
     clock.run(SETTLED)
     assert sent == [(one, "first"), (one, "second"), (one, "third")]
     held.send(one, "fourth")
     assert sent[-1] == (one, "fourth")
-    held.shown(one)  # every component of a view says so
+    assert held.shown(one, "grid")  # it says so until it hears
     clock.run(SETTLED)
     assert len(sent) == 4
 
@@ -58,7 +72,6 @@ def test_a_view_that_nobody_shows_is_not_kept_for_ever():
     assert sent == ["first", "second"]
     held.send(silent, "third")
     assert sent[-1] == "third"
-    held.shown(None)  # a page that is served has no comm
 
 
 def test_a_view_without_our_components_is_written_to_at_once():
@@ -96,10 +109,72 @@ def test_the_last_component_of_a_view_is_waited_for():
     held = HeldMessages(lambda comm, message: sent.append(message), clock.later, lambda comm: True)
     view = Comm()
     held.send(view, "first")
-    held.shown(view)
+    held.shown(view, "one")
     early = clock.calls[-1][1]
-    held.shown(view)
+    held.shown(view, "other")
     early()
     assert sent == []
+    held.shown(view, "one")  # again, which delays nothing
     clock.calls[-1][1]()
     assert sent == ["first"]
+
+
+def test_only_the_view_that_is_shown_is_written_to(monkeypatch: pytest.MonkeyPatch):
+    """One component may be in two cells, and a browser may send anything."""
+    clock, sent = Clock(), []
+    held = HeldMessages(lambda comm, message: sent.append(comm), clock.later, tells)
+    monkeypatch.setattr(module, "_held", [held])
+    grid = FusionTableGrid(Session("gcn", "karate"))
+    comms = [PanelComm(), PanelComm()]
+    roots = [grid.get_root(comm=comm).ref["id"] for comm in comms]
+    for comm in comms:
+        held.send(comm, "drawn")
+    for nonsense in (None, "all", [3, None], ["nowhere"]):
+        assert not shown(grid, nonsense)
+    assert not shown(grid, [roots[1]])
+    clock.run(SETTLED)
+    assert sent == [comms[1]]
+    assert shown(grid, [roots[1], "other"])
+    assert not shown(grid, [roots[0]])
+
+
+def test_a_script_hears_an_answer_once_messages_reach_it(monkeypatch: pytest.MonkeyPatch):
+    grid, answers = FusionTableGrid(Session("gcn", "karate")), []
+    monkeypatch.setattr(grid, "_send_msg", answers.append)
+    reached = iter((False, True))
+    monkeypatch.setattr(
+        "fuseloom_workbench.base.component.shown", lambda component, roots: next(reached)
+    )
+    grid.receive({"kind": "shown", "roots": ["r"]})
+    assert answers == []
+    grid.receive({"kind": "shown", "roots": ["r"]})
+    assert answers == [{"kind": "heard"}]
+
+
+def test_messages_are_handled_in_order_on_the_thread_of_the_cells():
+    """Parts of what two threads send would arrive mixed."""
+    handled = []
+
+    def handle(comm, message) -> None:
+        handled.append((comm, message, threading.get_ident()))
+
+    async def kernel() -> None:
+        handler = handled_on(asyncio.get_running_loop(), handle)
+        thread = threading.Thread(target=lambda: [handler("view", count) for count in range(100)])
+        thread.start()
+        thread.join()
+        assert handled == []  # a cell runs
+        await asyncio.sleep(0)
+        handler("view", "at once")
+
+    asyncio.run(kernel())
+    here = threading.get_ident()
+    assert handled == [("view", count, here) for count in (*range(100), "at once")]
+
+
+def test_without_a_kernel_nothing_is_held(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "_held", [])
+    send = notebook.send
+    hold_until_shown()
+    assert module._held == []
+    assert notebook.send is send

@@ -89,11 +89,18 @@ function nearest(items, at, place) {
   return items.reduce((a, b) => Math.abs(place(b) - at) < Math.abs(place(a) - at) ? b : a)
 }
 
-/** In a notebook: tell Python once the page takes messages for this view, which it does from its index on; see comms.py. */
-function tellShown(model, tries = 12000) {
-  const roots = model.document?.roots() ?? []
-  if (roots.length && roots.every(root => root.id in window.Bokeh.index)) model.send_msg({ kind: 'shown' })
-  else if (tries) setTimeout(() => tellShown(model, tries - 1), 50)
+/** In a notebook: tell Python that the page takes messages for this view, which it does from its index on, until Python has heard it; see comms.py. */
+function tellShown(model) {
+  let heard = false, pause = 250  // milliseconds
+  model.on('msg:custom', message => { heard ||= message?.kind === 'heard' })
+  const tell = () => {
+    if (heard || pause > 300_000) return
+    const roots = model.document?.roots() ?? []
+    const there = roots.length && roots.every(root => root.id in window.Bokeh.index)
+    if (there) model.send_msg({ kind: 'shown', roots: roots.map(root => root.id) })
+    setTimeout(tell, there ? pause *= 2 : 50)
+  }
+  tell()
 }
 
 /** The model with `view` read from the JSON in `drawn`; a view that has not come is empty. */

@@ -1,20 +1,30 @@
-"""Notebooks: nothing is sent to a view before the browser shows it.
+"""Messages of notebooks: when they are sent to a view, and where those from a view are handled.
 
+**To a view: not before the browser shows it.**
 Panel sends a message to a notebook in parts, one after another, and the browser counts them.  What
 is sent while the cell's output is still being put up is lost; if that is the first part of a
 message, all parts after it are taken for what they are not ("s is not iterable", seen with Panel
 1.9.4 in JupyterLab 4), and the view stays as it was first drawn.  A drawing that comes a moment
 after its cell does just that.  So messages wait until a component's script says that it is shown,
-which is when the page's index has its root: until then Panel drops what comes.
+which is when the page's index has its root: until then Panel drops what comes.  The script's words
+may be lost, too, while the kernel does not know the browser's end; they are said again until there
+is an answer.
+
+**From a view: on the thread that runs the cells.**  JupyterLab has them handled on threads of their
+own.  A session is not for two threads at once, and parts of two messages, each sent by a thread,
+arrive mixed and are taken for what they are not, too (seen with ipykernel 7.4 and JupyterLab 4.6).
 """
 
 from __future__ import annotations
 
 import asyncio
+import functools
+import threading
 import weakref
 from collections.abc import Callable
 from typing import Any
 
+import pyviz_comms
 from panel.io import notebook, state
 
 PATIENCE = 600.0
@@ -52,7 +62,7 @@ class HeldMessages:
         self._tells = tells
         self._waiting: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
         self._shown: weakref.WeakSet[Any] = weakref.WeakSet()
-        self._said: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._said: weakref.WeakKeyDictionary[Any, set[Any]] = weakref.WeakKeyDictionary()
 
     def send(self, comm: Any, message: Any) -> None:
         """Send a message, or keep it until its view is shown."""
@@ -64,17 +74,19 @@ class HeldMessages:
             self._later(PATIENCE, lambda: self._flush(comm))
         self._waiting[comm].append(message)
 
-    def shown(self, comm: Any) -> None:
-        """A component of this view is there; the last one that says so is waited for."""
-        if comm is None or comm in self._shown:
-            return
-        said = self._said[comm] = self._said.get(comm, 0) + 1
+    def shown(self, comm: Any, component: Any) -> bool:
+        """Whether what waited for this view was sent, now that a component says it is shown.
 
-        def settled() -> None:
-            if self._said[comm] == said:
-                self._flush(comm)
-
-        self._later(SETTLED, settled)
+        The last component that says so for the first time is waited for.
+        """
+        if comm in self._shown:
+            return True
+        said = self._said.setdefault(comm, set())
+        if component not in said:
+            said.add(component)
+            count = len(said)
+            self._later(SETTLED, lambda: self._flush(comm) if len(said) == count else None)
+        return False
 
     def _flush(self, comm: Any) -> None:
         self._shown.add(comm)
@@ -82,11 +94,26 @@ class HeldMessages:
             self._send(comm, message)
 
 
-def _later(seconds: float, function: Callable[[], None]) -> None:
-    asyncio.get_running_loop().call_later(seconds, function)
-
-
 _held: list[HeldMessages] = []
+
+
+def handled_on(
+    loop: asyncio.AbstractEventLoop, handle: Callable[[Any, Any], None]
+) -> Callable[[Any, Any], None]:
+    """Return ``handle(comm, message)`` as it runs on the thread of a loop, in the order of calls.
+
+    Must be called on that thread.
+    """
+    thread = threading.get_ident()
+
+    @functools.wraps(handle)
+    def handled(comm: Any, message: Any) -> None:
+        if threading.get_ident() == thread:
+            handle(comm, message)
+        else:
+            loop.call_soon_threadsafe(handle, comm, message)
+
+    return handled
 
 
 def tells(comm: Any) -> bool:
@@ -96,16 +123,27 @@ def tells(comm: Any) -> bool:
 
 
 def hold_until_shown() -> None:
-    """From now on, in this process; done once, however often called."""
-    if not _held:
-        _held.append(HeldMessages(notebook.send, _later, tells))
-        notebook.send = _held[0].send
-
-
-def shown(component: Any) -> None:
-    """A component's script says that it runs in a browser."""
-    if not _held:
+    """From now on, in this kernel; done once, however often called, and not without a kernel."""
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
         return
-    for ref in list(component._models):
-        _, _, _, comm = state._views.get(ref, (None, None, None, None))
-        _held[0].shown(comm)
+    if not _held:
+        _held.append(HeldMessages(notebook.send, loop.call_later, tells))
+        notebook.send = _held[0].send
+        pyviz_comms.Comm._handle_msg = handled_on(loop, pyviz_comms.Comm._handle_msg)
+
+
+def shown(component: Any, roots: Any) -> bool:
+    """Whether messages reach the view with these roots, whose script says that it runs.
+
+    Parameters
+    ----------
+    component : SessionComponent
+        What the script belongs to.
+    roots : object
+        The ids of the view's roots, if the browser sent what it should.
+    """
+    ids = [root for root in roots if isinstance(root, str)] if isinstance(roots, list) else []
+    comms = {state._views[root][3] for root in ids if root in state._views} - {None}
+    return bool(_held) and any(_held[0].shown(comm, component.name) for comm in comms)

@@ -122,7 +122,8 @@ class SessionComponent(ScriptComponent):
         if not (isinstance(data, dict) and isinstance(data.get("kind"), str)):
             return
         if data["kind"] == "shown":
-            shown(self)
+            if shown(self, data.get("roots")):
+                self._send_msg({"kind": "heard"})
         elif data["kind"] == "help":
             self._send_msg({"kind": "help", "texts": texts()})
         elif data["kind"] == "way" and isinstance(data.get("text"), str):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -73,11 +73,8 @@ class TypicalNode:
     outputs: int
     params: Mapping[str, Scalar]
     length: int = 100
-
-    @property
-    def read(self) -> int:
-        """Bits that a neighbour reads of the tokens that it puts."""
-        return KINDS_ONLY if self.op == "repsig" else TOKEN_BITS
+    read: int = TOKEN_BITS
+    """Bits that a neighbour reads of the tokens that it puts."""
 
     def unit(self) -> PrimitiveUnit:
         """Its hardware."""
@@ -103,7 +100,7 @@ def typical_nodes() -> Iterator[TypicalNode]:
         return TypicalNode(op, inputs, outputs, params, length)
 
     yield make("root", 0, 1)
-    yield make("repsig", 1, 1)
+    yield replace(make("repsig", 1, 1), read=KINDS_ONLY)
     yield make("repeat", 2, 1)
     yield make("scan", 1, 2)
     for factor in (34, 8):
