@@ -28,12 +28,11 @@ from fuseloom.program import Program
 from fuseloom.results.method import Cost
 
 SPACE = """
-base = "size-M"
+base = "rtl"
 
 [parameters]
-lanes = [1, 2]
-"memory.channels" = [1, 16]
-"energy.unbounded_depth" = [16, 64]
+lanes = [1, 2, 4]
+channel_capacity = [16, 64]
 """
 PAIRS = (("attention", "random"), ("gcn", "karate"))
 

@@ -1,12 +1,13 @@
-"""Reports of a run of the suite: flaky browser tests, and skips that fail in CI.
+"""Reports of a run of the suite: flaky browser tests, the longest files, skips that fail in CI.
 
-Both are hooks that ``tests/conftest.py`` takes over.  They work on the reports that the process
+They are hooks that ``tests/conftest.py`` takes over.  They work on the reports that the process
 which hands out the tests has collected, so that they count the same with and without xdist.
 """
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable
 from fnmatch import fnmatch
 
@@ -16,6 +17,9 @@ from tests.tiers import ALLOWED_SKIPS
 
 MOST_FLAKY = 5
 """Tests that may pass only on the second try; with more of them the run fails."""
+
+LONGEST = 40
+"""Files whose seconds are listed in CI."""
 
 
 def flaky(stats: dict[str, list[pytest.TestReport]]) -> list[str]:
@@ -29,6 +33,15 @@ def unlisted_skips(reports: Iterable[pytest.TestReport | pytest.CollectReport]) 
     """Return the skipped tests that :data:`tests.tiers.ALLOWED_SKIPS` does not list."""
     names = sorted({report.nodeid.removeprefix("tests/") for report in reports})
     return [name for name in names if not any(fnmatch(name, pattern) for pattern in ALLOWED_SKIPS)]
+
+
+def longest_files(stats: dict[str, list[pytest.TestReport]]) -> list[tuple[str, float]]:
+    """The files that took most of a worker's time, and their seconds."""
+    seconds: Counter[str] = Counter()
+    for report in (report for reports in stats.values() for report in reports):
+        duration = getattr(report, "duration", 0.0)  # a warning has none
+        seconds[report.nodeid.partition("::")[0]] += duration
+    return seconds.most_common(LONGEST)
 
 
 def problems(stats: dict[str, list[pytest.TestReport]], ci: bool) -> list[str]:
@@ -53,7 +66,11 @@ def _stats(config: pytest.Config) -> dict[str, list[pytest.TestReport]]:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """List flaky tests, and what makes the run fail besides failed tests."""
+    """List flaky tests, the longest files, and what makes the run fail besides failed tests."""
+    if os.environ.get("CI"):
+        longest = longest_files(terminalreporter.stats)
+        told = ", ".join(f"{name.removeprefix('tests/')} {took:.0f} s" for name, took in longest)
+        terminalreporter.write_line(f"longest: {told}")
     unstable = flaky(terminalreporter.stats)
     if unstable:
         terminalreporter.write_line(

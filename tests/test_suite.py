@@ -144,6 +144,17 @@ def test_a_skip_without_a_reason_fails_in_ci() -> None:
     assert "test_parquet.py::test_reading was skipped" in problem
 
 
+def test_the_longest_files_come_first() -> None:
+    timed = [
+        SimpleNamespace(nodeid=f"tests/test_{file}.py::test_{number}", duration=number)
+        for file, numbers in (("a", (1.5, 1.0)), ("b", (2.0, 2.0)))
+        for number in numbers
+    ]
+    warning = report("tests/test_a.py::test_1")  # has no duration
+    stats = {"passed": timed[:2], "": timed[2:], "warnings": [warning]}
+    assert reporting.longest_files(stats) == [("tests/test_b.py", 4.0), ("tests/test_a.py", 2.5)]
+
+
 @pytest.mark.parametrize("pattern", tiers.ALLOWED_SKIPS)
 def test_skips_are_allowed_where_there_are_tests(pattern: str) -> None:
     file, _, _ = pattern.partition("::")

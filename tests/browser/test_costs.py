@@ -14,6 +14,7 @@ from panel.tests.util import wait_until
 from benchmarks.visitors import ROOT
 from fuseloom_workbench.costs.costs_panel import CostsPanel
 from fuseloom_workbench.costs.export import LARGEST
+from fuseloom_workbench.state.areas import RunArea
 from fuseloom_workbench.state.records import KeptRun
 from fuseloom_workbench.state.session import Session
 
@@ -31,12 +32,13 @@ pytestmark = pytest.mark.browser
 def ran() -> Session:
     """A session with a right, an unchecked and a wrong run; the first is pinned."""
     session = Session("gcn", "karate")
-    session.finish(session.built, outcome(14_000, session=session))
+    session.finish(session.built, outcome(14_000, session=session), RunArea(17_038.2))
     session.preset("unfused")
-    session.finish(session.built, replace(outcome(22_000, session=session), check=None))
+    unchecked = replace(outcome(22_000, session=session), check=None)
+    session.finish(session.built, unchecked, RunArea(8_980.0))
     session.preset("full")
     wrong = KeptRun.of(session.built, outcome(49_000, ok=False, session=session))
-    session.keep(wrong)
+    session.keep(replace(wrong, area=RunArea(None, "exp has no hardware")))
     session.pin(0)
     return session
 
@@ -109,7 +111,18 @@ def test_plots_and_table_are_one_and_a_click_loads_a_run(page, offline):
     wait_until(lambda: session.built.preset_name == "partial", page, timeout=PATIENCE)
     expect(mark(page, "pareto", "run:0")).to_be_focused()
 
+    page.get_by_label("Pareto, x axis").select_option("area")
+    expect(page.locator("[data-plot=pareto] .mark")).to_have_count(2)
+    expect(page.locator("[data-plot=pareto] .axis", has_text="area, LUTs")).to_have_count(1)
+    expect(page.locator("tr[data-run='0'] [data-help=area]")).to_have_text("17,038")
+    unknown = page.locator("tr[data-run='2'] [data-help=area]")
+    expect(unknown).to_have_text("—")
+    expect(unknown).to_have_attribute("title", "exp has no hardware")
     rows = page.locator("tr[data-run]")
+    page.locator("[data-sort=area]").click()
+    expect(rows.first).to_have_attribute("data-run", "1")
+    expect(rows.last).to_have_attribute("data-run", "2")  # not known comes last
+    page.locator("[data-sort=cycles]").click()
     page.locator("[data-sort=cycles]").click()  # it is the order already: now the other way round
     expect(rows.first).to_have_attribute("data-run", "2")
     page.get_by_label("Pareto, x axis").select_option("flops")

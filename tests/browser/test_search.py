@@ -18,6 +18,46 @@ except ImportError:  # the fixtures say so, and decide whether that is a failure
 pytestmark = pytest.mark.browser
 
 
+def test_a_search_for_less_area_under_rules(page):
+    """By keys alone: the objective, a budget, rules with a fault, then without."""
+    session = Session("spmm", "random")
+    serve(page, lambda: SearchPanel(session))
+    objective = page.get_by_label("Objective")
+    objective.focus(timeout=2 * PATIENCE)
+    page.keyboard.type("area")
+    expect(objective).to_have_value("area")
+    expect(page.get_by_label("Leave zeros of results out")).to_be_hidden()
+    page.get_by_text("Budgets and rules").focus()
+    page.keyboard.press("Enter")
+    energy = page.get_by_label("Energy at most, J")
+    energy.fill("little")
+    rules = page.get_by_label("Rules that every region keeps")
+    rules.fill("split T Z")
+    rules.press("Control+Enter")
+    expect(energy).to_have_attribute("aria-invalid", "true")
+    expect(page.get_by_role("alert").filter(has_text="is no number")).to_be_visible()
+    energy.fill("1e-3")
+    energy.press("Enter")
+    expect(rules).to_have_attribute("aria-invalid", "true", timeout=2 * PATIENCE)
+    expect(page.get_by_role("alert").filter(has_text="nothing assigns Z")).to_be_visible()
+    rules.fill("order i")
+    page.get_by_label("Stop after, s").fill("30")
+    page.get_by_role("radio", name="Exhaustive").click()
+    rules.press("Control+Enter")
+    told = "None of those searched that keep the budget and the rules takes fewer lookup tables"
+    expect(page.locator(".said")).to_contain_text(told, timeout=2 * PATIENCE)
+    wait_until(lambda: session.record is not None, page, timeout=PATIENCE)
+    luts = f"{session.record.area.luts:,.0f}"
+    expect(page.locator(".foot")).to_contain_text(f"best {luts} LUTs · bound ≥ {luts} LUTs")
+    expect(page.locator("tbody td.figure").first).to_have_text(luts)
+    expect(page.get_by_role("columnheader", name="area, LUTs")).to_be_visible()
+    page.get_by_role("button", name="Ask for the design shown").click()
+    expect(page.locator(".answer")).to_contain_text("looked at more than cycles")
+    page.get_by_role("radio", name="Random").click()
+    expect(objective).to_be_hidden()
+    expect(rules).to_be_hidden()
+
+
 def test_a_search_from_its_start_to_why_not(page):
     session = Session("spmm", "random", schedule="order T: i,j,k")
     serve(page, lambda: SearchPanel(session))

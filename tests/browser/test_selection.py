@@ -7,6 +7,8 @@ import re
 import pytest
 from panel.tests.util import wait_until
 
+from fuseloom_workbench.state.areas import node_area
+
 from .conftest import PATIENCE
 
 try:
@@ -51,6 +53,10 @@ def test_a_node_and_a_cell_mark_their_kernel(bench, session):
     session.select_cell("W1", "p")
     expect(page.locator("[data-kernel='1']")).to_have_attribute("aria-pressed", "true")
     session.select_cell("A", "i")
+    luts = node_area(session.current.graph, session.current.graph.nodes[session.node],
+                     session.machine).node.luts  # fmt: skip
+    area = page.locator("[data-pane=details] td[data-help=area]").first
+    expect(area).to_have_text(f"{luts:,.0f} LUTs")
     expect(page.locator("[data-kernel='0']")).to_have_attribute("aria-pressed", "true")
     expect(page.locator("[data-kernel='1']")).to_have_attribute("aria-pressed", "false")
 

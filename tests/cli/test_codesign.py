@@ -11,7 +11,7 @@ import pytest
 from fuseloom.cli.codesign import design_budget
 from tests.cli.commands import error, output
 
-SPMM = ("autoschedule", "--model", "spmm", "--data", "random", "--gap", "0")
+SPMM = ("autoschedule", "--model", "spmm", "--data", "random", "--gap", "0", "--time-limit", "600")
 SPACE = 'base = "hbm2"\n[parameters]\nlanes = [1, 2]\n"memory.channels" = [2, 8]\n'
 
 

@@ -45,6 +45,8 @@ def test_what_it_rests_on_the_bound_and_where_numbers_come_from(
     assert "cycles (19 times out of 20)" in text
     assert "region y, from the graph executed on coordinates" in text
     assert "tensor A: 4 elements = stored in the data" in text
+    assert "energy of region y, from the graph executed on coordinates" in text
+    assert "operations = exact: as a run counts it" in text
     rough = ("estimate", program, "--tensors", given, "--mode", "metadata", "--bound")
     assert "no bound is known" in output(capsys, *rough)
     shown = json.loads(output(capsys, *rough, "--json", "--explain"))
@@ -52,6 +54,8 @@ def test_what_it_rests_on_the_bound_and_where_numbers_come_from(
     assert shown["low"] < shown["cycles"] < shown["high"]
     assert [region["mode"] for region in shown["regions"]] == ["metadata", "metadata"]
     assert shown["explanation"][0]["unit"] == "cycles"
+    energies = [why["value"] for why in shown["explanation"] if why["unit"] == "J"]
+    assert energies == [region["energy"]["joules"] for region in shown["regions"]]
 
 
 @pytest.mark.deep  # takes seconds

@@ -26,6 +26,8 @@ def test_explained_for_people(engine: str, capsys: pytest.CaptureFixture[str]) -
     assert printed.count("critical path:\n") == 1
     assert "twice as fast, " in printed
     assert "fullest channels:\n" in printed
+    assert ", the sum of:\n" in printed
+    assert "default: float32 multiplication in 45 nm, M. Horowitz" in printed
 
 
 @pytest.mark.deep  # takes seconds
@@ -42,12 +44,26 @@ def test_explained_as_data(capsys: pytest.CaptureFixture[str]) -> None:
             assert segment["start"] == clock
             clock = segment["stop"]
         assert clock == region["cycles"]
+        joules = sum(term["joules"] for term in region["energy_terms"])
+        assert joules == pytest.approx(region["energy"]["joules"], rel=1e-12)
         assert all(c["mean"] >= 0 and c["most"] >= 1 for c in region["channels"] if c["tokens"])
 
 
 def test_unasked_it_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     (region,) = json.loads(output(capsys, *KARATE, "--json"))["regions"]
     assert region["path"] is region["channels"] is region["nodes"] is None
+    assert region["energy_terms"] is None
+
+
+def test_an_energy_of_a_machine_file_is_shown_as_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text("[energy]\nmultiply = 2.5\n")
+    printed = output(capsys, *KARATE, "--explain", "--machine", str(file))
+    rows = [line.split() for line in printed.splitlines()]
+    assert any(row[2:] and row[2] == "2.5" and "multiply" in row for row in rows)
+    assert "the machine's own: [energy] multiply = 2.5" in printed
 
 
 def test_an_imported_graph(capsys: pytest.CaptureFixture[str]) -> None:

@@ -67,6 +67,18 @@ def test_a_word_that_is_wrong_is_found(tmp_path: Path, capsys: pytest.CaptureFix
     assert "_vals 0 " in next(line for line in done.stdout.splitlines() if "wrong" in line)
 
 
+def test_block_memories_beyond_the_device_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["rtl", "--model", "spmv", "--output", str(tmp_path / "hardware")]
+    assert main([*command, "--block-ram", "2"]) == 2
+    told = capsys.readouterr().err
+    assert "region y needs 4 block memories of 36 kbit, and the device has 2" in told
+    assert "(hint: a device with more block memories, smaller data" in told
+    assert main([*command, "--block-ram", "4", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["area"]["block_rams"] == 4
+
+
 def test_refusals_name_a_way_out(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,7 +13,7 @@ import pytest
 from fuseloom.errors import RecordError
 from fuseloom.results.check import Against, Check
 from fuseloom.results.document import DocumentKind
-from fuseloom.results.energy import EnergyUse
+from fuseloom.results.energy import EnergyTerm, EnergyUse
 from fuseloom.results.record import DataSource, MachineId, RegionRecord, RunRecord
 from fuseloom.results.run_parts import NodeName, NodeRow
 from tests.schemas import check_document
@@ -87,6 +87,10 @@ GRAPH = RunRecord(
             memory=MEMORY,
             path=PATH,
             energy=EnergyUse({"channel": 1e-9, "memory": 5e-9}, 5e-9),
+            energy_terms=(
+                EnergyTerm("channel", 500, "words", 2.0, "the machine's own"),
+                EnergyTerm("memory", 1250.0, "bits", 4.0, "default"),
+            ),
             channels=(
                 {
                     "stream": 0, "label": "crd i", "producer": named(0, "root"),
@@ -136,15 +140,43 @@ def test_a_plain_record_follows_the_schema() -> None:
         check_document(record.to_dict(), DocumentKind.RUN)
 
 
-@pytest.mark.parametrize("version", [1, 2, 5, "4", 4.0, "3", 3.0, True, None])
+@pytest.mark.parametrize("version", [1, 2, 6, "5", 5.0, "4", 4.0, "3", 3.0, True, None])
 def test_other_versions_are_refused(version: Any) -> None:
-    with pytest.raises(RecordError, match=f"a run record of version {version}, not 4"):
+    with pytest.raises(RecordError, match=f"a run record of version {version}, not 5"):
         RunRecord.from_dict({**SMALL.to_dict(), "version": version})
+
+
+def without_terms(record: RunRecord) -> dict[str, Any]:
+    """A record as version 4 had it."""
+    told = {**record.to_dict(), "version": 4}
+    for region in told["regions"]:
+        del region["energy_terms"]
+    return told
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_a_record_without_terms_of_its_energy_is_read(record: RunRecord) -> None:
+    read = RunRecord.from_dict(without_terms(record))
+    own = tuple(replace(region, energy_terms=None) for region in record.regions)
+    assert read == replace(record, regions=own)
+    assert RunRecord.from_json(read.to_json()) == read
+
+
+@pytest.mark.parametrize("change", [
+    lambda told: told["regions"][0].update(energy_terms=None),
+    lambda told: told["regions"][0].pop("energy"),
+    lambda told: told.update(regions=3),
+])  # fmt: skip
+def test_what_version_4_had_not_is_refused_in_it(change: Any) -> None:
+    told = without_terms(GRAPH)
+    change(told)
+    with pytest.raises(RecordError):
+        RunRecord.from_dict(told)
 
 
 def without_energy(record: RunRecord) -> dict[str, Any]:
     """A record as version 3 had it."""
-    told = {**record.to_dict(), "version": 3}
+    told = {**without_terms(record), "version": 3}
     del told["energy"]
     for region in told["regions"]:
         del region["energy"]
@@ -160,7 +192,7 @@ def test_a_record_without_energy_is_read(record: RunRecord) -> None:
     assert (read.cycles, read.check) == (record.cycles, record.check)
     for region, own in zip(read.regions, record.regions, strict=True):
         rows = None if own.nodes is None else tuple({**n, "energy": None} for n in own.nodes)
-        assert region == replace(own, energy=None, nodes=rows)
+        assert region == replace(own, energy=None, energy_terms=None, nodes=rows)
     assert RunRecord.from_json(read.to_json()) == read
 
 

@@ -35,7 +35,8 @@ def _declare(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--explain", action="store_true",
-        help="show where the cycles of every region come from, and what is known of its tensors",
+        help="show where the cycles and the energy of every region come from, and what is known of "
+        "its tensors",
     )  # fmt: skip
 
 
@@ -44,7 +45,7 @@ def _run(options: Any) -> int:
 
     given = inputs(options)
     result = estimate(given.compilation, given.data, mode=options.mode, machine=given.machine)
-    whys = [w for r in result.regions for w in (r.why(), *r.tensors.values())]
+    whys = [w for r in result.regions for w in (r.why(), r.why_energy(), *r.tensors.values())]
     statistics = _statistics(given.data) if options.statistics else None
     if options.json:
         content = {

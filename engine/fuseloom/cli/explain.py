@@ -1,4 +1,4 @@
-"""``fuseloom simulate --explain`` and ``--trace-out``: why a run took its cycles."""
+"""``fuseloom simulate --explain`` and ``--trace-out``: why a run took its cycles and its energy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from fuseloom.cli.command import check_folder
-from fuseloom.cli.tables import channel_table, summary_table
+from fuseloom.cli.tables import channel_table, energy_line, energy_table, summary_table
 from fuseloom.dataflow.sim.events.files import new_file
 from fuseloom.dataflow.sim.events.trace import write_trace as write_intervals
 from fuseloom.dataflow.sim.explain.perfetto import (
@@ -62,7 +62,7 @@ def write_trace(options: Any, regions: Sequence[TracedRegion]) -> None:
 
 
 def explanation(record: RunRecord) -> str:
-    """Critical path and fullest channels of each region, as tables."""
+    """Critical path, fullest channels and terms of the energy of each region, as tables."""
     return "\n\n".join("\n".join(_region_lines(region)) for region in record.regions)
 
 
@@ -83,4 +83,7 @@ def _region_lines(region: RegionRecord) -> list[str]:
             f"twice as fast, {guess['label']} would save at most {counted(guess['gain'], 'cycle')} "
             f"(at best {guess['cycles']:,})"
         )
-    return [*lines, "fullest channels:", *channel_table(channels[:SHOWN])]
+    lines += ["fullest channels:", *channel_table(channels[:SHOWN])]
+    if region.energy is not None and region.energy_terms is not None:
+        lines += [f"{energy_line(region.energy)}, the sum of:", *energy_table(region.energy_terms)]
+    return lines

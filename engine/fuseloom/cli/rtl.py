@@ -8,10 +8,11 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fuseloom.cli.command import Command, check_folder, print_json
+from fuseloom.cli.command import Command, check_folder, positive, print_json
 from fuseloom.cli.inputs import inputs, program_options
 from fuseloom.dataflow.rtl import require_amaranth
 from fuseloom.errors import GraphError, SimulationError, UsageError
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
         RegionRunData,
         RtlDocument,
     )
-    from fuseloom.dataflow.rtl.design import HardwareGraph
     from fuseloom.dataflow.rtl.whole_programs import RegionComparison, RegionHardware, Runner
     from fuseloom.dataflow.sim.program_runs import Run
 
@@ -61,6 +61,10 @@ def _declare(parser: argparse.ArgumentParser) -> None:
         help="with --run: Verilator, which compiles for seconds and runs fast, or Icarus Verilog "
         "(default: what is installed, Icarus first)",
     )  # fmt: skip
+    parser.add_argument(
+        "--block-ram", type=positive, metavar="N",
+        help="block memories of 36 kbit of the device: refuse a region whose arrays need more",
+    )  # fmt: skip
 
 
 def _run(options: Any) -> int:
@@ -80,6 +84,8 @@ def _run(options: Any) -> int:
     regions: list[RegionHardwareData] = []
     with _folder(options.output) as folder:
         for number, region in enumerate(hardware_of(run)):
+            if options.block_ram is not None:
+                _check_block_memories(region, options.block_ram)
             place = folder / _name(number, region.name)
             regions.append(_done(options, region, place, simulator))
             if not options.json:
@@ -147,17 +153,33 @@ def _done(
         "modules": len(graph.library),
         "memory_bits": sum(image.bits for image in graph.images),
         "channel_tokens": sum(stream.capacity or 0 for stream in streams),
-        "area": _area(graph),
+        "area": _area(region),
         "folder": str(folder) if options.output is not None else None,
         "run": None if compared is None else _run_data(compared),
     }
 
 
-def _area(graph: HardwareGraph) -> RegionAreaData | None:
+def _check_block_memories(region: RegionHardware, available: int) -> None:
+    """Check that the arrays of a region find room in the block memories of a device.
+
+    Raises
+    ------
+    GraphError
+        If not, with the number that they need.
+    """
+    from fuseloom.dataflow.rtl.area import memory_areas
+    from fuseloom.dataflow.rtl.memories import check_block_memories
+
+    areas = memory_areas(region.graph, region.written)
+    needed = {name: area.block_rams for name, area in areas.items()}
+    check_block_memories(f"region {region.name}", needed, available)
+
+
+def _area(region: RegionHardware) -> RegionAreaData | None:
     from fuseloom.dataflow.rtl.area import graph_area
 
     try:
-        area = graph_area(graph)
+        area = graph_area(region.graph, written=region.written)
     except GraphError as problem:
         print(f"no area: {problem}", file=sys.stderr)
         return None
@@ -165,7 +187,7 @@ def _area(graph: HardwareGraph) -> RegionAreaData | None:
     return {
         "luts": round(total.luts),
         "flip_flops": round(total.flip_flops),
-        "block_rams": round(total.block_rams),
+        "block_rams": ceil(total.block_rams),
         "dsps": round(total.dsps),
         "channel_luts": round(sum(channel.luts for channel in area.channels.values())),
     }

@@ -34,8 +34,8 @@ class AreaData(TypedDict):
 
     luts: Annotated[Amount, "Look-up tables of six inputs, those included that are memories."]
     flip_flops: Annotated[Amount, "Flip-flops."]
-    block_rams: Annotated[Count, "Block memories of 36 kilobits, for the arrays that primitives "
-                          "read."]  # fmt: skip
+    block_rams: Annotated[Count, "Block memories of 36 kilobits (two of 18 are one), for the "
+                          "arrays that primitives read or write."]  # fmt: skip
     dsps: Annotated[Amount, "Multipliers (DSP48E1)."]
 
 

@@ -48,7 +48,8 @@ def _declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trace", action="store_true", help="print the table of nodes too")
     parser.add_argument(
         "--explain", action="store_true",
-        help="say which chain of work and waits determined the cycles, and which channels filled",
+        help="say which chain of work and waits determined the cycles, which channels filled, and "
+        "what the energy is the sum of",
     )  # fmt: skip
     parser.add_argument(
         "--trace-out", type=Path, metavar="FILE",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from fuseloom.results.energy import EnergyUse
+from fuseloom.results.energy import EnergyTerm, EnergyUse
 from fuseloom.results.record import RegionRecord, RunRecord
 from fuseloom.results.text_table import Align, TextColumn, text_table, totals_table
-from fuseloom.wording import agreeing, counted
+from fuseloom.wording import agreeing, counted, grouped
 
 _MEMORY = (
     TextColumn("memory", 24, Align.LEFT),
@@ -40,6 +40,11 @@ _ORDERS = (
 )
 _SUMMARY = (*map(TextColumn, ("cycles", "share", "times")), TextColumn("what", align=Align.LEFT))
 _CHANNELS = (*map(TextColumn, ("mean", "most", "slots")), TextColumn("stream", align=Align.LEFT))
+_TERMS = (
+    *map(TextColumn, ("count", "each, pJ", "energy, J")),
+    TextColumn("action", align=Align.LEFT),
+    TextColumn("energy of each", align=Align.LEFT),
+)
 _JOULES = (("J", 1.0), ("mJ", 1e-3), ("µJ", 1e-6), ("nJ", 1e-9))
 
 
@@ -57,6 +62,21 @@ def energy_line(energy: EnergyUse) -> str:
     unit, size = next((u for u in _JOULES if joules >= u[1]), _JOULES[-1])
     told = f"energy: {joules / size:.4g} {unit}{shares}"
     return f"{told}; energy-delay product: {energy.edp:.3g} J s"
+
+
+def energy_table(terms: Iterable[EnergyTerm]) -> list[str]:
+    """The terms of an energy: counts of actions, the energy of each, and where that is from."""
+    cells = [
+        (
+            f"{grouped(term.count)} {term.unit}",
+            f"{term.picojoules:.4g}",
+            f"{term.joules:.4g}",
+            term.kind,
+            term.source,
+        )
+        for term in terms
+    ]
+    return text_table(_TERMS, cells, indent="  ")
 
 
 def memory_table(regions: Iterable[RegionRecord]) -> list[str]:

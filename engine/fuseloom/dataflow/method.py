@@ -430,21 +430,20 @@ class Dataflow:
                 return Part(units, found.expected, found.least, text, candidate)
 
     def _part(self, units: Units, candidate: RegionCandidate, budget: Budget) -> Part | Refusal:
-        name = name_of(self.units, units)
-        made = estimate_region(candidate.compiled, self.context)
-        held, room = made.on_chip.held, made.on_chip.channels
-        on_chip = None if held is None else held + (room or 0.0)
-        if budget.on_chip is not None and (on_chip is None or on_chip > budget.on_chip):
-            told = "an unknown number of" if on_chip is None else f"{on_chip:,.0f}"
-            return Refusal("on-chip", f"{name} holds {told} bytes of {budget.on_chip:,.0f}")
-        area = 0.0
-        if self.area:
+        name, area = name_of(self.units, units), 0.0
+        if self.area:  # much quicker than an estimate
             try:
                 area = region_luts(candidate.compiled.graph, self.machine)
             except GraphError as reason:
                 return Refusal("no hardware", f"{name}: {reason}")
             if budget.area is not None and area > budget.area:
                 return Refusal("area", f"{name} takes {area:,.0f} LUTs of {budget.area:,.0f}")
+        made = estimate_region(candidate.compiled, self.context)
+        held, room = made.on_chip.held, made.on_chip.channels
+        on_chip = None if held is None else held + (room or 0.0)
+        if budget.on_chip is not None and (on_chip is None or on_chip > budget.on_chip):
+            told = "an unknown number of" if on_chip is None else f"{on_chip:,.0f}"
+            return Refusal("on-chip", f"{name} holds {told} bytes of {budget.on_chip:,.0f}")
         exact = made.mode is EstimateMode.EXACT
         least = made.least if made.least is not None and exact else 0.0
         joules, least_joules = region_joules(made, self.machine) if self.energy else (0.0, 0.0)

@@ -4,7 +4,7 @@ Each machine of a space has its own search (:mod:`fuseloom.exploration.design_se
 the time the one with the best design so far goes on; then it and the one whose bound is lowest do,
 by turns, until the lowest bound of all is no better than the best design that was run: no machine
 of the space has a better schedule.  The cut of the best design so far is looked at on each machine
-that goes on.
+that begins or goes on; where that gives no design, a machine begins with the first cuts of all.
 """
 
 from __future__ import annotations
@@ -194,7 +194,9 @@ class _Machines:
                 continue
             self._tell(point)
             self.searches[number] = search = make(point)
-            search.begin(self.over)
+            self._look_at_best(number)
+            if search.best is None:
+                search.begin(self.over)
         turn = 0
         while left := self._left(every):
             if self.over():
@@ -203,11 +205,14 @@ class _Machines:
             hopeful = turn % 2 or time.monotonic() < self.half
             number = min(left, key=self._best_of if hopeful else lambda k: self.searches[k].bound)
             self._tell(self.points[number])
-            search = self.searches[number]
-            if self.best is not None and self.best != number:
-                _, parts = self._cost_of(self.best)
-                search.consider([part.units for part in parts])
-            search.step()
+            self._look_at_best(number)
+            self.searches[number].step()
+
+    def _look_at_best(self, number: int) -> None:
+        """Look at the cut of the best design so far on another machine."""
+        if self.best is not None and self.best != number:
+            _, parts = self._cost_of(self.best)
+            self.searches[number].consider([part.units for part in parts])
 
     def _left(self, every: bool) -> list[int]:
         """The machines of which a better schedule may be left."""

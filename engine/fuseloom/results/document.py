@@ -57,7 +57,7 @@ VERSIONS: Mapping[DocumentKind, int] = MappingProxyType(
         DocumentKind.ESTIMATE: 4,
         DocumentKind.MACHINE: 2,
         DocumentKind.ORDERS: 2,
-        DocumentKind.RUN: 4,
+        DocumentKind.RUN: 5,
         DocumentKind.RUNS: 2,
         DocumentKind.WHAT_IF: 2,
     }
@@ -65,7 +65,7 @@ VERSIONS: Mapping[DocumentKind, int] = MappingProxyType(
 """The version of each kind that is written and read."""
 
 OLDER: Mapping[DocumentKind, frozenset[int]] = MappingProxyType(
-    {DocumentKind.RUN: frozenset({3})}  # had no energy
+    {DocumentKind.RUN: frozenset({3, 4})}  # had no energy; no terms of it
 )
 """Versions of each kind that are read besides, and made as the latest has them."""
 

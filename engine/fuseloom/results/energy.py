@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fuseloom.results.declarations import Amount, Record
+
+PICO = 1e-12
+EnergyUnit = Literal["operations", "words", "bits", "rows"]
 
 
 class ActionKind(Enum):
@@ -23,6 +26,43 @@ class ActionKind(Enum):
     BUFFER = "buffer"
     MEMORY = "memory"
     ACTIVATE = "activate"
+
+
+@dataclass(frozen=True)
+class EnergyTerm(Record):
+    """A term of the sum that an energy is: actions of a kind that take as much each.
+
+    Attributes
+    ----------
+    kind : str
+        The kind of action, as in ``energy.actions``.
+    count : float
+        How many there are.
+    unit : str
+        What is counted.
+    picojoules : float
+        Energy of each, pJ.
+    source : str
+        Where that figure comes from: the machine's own parameter, or the default's publication.
+
+    Examples
+    --------
+    >>> EnergyTerm("add", 2_000.0, "operations", 0.9, "default").joules
+    1.8e-09
+    """
+
+    kind: str
+    count: Amount
+    unit: EnergyUnit
+    picojoules: Amount
+    source: str
+
+    derived = ("joules",)
+
+    @property
+    def joules(self) -> Annotated[Amount, "Energy of all of them, J."]:
+        """Energy of all of them, in joules."""
+        return PICO * self.count * self.picojoules
 
 
 @dataclass(frozen=True)

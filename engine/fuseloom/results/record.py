@@ -26,7 +26,7 @@ from fuseloom.results.document import (
     from_text,
     to_text,
 )
-from fuseloom.results.energy import EnergyUse
+from fuseloom.results.energy import EnergyTerm, EnergyUse
 from fuseloom.results.run_parts import (
     ChannelRow,
     CriticalPathRow,
@@ -37,6 +37,9 @@ from fuseloom.results.run_parts import (
     WrittenTensor,
 )
 from fuseloom.wording import counted, described
+
+WITHOUT_ENERGY = 3
+"""The version of records that had no energy."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,8 @@ class RegionRecord(Record):
         Occupancy of every channel, the fullest first, if it was observed.
     energy : EnergyUse, optional
         Joules by kind of action, where the method knows them.
+    energy_terms : tuple of EnergyTerm, optional
+        What that energy is the sum of, if the run was explained.
     """
 
     name: str
@@ -117,6 +122,7 @@ class RegionRecord(Record):
     path: CriticalPathRow | None = field(default=None, repr=False)
     channels: tuple[ChannelRow, ...] | None = field(default=None, repr=False)
     energy: EnergyUse | None = field(default=None, repr=False)
+    energy_terms: tuple[EnergyTerm, ...] | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         return described(
@@ -215,7 +221,7 @@ class RunRecord(Record, Shows, html="fuseloom.results.display:record_html"):
 
     @classmethod
     def from_dict(cls, data: Any) -> RunRecord:
-        """Read what ``to_dict`` gave, of this version or of the one that had no energy.
+        """Read what ``to_dict`` gave, of this version or of the two before.
 
         Raises
         ------
@@ -224,8 +230,10 @@ class RunRecord(Record, Shows, html="fuseloom.results.display:record_html"):
             of another type; or the totals are not those of the regions.
         """
         content = content_of(DocumentKind.RUN, data)
-        if data["version"] != VERSIONS[DocumentKind.RUN]:
+        if data["version"] == WITHOUT_ENERGY:
             content = _with_energy(content)
+        if data["version"] != VERSIONS[DocumentKind.RUN]:
+            content = _with_terms(content)
         if content.get("check") is None:
             return read(cls, content, "run")
         made = read(cls, {**content, "check": None}, "run")
@@ -247,10 +255,28 @@ class RunRecord(Record, Shows, html="fuseloom.results.display:record_html"):
         return cls.from_dict(from_text(text))
 
 
-def _with_energy(content: dict[str, Any]) -> dict[str, Any]:
-    """The content of a record that had no energy, which is not known."""
+def _with_terms(content: dict[str, Any]) -> dict[str, Any]:
+    """The content of a record that did not say what its energies are the sums of."""
+    regions = _regions_of(content)
+    if regions is None:
+        return content
+    if any("energy_terms" in region for region in regions):
+        raise RecordError("a run record of version 4 with terms", hint="that is of version 5")
+    return {**content, "regions": [{**region, "energy_terms": None} for region in regions]}
+
+
+def _regions_of(content: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """The regions of the content of a record; None where they are no regions."""
     regions = content.get("regions")
     if not isinstance(regions, list) or not all(isinstance(region, dict) for region in regions):
+        return None
+    return regions
+
+
+def _with_energy(content: dict[str, Any]) -> dict[str, Any]:
+    """The content of a record that had no energy, which is not known."""
+    regions = _regions_of(content)
+    if regions is None:
         return content
     if any("energy" in region for region in (content, *regions)):
         raise RecordError("a run record of version 3 with energy", hint="that is of version 4")

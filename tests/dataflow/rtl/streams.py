@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fuseloom.dataflow.machine import Machine
-from fuseloom.dataflow.samml.graph import Graph, Node, Scalar, Stream
+from fuseloom.dataflow.samml.graph import Graph, Node, Scalar, Stream, StreamKind
 from fuseloom.dataflow.sim.bound import Arrays, BoundGraph, canonical
 from fuseloom.dataflow.sim.golden import interpreter
 from fuseloom.dataflow.sim.tokens import DONE, Token, encode
@@ -86,7 +87,8 @@ class PrimitiveCases:
 def random_cases(graphs: range, ops: set[str], most: int) -> Iterator[PrimitiveCases]:
     """Cases of these primitives, of each as many as one of its configurations has in the graphs.
 
-    Tiles are left out, and nodes of graphs that fail.
+    Those are the most frequent ones, and more until ``most`` cases are there.  Tiles are left out,
+    and nodes of graphs that fail.
     """
     found: dict[Any, PrimitiveCases] = {}
     for seed in graphs:
@@ -105,7 +107,13 @@ def random_cases(graphs: range, ops: set[str], most: int) -> Iterator[PrimitiveC
         by_op[cases.node.op].append(cases)
     for op in sorted(by_op):
         ranked = sorted(by_op[op], key=lambda cases: -len(cases.inputs))
-        yield from ranked[: 6 if op in ("binary", "unary", "reduce", "union") else 2]
+        least = 6 if op in ("binary", "unary", "reduce", "union") else 2
+        total = 0
+        for number, cases in enumerate(ranked):
+            if number >= least and total >= most:
+                break
+            total += len(cases.inputs)
+            yield cases
 
 
 def with_sizes(bound: BoundGraph) -> BoundGraph:
@@ -137,18 +145,32 @@ def sized(node: Node, inner: Sequence[Sequence[Sequence[Token]]]) -> Node:
     return replace(node, params={**node.params, "dim1": sizes[0], "dim": sizes[1]})
 
 
+def _whole(taken: Iterable[Token]) -> tuple[Token, ...]:
+    """A stream to its end, which some nodes see and do not take."""
+    tokens = tuple(taken)
+    return tokens if tokens and tokens[-1] is DONE else (*tokens, DONE)
+
+
+def _is_stored(token: Token) -> bool:
+    """Whether a reference, if it is one, is to something that :data:`ARRAYS` has."""
+    return not isinstance(token, int) or token < STORED
+
+
 def _add(
     found: dict[Any, PrimitiveCases], graph: Graph, node: Node, log: Mapping[int, Any], most: int
 ) -> None:
-    taken = tuple(tuple(token for token, _ in log[stream]) for stream in node.inputs)
-    if any(not tokens or tokens[-1] is not DONE for tokens in taken):
-        return
+    taken = tuple(_whole(token for token, _ in log[stream]) for stream in node.inputs)
     params = {k: v for k, v in node.params.items() if k not in ("tensor", "level", "label")}
     outputs = [stream for stream in node.outputs if stream is not None]
     if len(outputs) < len(node.outputs):
         return
     streams = tuple(graph.streams[stream] for stream in (*node.inputs, *outputs))
     kinds = tuple(stream.kind for stream in streams)
+    if any(isinstance(token, np.ndarray) for tokens in taken for token in tokens):
+        return  # a block
+    references = [t for t, k in zip(taken, kinds, strict=False) if k is StreamKind.REF]
+    if node.op in READS and not all(map(_is_stored, chain(*references))):
+        return
     key = (node.op, len(node.inputs), kinds, tuple(sorted(params.items())))
     cases = found.setdefault(key, PrimitiveCases(node, streams))
     if len(cases.inputs) < most:

@@ -23,7 +23,7 @@ from tests.dataflow.rtl.streams import PrimitiveCases, random_cases
 pytestmark = pytest.mark.skipif(shutil.which("iverilog") is None, reason="needs Icarus Verilog")
 
 SEED = 20_260_000
-FEW, MANY = 60, 4000
+FEW, MANY = 60, 40_000
 """Random graphs."""
 MACHINE = replace(Machine.preset("rtl"), load_latency=3)
 ONCE = {"root", "source", "sink"}
@@ -68,7 +68,7 @@ def test_streams_of_random_graphs(count: int, tmp_path: Path) -> None:
         if cases.node.op not in ("broadcast", "spacc1", "spacc2", "crddrop"):
             assert same == len(cases.inputs), cases.name
     if count > FEW:
-        assert set(seen) == ops, ops - set(seen)
+        assert not {op: seen[op] for op in ops if seen[op] < most}
 
 
 @pytest.mark.parametrize("capacity", [1, pytest.param(2, marks=pytest.mark.fuzz), 16])

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 from fuseloom_workbench.costs.points import kind_of, own_point, record_point
+from fuseloom_workbench.state.areas import RunArea
 from fuseloom_workbench.state.records import KeptRun
 
 from ..outcomes import outcome
@@ -35,6 +36,10 @@ def test_a_run_has_what_its_record_and_its_estimate_say(run_once):
     assert not point["bounded"]
     busy = sum(row["busy"] for region in run.regions for row in region.nodes)
     assert sum(point["families"].values()) == busy
+    assert (point["area"], point["no_area"]) == (None, ""), "nobody has looked"
+    for area in (RunArea(8_765.0), RunArea(None, "exp has no hardware")):
+        point = own_point(0, replace(kept, area=area), None)
+        assert (point["area"], point["no_area"]) == (area.luts, area.reason)
     json.dumps(point)
 
 

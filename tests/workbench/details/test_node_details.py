@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from html import escape
 
+from fuseloom.dataflow import rtl
 from fuseloom.dataflow.why.spots import spots
 from fuseloom_workbench.base.quantities import count
 from fuseloom_workbench.details.node_details import NodeDetails
 from fuseloom_workbench.details.view import view
 from fuseloom_workbench.graph.graph_view import GraphView
+from fuseloom_workbench.state.areas import node_area
 from fuseloom_workbench.state.estimate_figures import recomputation_of
 from fuseloom_workbench.state.records import ports_of
 from fuseloom_workbench.state.session import Session
@@ -44,6 +46,32 @@ def test_details_and_heat_tell_stalls_by_cause(explained):
     assert count(took, "pJ") in text
     assert count(guess, "pJ") in text
     explained.select_node(-1)
+
+
+def test_the_hardware_of_a_node_is_told(session, monkeypatch):
+    details = NodeDetails(session)
+    session.set_machine("size-M")
+    graph = session.current.graph
+    node = next(n for n in graph.nodes if n.params.get("fn") == "mul")
+    session.select_node(node.id)
+    found = node_area(graph, node, session.machine)
+    channels = sum(area.luts for area in found.channels.values())
+    assert found.node.dsps
+    for value, unit in (
+        (found.node.luts, "LUTs"), (channels, "LUTs"), (found.node.flip_flops, "FFs"),
+        (found.node.dsps, "DSPs"),
+    ):  # fmt: skip
+        assert f"<td data-help='area'>{count(value, unit)}</td>" in details.html()
+    session.set_machine("comal")
+    session.select_node(0)
+    assert "No area in hardware" in details.html()
+    assert "copies deviations" in details.html()
+    session.set_machine("default")
+    monkeypatch.setattr(rtl, "find_spec", lambda name: None)
+    session.select_node(0)
+    assert "(pip install &#x27;fuseloom[rtl]&#x27;)" in details.html()
+    session.select_node(-1)
+    assert "in hardware" not in details.html(), "asked for only where a node is looked at"
 
 
 def test_the_statement_of_a_cell_and_of_a_node_is_shown(session):

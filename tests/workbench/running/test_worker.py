@@ -10,7 +10,9 @@ import pytest
 
 from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
+from fuseloom.dataflow.space.design_costs import region_luts
 from fuseloom_workbench.running.worker import Runner, SimulationJob
+from fuseloom_workbench.state.areas import RunArea
 from fuseloom_workbench.state.session import Session
 from tests.waiting import PATIENCE, until_async
 from tests.workbench.jobs import alone
@@ -34,6 +36,8 @@ def test_a_run_gives_plain_data_and_a_check():
     assert {row["node"] for row in nodes} == {n.id for n in session.current.graph.nodes}
     assert shares[-1] == 1
     assert not runner.running
+    (region,) = session.regions
+    assert runner.area == RunArea(region_luts(region.graph, session.machine, session.built.data))
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,18 @@ def test_a_search_tells_curve_space_and_funnel():
     assert names["looked at"] >= names["simulated"]
 
 
+def test_a_rule_about_what_there_is_not_is_told_at_its_field():
+    session = Session("spmm", "random")
+    panel = SearchPanel(session)
+    alone(lambda: panel.handle({"kind": "start", "values": {"rules": "keep T\nsplit T Z"}}))
+    wrong = panel.view["wrong"]
+    assert wrong["field"] == "rules"
+    assert "T is a result of the program" in wrong["message"]
+    assert panel.view["failed"]
+    panel.handle({"kind": "start", "values": {"rules": "melt T"}})
+    assert panel.view["wrong"]["message"].startswith("'melt T' is none")
+
+
 def test_schedules_are_drawn_at_random_with_a_floor_beneath():
     session = Session("spmm", "random")
     last = states(session, strategy="random", runs=3, seconds=30.0)[-1]

@@ -6,10 +6,11 @@ import asyncio
 
 import pytest
 
+from fuseloom.dataflow.space.requirements import Requirements
 from fuseloom.errors import FuseloomError
-from fuseloom.exploration.certificate import Certificate
 from fuseloom_workbench.running.run_panel import RunPanel
 from fuseloom_workbench.search import searching as search
+from fuseloom_workbench.search.search_panel import SearchPanel
 from fuseloom_workbench.search.wishes import SearchRequest, SearchSettings, lanes_of
 from fuseloom_workbench.state.design import build
 from fuseloom_workbench.state.edits import with_schedule
@@ -18,9 +19,10 @@ from tests.waiting import until_async
 from tests.workbench.jobs import alone
 
 
-def answers(session: Session) -> list[tuple]:
+def answers(session: Session, **wishes) -> list[tuple]:
     sent: list[tuple] = []
-    search.answer(SearchRequest(session.design, SearchSettings(seconds=1.0)), sent.append)
+    settings = SearchSettings(**{"seconds": 1.0, **wishes})
+    search.answer(SearchRequest(session.design, settings), sent.append)
     return sent
 
 
@@ -45,17 +47,56 @@ def test_what_is_found_is_better_and_simulated():
 
 
 @pytest.mark.parametrize(
-    ("cycles", "bound", "told"),
+    ("wishes", "value", "bound", "told"),
     [
-        (100.0, 100.0, "None of those searched takes fewer, that is proved."),
-        (100.0, 80.0, "None of those searched takes fewer than 80 cycles, that is proved: at most "
-         "20% fewer."),
-        (100.0, 0.0, "How much better another one could be is not proved here."),
-        (0.0, 0.0, "None of those searched takes fewer, that is proved."),
+        ({}, 100.0, 100.0, "None of those searched takes fewer, that is proved."),
+        ({}, 100.0, 80.0, "None of those searched takes fewer than 80 cycles, that is proved: at "
+         "most 20% fewer."),
+        ({}, 100.0, 0.0, "How much better another one could be is not proved here."),
+        ({}, 0.0, 0.0, "None of those searched takes fewer, that is proved."),
+        ({"objective": "energy"}, 2.5e-8, 2e-8, "None of those searched takes less than 2e-8 J, "
+         "that is proved: at most 20% less."),
+        ({"objective": "time", "rules": ("keep T",)}, 1e-6, 1e-6, "None of those searched that "
+         "keep the rules takes less time, that is proved."),
+        ({"area": 9e3, "rules": ("keep T",)}, 100.0, 100.0, "None of those searched that keep the "
+         "budget and the rules takes fewer, that is proved."),
+        ({"objective": "area"}, 1e4, 9e3, "None of those searched takes fewer than 9,000 LUTs, "
+         "that is proved: at most 10% fewer."),
+        ({"objective": "edp"}, 1e-4, 1e-4, "None of those searched takes less energy times time, "
+         "that is proved."),
     ],
 )  # fmt: skip
-def test_what_is_proved_is_said_of_what_was_searched(cycles, bound, told):
-    assert search.proved(Certificate(cycles, bound, True, bound > 0)) == told
+def test_what_is_proved_is_said_of_what_was_searched(wishes, value, bound, told):
+    assert search.proved(value, bound, SearchSettings(**wishes)) == told
+
+
+def test_a_rule_is_kept():
+    session = Session("gcn", "karate")
+    rules = ("split T1 T2", "order i")
+    sent = answers(session, rules=rules, seconds=5.0)
+    (schedule,) = (message[1] for message in sent if message[0] == "found")
+    assert session.set_schedule(schedule)
+    assert Requirements(rules, session.built.program).keeps(session.compilation)
+    session.preset("full")
+    assert not Requirements(rules, session.built.program).keeps(session.compilation)
+
+
+def test_a_found_design_is_taken_over_as_it_was_searched():
+    session = Session("spmm", "random")
+    panel = SearchPanel(session)
+    values = {"objective": "area", "strategy": "exhaustive", "seconds": "60"}
+    alone(lambda: panel.handle({"kind": "start", "values": values}))
+    assert session.record is not None, panel.runner.status
+    assert session.design.as_written
+    assert session.record.searched
+    best = panel.view["searched"]["bests"][0]
+    assert session.record.area.luts == pytest.approx(best["value"])
+    session.undo()
+    panel.handle({"kind": "take", "schedule": best["schedule"]})
+    assert session.design.as_written
+    assert session.record.area.luts == pytest.approx(best["value"])
+    panel.handle({"kind": "why", "text": ""})
+    assert not panel.view["verdict"]["searched"], "cycles are not compared with lookup tables"
 
 
 def test_on_a_machine_that_copies_the_reference_nothing_is_proved():

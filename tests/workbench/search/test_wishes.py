@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fuseloom.errors import FuseloomError
-from fuseloom_workbench.search.wishes import SearchSettings
+from fuseloom.exploration.objective import OBJECTIVES
+from fuseloom_workbench.search.wishes import OBJECTIVE_TEXTS, SearchSettings
 
 
 def test_settings_are_read_as_people_write_them():
@@ -17,12 +18,28 @@ def test_settings_are_read_as_people_write_them():
     assert SearchSettings.of({"nonzero": True}).nonzero
 
 
+def test_objectives_budgets_and_rules_are_read():
+    asked = SearchSettings.of(
+        {"objective": "edp", "area": "20,000", "energy": "2e-6", "rules": " keep  T1\n\nfuse T1, H"}
+    )
+    assert (asked.objective, asked.area, asked.energy) == ("edp", 20_000.0, 2e-6)
+    assert asked.rules == ("keep T1", "fuse T1, H")
+    assert asked.designs
+    assert SearchSettings.of(asked.to_dict()) == asked
+    assert asked.goal.unit == "J·s"
+    plain = SearchSettings.of({"area": "", "rules": ["keep T1"]})
+    assert (plain.area, plain.designs) == (None, False)
+    assert OBJECTIVE_TEXTS.keys() == OBJECTIVES.keys()
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [("strategy", "luck"), ("strategy", ["auto"]), ("seconds", "0"), ("seconds", "1e9"),
      ("seconds", "nan"), ("gap", "100"), ("gap", "-1"), ("runs", "1.5"), ("runs", "many"),
      ("lanes", 65), ("copies", [2]), ("copies", "5"), ("nonzero", "True"),
-     ("seed", 10**400)],
+     ("seed", 10**400), ("objective", "joy"), ("objective", ["area"]), ("area", "-1"),
+     ("area", "wide"), ("energy", "nan"), ("energy", [1]), ("rules", "melt T1"), ("rules", 7),
+     ("rules", [1]), ("rules", "keep T1\n" * 51), ("rules", "keep " + "T" * 300)],
 )  # fmt: skip
 def test_what_is_out_of_bounds_names_its_field(name, value):
     with pytest.raises(FuseloomError) as refused:
@@ -34,3 +51,15 @@ def test_a_server_may_allow_less_time():
     assert SearchSettings.of({"seconds": 20}, limit=30.0).seconds == 20
     with pytest.raises(FuseloomError, match="to 30 s"):
         SearchSettings.of({"seconds": 31}, limit=30.0)
+
+
+@pytest.mark.parametrize(
+    "more", [{"objective": "area"}, {"area": 1}, {"energy": "1"}, {"rules": "keep T"}]
+)
+def test_what_does_not_go_together_names_its_field(more):
+    (name,) = more
+    with pytest.raises(FuseloomError, match=rf"^{name}: "):
+        SearchSettings.of({"strategy": "random", **more})
+    if name != "rules":
+        with pytest.raises(FuseloomError, match=r"^nonzero: "):
+            SearchSettings.of({"nonzero": True, **more})

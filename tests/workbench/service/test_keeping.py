@@ -53,6 +53,7 @@ def test_a_run_with_events_names_their_files(path, tmp_path, monkeypatch):
     end = _outcome(Listener(), session.built, RunRequest(events=True), Budgets())
     kept = unpacked(end["done"])
     assert has_events(kept)
+    assert "exp takes 8 cycles in hardware" in kept.area.reason
     assert len(list((tmp_path / "events").iterdir())) == len(session.regions)
 
 

@@ -52,13 +52,14 @@ def test_a_run_decides_and_is_compared_with_where_nothing_was_searched(session):
 
 def test_what_was_found_is_taken_for_the_same_problem_only(session):
     problem = digest(session.built.problem)
-    commands.carry_out(session, "take_found", [problem, "order T: i,j,k"])
+    commands.carry_out(session, "take_found", [problem, "order T: i,j,k", True])
     assert session.ok
     assert session.built.region_order(0) == ("i", "j", "k")
     assert "Undo goes back" in session.message
+    assert session.design.as_written
     session.set_machine("hbm2")
     before = session.design
-    commands.carry_out(session, "take_found", [problem, ""])
+    commands.carry_out(session, "take_found", [problem, "", False])
     assert not session.ok
     assert session.design == before
 

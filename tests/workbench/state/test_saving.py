@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from fuseloom.dataflow.why.promises import Promise
 from fuseloom.errors import FuseloomError
 from fuseloom.results.declarations import read
 from fuseloom_workbench.state import saving
+from fuseloom_workbench.state.areas import RunArea
 from fuseloom_workbench.state.records import KeptRun
 from fuseloom_workbench.state.saving import SavedDesign, SavedRun, read_design
 from fuseloom_workbench.state.session import Session
@@ -62,6 +64,8 @@ def test_a_session_goes_on_elsewhere(session):
 
 def test_runs_read_back(session):
     kept = KeptRun.of(session.built, outcome(200, session=session))
+    assert saving.unpacked(saving.packed(kept)) == kept
+    kept = replace(kept, area=RunArea(1_234.5))
     data = SavedRun.of(kept).to_dict()
     assert read(SavedRun, through_text(data), "run").kept() == kept
     text = saving.packed(kept)

@@ -90,6 +90,11 @@ _WORK: tuple[Row, ...] = (
      "What the actions of all nodes take: arithmetic, tokens through channels, buffers, memory.",
      "sum over nodes and kinds of actions of count × picojoules of one; times seconds on the "
      "machine: energy-delay product", "docs/spec/energy.md § 1 Total"),
+    ("area", "Area", "LUTs; FFs (flip-flops); DSPs (multipliers); BRAMs (block memories)",
+     "What hardware takes of an FPGA, memories of tensors not counted: a node, its channels, or "
+     "the region that takes the most. What a node leaves unused of its channels counts below 0.",
+     "sum over nodes and channels of what synthesis measured of each; max over regions, which run "
+     "one after another", "docs/rtl.md § Area; docs/codesign.md § What it costs"),
     ("flops.rate", "FLOPs per cycle", "FLOPs per cycle",
      "How fast a run computes.", "FLOPs / simulated cycles", _COSTS),
     ("flops.peak", "Roof of computing", "FLOPs per cycle",
@@ -245,17 +250,21 @@ _MEMORY: tuple[Row, ...] = (
 )  # fmt: skip
 
 _FOUND: tuple[Row, ...] = (
-    ("search.best", "Best so far", "cycles of the machine",
-     "The fewest cycles of any schedule that the search has simulated.",
-     "min over simulated schedules of the sum over their regions",
+    ("search.objective", "Objective of a search", "cycles; s; J; J·s; LUTs",
+     "What is to be small, among schedules that keep the budgets and the rules.",
+     "cycles; time = cycles / clock; energy; energy × time; area of the largest region",
+     "docs/codesign.md § What it costs; docs/codesign.md § Options"),
+    ("search.best", "Best so far", "cycles of the machine, or the unit of the objective",
+     "The fewest cycles, or the least of another objective, of any schedule that the search has "
+     "simulated.", "min over simulated schedules of the sum over their regions; of areas the max",
      f"{_SEARCH}; docs/exploration.md § How good it is"),
-    ("search.bound", "Bound", "cycles of the machine",
-     "Cycles that no schedule of the space is below: proven.",
+    ("search.bound", "Bound", "cycles of the machine, or the unit of the objective",
+     "What no schedule of the space that keeps budgets and rules is below: proven.",
      "shortest way through the places of the program, with the lower bound of each region",
      _PROVED),
     ("search.gap", "Gap", "%",
      "By how much, at most, another schedule of the space could be better.",
-     "1 − bound / cycles of the best", f"{_PROVED}; fuseloom/exploration/certificate.py"),
+     "1 − bound / objective of the best", f"{_PROVED}; fuseloom/exploration/certificate.py"),
     ("search.space", "Size of the space", "schedules",
      "How many legal schedules are searched.",
      "sum over ways to cut of the product over regions of orders × formats of look-ups × lanes × "

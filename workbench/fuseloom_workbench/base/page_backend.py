@@ -205,7 +205,8 @@ class LocalBackend(PageBackend):
         warm_up()
         if record is not None:
             # scheduled, because a run is awaited without the document's lock
-            pn.state.execute(lambda: self.session.finish(built, record) and None, schedule=True)
+            finish = partial(self.session.finish, built, record, self.runner.area)
+            pn.state.execute(lambda: finish() and None, schedule=True)
 
     def search(self, wishes: Mapping[str, Any] | None = None) -> None:
         _locked(lambda: pn.state.execute(partial(self._search, wishes)))
@@ -216,12 +217,15 @@ class LocalBackend(PageBackend):
         record = await self.runner.run(asked, "fuseloom_workbench.search.searching:answer")
         warm_up()
         if record is not None and self.runner.found is not None:
-            pn.state.execute(partial(self._take, built, *self.runner.found, record), schedule=True)
+            take = partial(self._take, built, *self.runner.found, asked.wishes.designs, record)
+            pn.state.execute(take, schedule=True)
 
-    def _take(self, searched: BuiltDesign, schedule: str, told: str, record: RunRecord) -> None:
-        if self.session.take(searched.problem, schedule, told):
+    def _take(
+        self, searched: BuiltDesign, schedule: str, told: str, as_written: bool, record: RunRecord
+    ) -> None:
+        if self.session.take(searched.problem, schedule, told, as_written):
             found = KeptRun.of(self.session.built, record)
-            self.session.keep(replace(found, searched=True))
+            self.session.keep(replace(found, searched=True, area=self.runner.area))
 
     def cancel(self) -> None:
         self.runner.cancel()

@@ -90,6 +90,7 @@ export function render({ model: sent, el }) {
       line('simulated', `${full(r.cycles)} cycles`, 'cycles.simulated'), line('estimated', known(r.estimated) ? `${full(Math.round(r.estimated))} cycles${off}` : 'not known', 'cycles.estimated'), line('', sure(r), 'cycles.interval'),
       known(r.flops) && line('work', `${full(Math.round(r.flops))} FLOPs, ${full(Math.round(r.bytes))} bytes asked for${r.moved ? `, ${full(r.moved)} bytes moved by the memory` : ''}`, 'bytes'),
       known(r.energy) && line('energy', `${full(1e9 * r.energy)} nJ`, 'energy'),
+      known(r.area) ? line('area', `${full(r.area)} LUTs of hardware`, 'area') : r.no_area && line('area', r.no_area, 'area'),
       known(r.on_chip) && line('on chip', `${full(r.on_chip)} bytes${r.bounded ? '' : ' held, channels not counted'}`, 'on_chip'),
       line('result', r.check || 'not compared with the dense reference', 'error.result'), r.engine && line('by', `another engine: ${r.engine}`),
     ].filter(Boolean)

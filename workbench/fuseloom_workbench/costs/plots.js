@@ -5,6 +5,7 @@ const FIGURES = {
   cycles: { label: 'simulated cycles', short: 'cycles', help: 'cycles.simulated', of: r => r.cycles },
   bytes: { label: 'bytes moved', short: 'bytes moved', help: 'bytes', of: r => r.bytes },
   energy: { label: 'energy, nJ', short: 'energy', help: 'energy', of: r => known(r.energy) ? 1e9 * r.energy : null },
+  area: { label: 'area, LUTs', short: 'area', help: 'area', of: r => r.area },
   on_chip: { label: 'on-chip memory, bytes', short: 'on-chip memory', help: 'on_chip', of: r => r.on_chip },
   flops: { label: 'FLOPs', short: 'FLOPs', help: 'flops', of: r => r.flops },
   lanes: { label: 'lanes', short: 'lanes', help: 'lanes', of: r => r.lanes },

@@ -79,6 +79,8 @@ def own_point(number: int, kept: KeptRun, unfused: int | None) -> Point:
         "speedup": unfused / run.cycles if unfused and run.cycles else None,
         "check": kept.verdict,
     }
+    if kept.area is not None:
+        point |= {"area": kept.area.luts, "no_area": kept.area.reason}
     if expected is not None:
         point |= {
             "low": expected.low,
@@ -165,6 +167,8 @@ _UNKNOWN: Point = {
     "bytes": None,
     "moved": None,
     "energy": None,
+    "area": None,
+    "no_area": "",
     "on_chip": None,
     "bounded": False,
     "lanes": None,

@@ -10,6 +10,7 @@ const COLUMNS = [
   ['flops', 'FLOPs', r => r.flops, 1, 'flops'],
   ['bytes', 'bytes moved', r => r.bytes, 1, 'bytes'],
   ['energy', 'energy (nJ)', r => r.energy, 1, 'energy'],
+  ['area', 'area (LUTs)', r => r.area, 1, 'area'],
   ['on_chip', 'on chip (bytes)', r => r.on_chip, 1, 'on_chip'],
   ['lanes', 'lanes', r => r.lanes, 1, 'lanes'],
   ['ok', 'check', r => r.ok === null ? 1 : r.ok ? 0 : 2, 1, 'error.result'],
@@ -54,7 +55,7 @@ function row(panel, r) {
     h('td', {}, r.machine),
     figure('cycles.estimated', count(r.estimated && Math.round(r.estimated)), sure(r)), figure('cycles.simulated', count(r.cycles)), figure('speedup.unfused', r.speedup ? `${r.speedup.toFixed(2)}×` : '—'),
     figure('flops', count(r.flops && Math.round(r.flops))), figure('bytes', count(r.bytes && Math.round(r.bytes)), r.moved ? `${full(r.moved)} bytes came from the memory or went there` : null),
-    figure('energy', count(r.energy && 1e9 * r.energy)), figure('on_chip', count(r.on_chip), chip(r)), figure('lanes', count(r.lanes)), h('td', {}, verdict(r)))
+    figure('energy', count(r.energy && 1e9 * r.energy)), figure('area', count(r.area && Math.round(r.area)), hardware(r)), figure('on_chip', count(r.on_chip), chip(r)), figure('lanes', count(r.lanes)), h('td', {}, verdict(r)))
 }
 
 function verdict(r) {
@@ -69,6 +70,12 @@ function sure(r) {
   if (!r.basis) return 'What this estimate rests on was not kept'
   const high = known(r.high) ? full(r.high) : 'any number of'
   return `Rests on ${BASIS[r.basis] || r.basis}; between ${full(r.low)} and ${high} cycles expected, 19 times out of 20`
+}
+
+/** What is counted as area, in words, or why it is not known. */
+function hardware(r) {
+  if (known(r.area)) return 'Lookup tables of the hardware of the region that needs the most'
+  return r.no_area || 'Not known for this run'
 }
 
 /** What is counted as memory on chip, in words. */

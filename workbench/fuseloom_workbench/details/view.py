@@ -12,11 +12,13 @@ from fuseloom.dataflow.samml.graph import Graph, Node, StreamKind
 from fuseloom.dataflow.samml.primitive import Port
 from fuseloom.dataflow.why.answer import MUCH
 from fuseloom.dataflow.why.spots import spots
+from fuseloom.errors import GraphError
 from fuseloom.program.printer import statement_text
 from fuseloom.results.run_parts import NodeRow
 from fuseloom_workbench.base.help import marked
 from fuseloom_workbench.base.parts import page_part
 from fuseloom_workbench.base.quantities import count
+from fuseloom_workbench.state.areas import node_area
 from fuseloom_workbench.state.estimate_figures import cycles_of_statements, recomputation_of
 from fuseloom_workbench.state.records import ports_of
 from fuseloom_workbench.state.session import Session
@@ -27,6 +29,15 @@ _WORDS = {
     StreamKind.VAL: "values",
     StreamKind.SIG: "repeat signal",
 }
+_PARTS = (
+    ("luts", "lookup tables", "LUTs"),
+    ("flip_flops", "flip-flops", "FFs"),
+    ("dsps", "multipliers", "DSPs"),
+    ("block_rams", "block memories", "BRAMs"),
+)
+"""The parts of an FPGA that hardware takes: the field, its name, and its unit."""
+SHORT = 60
+"""Characters of a hint that is shown behind its reason, and not only where it is pointed at."""
 HINT = "<p class='quiet'>Select a cell of the table or a node of the graph to see what it does.</p>"
 
 
@@ -202,7 +213,36 @@ def _figures(session: Session, node: Node) -> str:
         busy = f"<b>{row['busy_share']:.0%}</b> of the elapsed cycles"
         share = f"<p {marked('node.busy')}>busy {busy}</p>"
     note = "" if row else "<p class='quiet'>Press Run to measure.</p>"
-    return f"{_table(lines)}{share}{note}"
+    return f"{_table(lines)}{share}{note}{_hardware(session, node)}"
+
+
+def _hardware(session: Session, node: Node) -> str:
+    """The hardware of a node and of its output channels, or the reason why it has none."""
+    try:
+        found = node_area(session.current.graph, node, session.machine)
+    except GraphError as reason:
+        hint = escape(reason.hint or "")
+        more = f" ({hint})" if len(hint) <= SHORT else ""
+        return (
+            f"<p class='quiet' title='{hint}'>No area in hardware: {escape(reason.message)}{more}"
+            "</p>"
+        )
+    outputs = {stream for stream in node.outputs if stream is not None}
+    known = found.channels.keys() == outputs
+    channels = sum(found.channels.values(), start=found.node.scaled(0)) if known else None
+    least = "at least " if found.least else ""
+    body = "".join(
+        f"<tr><th scope='row' {marked('area')}>{name}</th>"
+        f"<td {marked('area')}>{least}{_figure(getattr(found.node, field), unit)}</td>"
+        f"<td {marked('area')}>"
+        f"{_figure(None if channels is None else getattr(channels, field), unit)}</td></tr>"
+        for field, name, unit in _PARTS
+        if getattr(found.node, field) or getattr(channels, field, 0.0) or unit != "BRAMs"
+    )
+    return (
+        "<table class='hardware'><thead><tr><td>in hardware</td><th scope='col'>node</th>"
+        f"<th scope='col'>output channels</th></tr></thead><tbody>{body}</tbody></table>"
+    )
 
 
 def _picojoules(row: NodeRow | None, ports: Sequence[Mapping[str, Any]]) -> float | None:
@@ -228,7 +268,7 @@ def _table(lines: Iterable[tuple[str, str, float | None, float | None, str]]) ->
 
 
 def _figure(value: float | None, unit: str) -> str:
-    return "–" if value is None else escape(count(value, unit))
+    return "–" if value is None else escape(count(value, unit).replace("-", "−", value < 0))
 
 
 def _ports(title: str, ports: Iterable[Port], streams: Iterable[int | None], graph: Graph) -> str:

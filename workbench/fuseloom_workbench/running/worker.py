@@ -20,12 +20,14 @@ from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.machine import Machine
 from fuseloom.errors import FuseloomError
 from fuseloom.program import StoredTensor
+from fuseloom.results.declarations import read
 from fuseloom.results.record import DataSource, RunRecord
 from fuseloom_workbench.base.child import Child, ChildError, Send
+from fuseloom_workbench.state.areas import RunArea, load_hardware
 
 INTERVAL = 0.1
 """Seconds between progress messages."""
-TOLD = ("progress", "searched", "found")
+TOLD = ("progress", "searched", "found", "area")
 """Kinds of messages after which more come."""
 
 
@@ -54,8 +56,8 @@ class SimulationJob:
 def work(job: SimulationJob, send: Send) -> None:
     """Simulate a job; runs inside the worker.
 
-    Sends ``("progress", share, text)`` now and then, and at the end ``("done", record)`` with
-    the record's plain data or ``("refused", text)`` with the engine's reason.
+    Sends ``("progress", share, text)`` now and then, ``("area", area)`` after the run, and at the
+    end ``("done", record)``, both plain data, or ``("refused", text)`` with the engine's reason.
     """
     try:
         send(("done", simulated(job, send).to_dict()))
@@ -64,7 +66,7 @@ def work(job: SimulationJob, send: Send) -> None:
 
 
 def simulated(job: SimulationJob, send: Send) -> RunRecord:
-    """Simulate a job, check it, and send its progress on the way.
+    """Simulate a job, check it, and send its progress on the way, and the area of its hardware.
 
     Raises
     ------
@@ -96,12 +98,15 @@ def simulated(job: SimulationJob, send: Send) -> RunRecord:
     seconds = time.perf_counter() - started
     send(("progress", 1.0, "comparing with the dense reference"))
     check = run.check()
+    area = RunArea.of(job.compilation, job.machine, {**run.data, **run.outputs})
+    send(("area", area.to_dict()))
     return replace(program_record(run, check, PAGE, job.source), seconds=seconds)
 
 
 def prepare() -> None:
-    """Load the simulator before the first job comes; runs inside the worker."""
+    """Load the simulator, and what areas need, before the first job comes; inside the worker."""
     import_module("fuseloom.dataflow.sim.records")
+    load_hardware()
 
 
 class _Spare:
@@ -179,6 +184,7 @@ class Runner(param.Parameterized):
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
         self.found: tuple[str, str] | None = None  # by a search: a schedule, and what to say
+        self.area: RunArea | None = None  # of the last run's hardware
         self._child: Child | None = None
         self._cancelled = False
 
@@ -192,7 +198,7 @@ class Runner(param.Parameterized):
         """
         if self.running:
             return None
-        self._cancelled, self.found = False, None
+        self._cancelled, self.found, self.area = False, None, None
         self.param.update(running=True, failed=False, share=0.0, status="starting the simulator")
         try:
             async with asyncio.timeout(self.limit):
@@ -247,6 +253,8 @@ class Runner(param.Parameterized):
                     self.searched = state
                 case ["found", str(schedule), str(told)]:
                     self.found = schedule, told
+                case ["area", dict(area)]:
+                    self.area = read(RunArea, area, "area")
                 case ["refused", text]:
                     self.param.update(failed=True, status=text)
                     return None

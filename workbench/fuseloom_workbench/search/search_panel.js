@@ -3,7 +3,15 @@ export function render({ model: sent, el }) {
   const model = drawn(sent)
   const SVG = 'http://www.w3.org/2000/svg'
   const WORDS = { auto: 'Auto', exhaustive: 'Exhaustive', random: 'Random' }
+  const GOALS = { cycles: 'cycles', time: 'time', energy: 'energy', edp: 'energy × time', area: 'area' }
+  const LIMITS = ['area', 'energy', 'rules']
   const number = x => Math.round(x).toLocaleString('en')
+  const unit = v => v.searched.unit || 'cycles'
+  /** An objective without its unit: counts in full, others with four digits. */
+  const figure = (v, x) => ['cycles', 'LUTs'].includes(unit(v)) ? number(x) : x && x < 1e-3 ? `${+x.toExponential(3).split('e')[0]}e${x.toExponential(3).split('e')[1]}` : String(+x.toPrecision(4))
+  const amount = (v, x) => `${figure(v, x)} ${unit(v)}`
+  /** Whether the search that is shown looked at more than cycles. */
+  const asked = v => v.searched.wishes && (v.searched.wishes.objective !== 'cycles' || v.searched.wishes.area !== null || v.searched.wishes.energy !== null || v.searched.wishes.rules.length > 0)
   let strategy = 'auto', over = 'seconds', drawnAt = ''
 
   // Settings -------------------------------------------------------------------------------
@@ -16,24 +24,35 @@ export function render({ model: sent, el }) {
     fields[name] = { input, error, row: h('label', { class: 'field', 'data-help': help }, h('span', {}, label), h('span', { class: 'value' }, input, h('small', {}, unit)), error) }
     return fields[name].row
   }
+  const goals = h('select', { name: 'objective', 'aria-label': 'Objective', on: { change: () => draw() } })
+  const goalError = h('small', { class: 'wrong', role: 'alert' })
+  const goal = h('label', { class: 'field' }, h('span', { 'data-help': 'search.objective' }, 'Objective'), h('span', { class: 'value' }, goals), goalError)
+  const rules = h('textarea', { name: 'rules', rows: 2, spellcheck: 'false', 'aria-label': 'Rules that every region keeps, one a line', placeholder: 'fuse T1 H\nkeep T2', on: { keydown: e => { if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) { e.preventDefault(); e.stopPropagation(); start() } } } })
+  const rulesError = h('small', { class: 'wrong', role: 'alert' })
+  const limits = h('details', { class: 'limits' }, h('summary', {}, 'Budgets and rules'),
+    field('area', 'Area at most', 'LUTs', 'Lookup tables that the hardware of a region may take; empty: no limit', 'area'),
+    field('energy', 'Energy at most', 'J', 'Joules that a run may take, such as 2e-6; empty: no limit', 'energy'),
+    h('label', { class: 'field' }, h('span', { 'data-help': 'search.objective' }, 'Rules that every region keeps'), rules, rulesError))
   const zeros = h('input', { type: 'checkbox', name: 'nonzero' })
   const without = h('label', { class: 'field check', title: 'Search once more with results that leave out their zeros, such as those of a relu, where the estimate says that it saves cycles', 'data-help': 'search.space' }, zeros, h('span', {}, 'Leave zeros of results out'))
   const begin = h('button', { class: 'button primary', 'data-action': 'start', on: { click: start } }, 'Start search')
   const stop = h('button', { class: 'button primary', 'data-action': 'stop', title: 'Ends the search; what it has found stays in the table', on: { click: () => model.send_msg({ kind: 'cancel' }) } }, 'Cancel')
   const bar = h('progress', { max: 1, 'aria-label': 'Progress of the search' })
   const said = h('p', { class: 'said', 'data-help': 'search.bound', role: 'status', 'aria-live': 'polite' })
-  const settings = h('section', { class: 'settings' }, h('h3', {}, 'New search'), choices, about,
+  const settings = h('section', { class: 'settings' }, h('h3', {}, 'New search'), choices, about, goal,
     field('seconds', 'Stop after', 's', 'Seconds after which the best so far is taken and simulated', 'search.effort'),
-    field('gap', 'Stop at a gap of', '%', 'Share of the cycles by which a better schedule may be missed', 'search.gap'),
+    field('gap', 'Stop at a gap of', '%', 'Share of the cycles, or of the objective, by which a better schedule may be missed', 'search.gap'),
     field('runs', 'Simulate at most', 'regions', 'Runs of regions after which the best so far is taken', 'search.effort'),
     field('lanes', 'Lanes in a region', 'at most', 'Copies of the same nodes side by side; 0: as many as the design asks for', 'lanes'),
     field('copies', 'Tensors stored twice', 'at most', 'Inputs that a region may read in a second mode order, as copies', 'search.space'),
-    without,
+    without, limits,
     h('div', { class: 'keys' }, begin, stop), bar, said)
 
   function start() {
-    const values = { strategy, nonzero: zeros.checked }
-    for (const [name, { input }] of Object.entries(fields)) if (input.value.trim()) values[name] = input.value.trim()
+    const plain = strategy === 'random'
+    const values = { strategy, nonzero: zeros.checked && !without.hidden }
+    if (!plain) Object.assign(values, { objective: goals.value, rules: rules.value })
+    for (const [name, { input }] of Object.entries(fields)) if (input.value.trim() && !(plain && LIMITS.includes(name))) values[name] = input.value.trim()
     model.send_msg({ kind: 'start', values })
   }
 
@@ -57,9 +76,18 @@ export function render({ model: sent, el }) {
     about.textContent = v.strategies[strategy]
     fields.gap.row.hidden = strategy !== 'auto'
     fields.runs.row.hidden = strategy !== 'random'
-    without.hidden = strategy === 'random'
+    goal.hidden = limits.hidden = strategy === 'random'
+    if (!goals.options.length) goals.append(...Object.entries(v.objectives).map(([name, one]) => h('option', { value: name, title: one.text }, name === one.unit ? GOALS[name] : `${GOALS[name]}, ${one.unit}`)))
+    goals.title = v.objectives[goals.value].text
+    rules.title = v.rules
+    const budget = fields.area.input.value.trim() || fields.energy.input.value.trim()
+    without.hidden = strategy === 'random' || goals.value !== 'cycles' || !!budget
+    goalError.textContent = v.wrong.field === 'objective' ? v.wrong.message : ''
+    rulesError.textContent = v.wrong.field === 'rules' ? v.wrong.message : ''
+    rules.setAttribute('aria-invalid', String(v.wrong.field === 'rules'))
+    if (LIMITS.includes(v.wrong.field)) limits.open = true
     for (const [name, { input, error }] of Object.entries(fields)) {
-      input.placeholder = name === 'lanes' ? String(v.lanes) : String(+(+v.own[name]).toFixed(3))
+      input.placeholder = name === 'lanes' ? String(v.lanes) : v.own[name] === null ? 'no limit' : String(+(+v.own[name]).toFixed(3))
       const wrong = v.wrong.field === name
       input.setAttribute('aria-invalid', String(wrong))
       error.textContent = wrong ? v.wrong.message : ''
@@ -81,7 +109,8 @@ export function render({ model: sent, el }) {
   const plot = h('div', { class: 'plot', role: 'img' })
   const axis = h('span', { class: 'segment small', role: 'group', 'aria-label': 'Axis' }, ['seconds', 'runs'].map(name => h('button', { 'aria-pressed': String(name === over), 'data-axis': name, on: { click: () => { over = name; drawnAt = ''; draw() } } }, name === 'runs' ? 'runs' : 'seconds')))
   const foot = h('p', { class: 'quiet foot' })
-  const curve = h('section', { class: 'curve' }, h('h3', {}, 'Best so far ', h('small', { 'data-help': 'search.best' }, 'cycles, over their lower bound'), axis), plot, foot)
+  const what = h('small', { 'data-help': 'search.best' })
+  const curve = h('section', { class: 'curve' }, h('h3', {}, 'Best so far ', what, axis), plot, foot)
   new ResizeObserver(() => { drawnAt = ''; drawCurve(model.view) }).observe(plot)
 
   const make = (tag, attributes, text) => {
@@ -96,7 +125,8 @@ export function render({ model: sent, el }) {
     const found = v.searched, points = found.points || []
     axis.querySelectorAll('button').forEach(b => b.setAttribute('aria-pressed', String(b.dataset.axis === over)))
     const width = plot.clientWidth, height = plot.clientHeight
-    const key = JSON.stringify([points.length, points[points.length - 1], width, height, over])
+    what.textContent = unit(v) === 'cycles' ? 'cycles, over their lower bound' : `${GOALS[found.wishes.objective]}, ${unit(v)}, over its lower bound`
+    const key = JSON.stringify([unit(v), points.length, points[points.length - 1], width, height, over])
     if (key === drawnAt || width < 40) return
     drawnAt = key
     const known = points.filter(p => p[2] !== null)
@@ -109,8 +139,8 @@ export function render({ model: sent, el }) {
     const last = known[known.length - 1], best = last[2], bound = points[points.length - 1][3]
     const gap = bound > 0 ? `gap ${(100 * Math.max(0, 1 - bound / best)).toFixed(1)} %` : 'no bound'
     const part = (key, text) => h('span', { 'data-help': key }, text)
-    foot.replaceChildren(part('search.best', `best ${number(best)} cycles`), ' · ', part('search.bound', `bound ${bound > 0 ? '≥ ' + number(bound) + ' cycles' : '–'}`), ' · ', part('search.gap', gap))
-    plot.setAttribute('aria-label', `Best ${number(best)} cycles, ${gap}, after ${last[0]} s and ${last[1]} simulated regions`)
+    foot.replaceChildren(part('search.best', `best ${amount(v, best)}`), ' · ', part('search.bound', `bound ${bound > 0 ? '≥ ' + amount(v, bound) : '–'}`), ' · ', part('search.gap', gap))
+    plot.setAttribute('aria-label', `Best ${amount(v, best)}, ${gap}, after ${last[0]} s and ${last[1]} simulated regions`)
     const left = 62, right = 10, top = 8, bottom = 26
     const x = over === 'seconds' ? p => p[0] : p => p[1]
     const end = Math.max(...points.map(x), over === 'seconds' ? .1 : 1)
@@ -120,7 +150,7 @@ export function render({ model: sent, el }) {
     const py = value => top + (height - top - bottom) * (1 - Math.log(value / low) / Math.log(high / low))
     const svg = make('svg', { width, height, viewBox: `0 0 ${width} ${height}` })
     for (const tick of logTicks(low, high, 5)) {
-      svg.append(make('line', { x1: left, x2: width - right, y1: py(tick), y2: py(tick), class: 'grid' }), make('text', { x: left - 6, y: py(tick) + 4, 'text-anchor': 'end', 'data-help': 'search.best' }, number(tick)))
+      svg.append(make('line', { x1: left, x2: width - right, y1: py(tick), y2: py(tick), class: 'grid' }), make('text', { x: left - 6, y: py(tick) + 4, 'text-anchor': 'end', 'data-help': 'search.best' }, figure(v, tick)))
     }
     for (const value of evenTicks(0, end, 5)) {
       if (over === 'runs' && value !== Math.round(value)) continue
@@ -137,7 +167,7 @@ export function render({ model: sent, el }) {
     for (const p of known) {
       if (p !== known[0] && p[2] === known[known.indexOf(p) - 1][2]) continue
       const dot = make('circle', { cx: px(x(p)), cy: py(p[2]), r: 3, class: 'dot' })
-      dot.append(make('title', {}, `${number(p[2])} cycles after ${p[0]} s, ${p[1]} simulated regions`))
+      dot.append(make('title', {}, `${amount(v, p[2])} after ${p[0]} s, ${p[1]} simulated regions`))
       svg.append(dot)
     }
     plot.replaceChildren(svg)
@@ -145,14 +175,16 @@ export function render({ model: sent, el }) {
 
   // The best found -------------------------------------------------------------------------
   const rows = h('tbody')
-  const bests = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Best schedules found' }, h('table', {}, h('thead', {}, h('tr', {}, [['cycles', 'search.best'], ['after', 'search.effort'], ['schedule']].map(([text, help]) => h('th', { scope: 'col', class: help && 'figure', 'data-help': help }, text)))), rows))
+  const valueHead = h('th', { scope: 'col', class: 'figure', 'data-help': 'search.best' }, 'cycles')
+  const bests = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Best schedules found' }, h('table', {}, h('thead', {}, h('tr', {}, valueHead, [['after', 'search.effort'], ['schedule']].map(([text, help]) => h('th', { scope: 'col', class: help && 'figure', 'data-help': help }, text)))), rows))
   curve.append(bests)
 
   function drawBests(v) {
     const found = v.searched, list = found.bests || [], same = found.problem === v.problem
     bests.hidden = !list.length
+    valueHead.textContent = unit(v) === 'cycles' ? 'cycles' : `${GOALS[found.wishes.objective]}, ${unit(v)}`
     const at = [...rows.querySelectorAll('button')].indexOf(el.getRootNode().activeElement)
-    rows.replaceChildren(...list.map(b => h('tr', {}, h('td', { class: 'figure', 'data-help': 'search.best' }, number(b.cycles)), h('td', { class: 'figure', 'data-help': 'search.effort', title: `${b.runs} simulated regions` }, `${b.seconds} s`),
+    rows.replaceChildren(...list.map(b => h('tr', {}, h('td', { class: 'figure', 'data-help': 'search.best', title: `${number(b.cycles)} cycles` }, figure(v, b.value)), h('td', { class: 'figure', 'data-help': 'search.effort', title: `${b.runs} simulated regions` }, `${b.seconds} s`),
       h('td', { class: 'text' }, h('button', { class: 'load', disabled: !same || v.running, title: same ? `Load this schedule:\n${b.schedule}` : 'It was found for another program, data set or machine', 'data-load': b.cycles, on: { click: () => model.send_msg({ kind: 'take', schedule: b.schedule }) } }, b.schedule || '(every statement alone)')))))
     if (at >= 0) rows.querySelectorAll('button')[at]?.focus()
   }
@@ -188,7 +220,7 @@ export function render({ model: sent, el }) {
     if (!a.text) return answer.replaceChildren()
     const row = (name, text) => text ? [h('dt', { 'data-help': 'search.verdict' }, name), h('dd', { 'data-help': 'search.verdict' }, text)] : []
     answer.replaceChildren(h('p', { class: `fate ${a.fate}`, 'data-help': 'search.verdict' }, a.text), h('dl', {}, row(`best of ${a.from}`, a.best), row('at least, proved', a.least), row('expected', a.expected), row('simulated', a.cycles)),
-      a.fate === 'unknown' || a.fate === 'not legal' ? '' : h('p', { class: 'quiet' }, !a.searched ? 'Nothing was searched for this problem yet.' : a.outside.length ? `It is not in the space that was searched: ${a.outside.join('; ')}.` : 'It is in the space that was searched.'),
+      a.fate === 'unknown' || a.fate === 'not legal' ? '' : h('p', { class: 'quiet' }, !a.searched && asked(v) ? 'The last search looked at more than cycles, which this answer compares.' : !a.searched ? 'Nothing was searched for this problem yet.' : a.outside.length ? `It is not in the space that was searched: ${a.outside.join('; ')}.` : 'It is in the space that was searched.'),
       v.old ? h('p', { class: 'quiet old' }, 'The design has changed since this answer.') : '')
   }
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from fuseloom.dataflow.space.requirements import RULE
 from fuseloom.errors import FuseloomError
 from fuseloom_workbench.base.assets import script, style
 from fuseloom_workbench.base.component import SessionComponent
@@ -53,9 +54,16 @@ class SearchPanel(SessionComponent):
                 "status": runner.status,
                 "failed": runner.failed,
                 "searched": runner.searched,
-                "wrong": self._wrong,
+                "wrong": self._wrong or self._refused(),
             }
         )
+
+    def _refused(self) -> dict[str, str]:
+        """The field that the last search was refused for, once it had read the program."""
+        text = str(self.runner.status)
+        if self.runner.failed and not self.runner.running and text.startswith(RULE):
+            return {"field": "rules", "message": text}
+        return {}
 
     def handle(self, request: Mapping[str, Any]) -> None:
         match request:
@@ -64,8 +72,9 @@ class SearchPanel(SessionComponent):
             case {"kind": "cancel"}:
                 self.backend.cancel()
             case {"kind": "take", "schedule": str(schedule)}:
-                problem = self.runner.searched.get("problem", "")
-                self.backend.ask("take_found", problem, schedule)
+                found = self.runner.searched
+                as_written = SearchSettings.of(found.get("wishes")).designs
+                self.backend.ask("take_found", found.get("problem", ""), schedule, as_written)
             case {"kind": "why", "text": str(text)}:
                 self._ask_why(text)
 
@@ -84,7 +93,8 @@ class SearchPanel(SessionComponent):
     def _ask_why(self, text: str) -> None:
         view, told = self.backend.part("search") or {}, self.runner.searched
         same = bool(told) and told.get("problem") == view.get("problem") and told.get("bests")
-        if same:
+        wishes = SearchSettings.of(told.get("wishes"))
+        if same and not wishes.designs and not wishes.rules:
             best = float(told["bests"][0]["cycles"])
             self.backend.ask("why_not", text, best, told["lanes"], told["copies"], told["kept"])
         else:

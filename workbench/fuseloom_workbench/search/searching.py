@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fuseloom.dataflow.fusion.schedule import Schedule
@@ -13,11 +13,12 @@ from fuseloom.dataflow.method import KEPT, Dataflow
 from fuseloom.errors import FuseloomError
 from fuseloom.exploration.autoschedule import SpaceSize, autoschedule
 from fuseloom.exploration.baselines import at_random
-from fuseloom.exploration.certificate import Certificate
 from fuseloom.exploration.found import Sight
+from fuseloom.exploration.objective import Objective
 from fuseloom.results.method import Budget
 from fuseloom_workbench.base.quantities import count
 from fuseloom_workbench.running.worker import INTERVAL, SimulationJob, work
+from fuseloom_workbench.search.designing import COUNTING, searched_design
 from fuseloom_workbench.search.story import Story
 from fuseloom_workbench.search.wishes import SearchRequest, SearchSettings, lanes_of
 from fuseloom_workbench.state import machines
@@ -25,9 +26,37 @@ from fuseloom_workbench.state.design import BuiltDesign, build
 from fuseloom_workbench.state.edits import with_schedule
 from fuseloom_workbench.state.records import source_of
 
-COUNTING = 0.1
-"""Share of the time limit that counting the space may take."""
 Send = Callable[[Any], None]
+COUNTED = ("cycles", "area")
+"""Objectives that are counts."""
+COMPARED = {
+    "cycles": ("fewer", "fewer"),
+    "time": ("less time", "less"),
+    "energy": ("less energy", "less"),
+    "edp": ("less energy times time", "less"),
+    "area": ("fewer lookup tables", "fewer"),
+}
+"""The words for a better schedule, by objective: alone, and before a number."""
+
+
+@dataclass(frozen=True)
+class FoundSchedule:
+    """The best schedule that a search found.
+
+    Attributes
+    ----------
+    schedule : str
+        Its text.
+    value, bound : float
+        Its objective, and the one that no schedule searched is below; 0 if nothing is proved.
+    cycles : float
+        Clock cycles.
+    """
+
+    schedule: str
+    value: float
+    bound: float
+    cycles: float
 
 
 def answer(asked: SearchRequest, send: Send) -> None:
@@ -62,21 +91,22 @@ class _Narrator:
     def seconds(self) -> float:
         return time.monotonic() - self.began
 
-    def tell(self, cycles: float, text: str) -> None:
+    def tell(self, value: float, text: str) -> None:
         """Called by a search with what it does now."""
         now = time.monotonic()
         if now - self._last >= INTERVAL:
             self._last = now
-            best = "" if math.isinf(cycles) else f"best so far {count(cycles, 'cycles')}; "
+            told = "" if math.isinf(value) else amount(value, self._wishes.goal)
+            best = f"best so far {told}; " if told else ""
             # what is found is simulated after that
             share = min(self.seconds / self._wishes.seconds, 1.0) / 2
             self._send(("progress", share, f"searching: {best}{text}"))
             self.show()
 
-    def see(self, sight: Sight) -> None:
+    def see(self, sight: Sight, cycles: float | None = None) -> None:
         """Called by a search with what it has found."""
         first = not self.story.bests
-        self.story.see(sight)
+        self.story.see(sight, cycles)
         if first:
             self.show()
         self.tell(sight.cycles, "looking for a better one")
@@ -86,7 +116,7 @@ class _Narrator:
 
 
 def found(built: BuiltDesign, send: Send, wishes: SearchSettings | None = None) -> BuiltDesign:
-    """The design with the schedule that takes the fewest cycles, as far as a search finds it.
+    """The design with the best schedule by the objective, as far as a search finds it.
 
     Blocks, global iteration and, unless the wishes say otherwise, the number of lanes are as the
     design has them.
@@ -104,40 +134,46 @@ def found(built: BuiltDesign, send: Send, wishes: SearchSettings | None = None) 
     story = Story(built.problem, wishes, wishes.lanes, str(kept), sure)
     narrator = _Narrator(story, send, wishes)
     send(("progress", 0.0, "searching for a better schedule"))
-    search = _drawn if wishes.strategy == "random" else _searched
-    schedule, cycles, proof = search(built, wishes, narrator)
-    better = build(with_schedule(design, schedule), built)
+    search = _drawn if wishes.strategy == "random" else _designed if wishes.designs else _searched
+    best = search(built, wishes, narrator)
+    # look-ups and dense storage, which a design may have besides, save cycles, but not always area
+    better = build(with_schedule(design, best.schedule, as_written=wishes.designs), built)
     if better.configuration == built.configuration:
         told = "This schedule is the best that was found"
     else:
-        told = f"A schedule of {count(cycles, 'cycles')} was found; Undo goes back"
-    told += f". {proved(proof)}"
-    story.finish(narrator.seconds, schedule, cycles, proof.bound, proved(proof))
+        told = f"A schedule of {amount(best.value, wishes.goal)} was found; Undo goes back"
+    proof = proved(best.value, best.bound if sure else 0.0, wishes)
+    told += f". {proof}"
+    story.finish(narrator.seconds, best.schedule, best.value, best.bound, proof, best.cycles)
     narrator.show()
-    send(("found", schedule, told))
+    send(("found", best.schedule, told))
     return better
 
 
-def _searched(
-    built: BuiltDesign, wishes: SearchSettings, narrator: _Narrator
-) -> tuple[str, float, Certificate]:
-    """The best schedule, with a proof of how good it is."""
+def _searched(built: BuiltDesign, wishes: SearchSettings, narrator: _Narrator) -> FoundSchedule:
+    """The schedule with the fewest cycles, with a proof of how good it is."""
     best = autoschedule(
         built.program, built.data, machine=built.design.machine,
         base=Schedule((), (), built.design.settings), presets=built.model.presets,
-        lanes=wishes.lanes, copies=wishes.copies, nonzero=wishes.nonzero,
+        requirements=wishes.rules, lanes=wishes.lanes, copies=wishes.copies, nonzero=wishes.nonzero,
         gap=0.0 if wishes.strategy == "exhaustive" else wishes.gap,
         time_limit=wishes.seconds, progress=narrator.tell, watch=narrator.see,
     )  # fmt: skip
     narrator.story.space = best.space
     narrator.story.counts = best.certificate.counts
     narrator.story.reasons = best.best.refusals
-    return best.schedule, best.cycles, best.certificate
+    return FoundSchedule(best.schedule, best.cycles, best.certificate.bound, best.cycles)
 
 
-def _drawn(
-    built: BuiltDesign, wishes: SearchSettings, narrator: _Narrator
-) -> tuple[str, float, Certificate]:
+def _designed(built: BuiltDesign, wishes: SearchSettings, narrator: _Narrator) -> FoundSchedule:
+    """The best schedule by another objective, or within budgets, with the same proof."""
+    best = searched_design(built, wishes, narrator.see, narrator.tell)
+    narrator.story.space = best.space
+    narrator.story.reasons = best.reasons
+    return FoundSchedule(best.schedule, best.value, best.bound, best.cycles)
+
+
+def _drawn(built: BuiltDesign, wishes: SearchSettings, narrator: _Narrator) -> FoundSchedule:
     """The best of schedules that were drawn at random."""
     base = Schedule((), (), built.design.settings)
     method = Dataflow(built.program, built.data, built.design.machine, base=base)
@@ -147,21 +183,34 @@ def _drawn(
     drawn = at_random(method, budget, wishes.runs, wishes.seed, time_limit=left, watch=narrator.see)
     if not drawn.parts:
         raise FuseloomError("no schedule was drawn that can be run", hint="more runs, more time")
-    counts = {"drawn": drawn.draws, "simulated": drawn.runs}
-    narrator.story.counts = counts
+    narrator.story.counts = {"drawn": drawn.draws, "simulated": drawn.runs}
     bound = float(narrator.story.points[-1][3] or 0.0)
-    proof = Certificate(drawn.cycles, bound, True, False, counts)
-    return method.schedule(drawn.parts), drawn.cycles, proof
+    return FoundSchedule(method.schedule(drawn.parts), drawn.cycles, bound, drawn.cycles)
 
 
-def proved(proof: Certificate) -> str:
-    """Return a sentence on the proven quality of a schedule."""
-    if proof.bound <= 0 < proof.cycles:
+def amount(value: float, goal: Objective) -> str:
+    """An objective with its unit, e.g. ``12,345 cycles`` or ``1.58e-14 J·s``."""
+    if goal.name in COUNTED:
+        return count(value, goal.unit)
+    return f"{value:.4g} {goal.unit}".replace("e-0", "e-")
+
+
+def proved(value: float, bound: float, wishes: SearchSettings) -> str:
+    """Return a sentence on the proven quality of a schedule that a search found.
+
+    Parameters
+    ----------
+    value, bound : float
+        The objective of the schedule, and the one that no schedule searched is below.
+    """
+    if bound <= 0 < value:
         return "How much better another one could be is not proved here."
-    if proof.gap <= 0:
-        return "None of those searched takes fewer, that is proved."
-    fewest = count(proof.bound, "cycles")
+    limits = ["budget"] * wishes.limited + ["rules"] * bool(wishes.rules)
+    kept = f" that keep the {' and the '.join(limits)}" if limits else ""
+    less, than = COMPARED[wishes.objective]
+    if bound >= value:
+        return f"None of those searched{kept} takes {less}, that is proved."
     return (
-        f"None of those searched takes fewer than {fewest}, that is proved: "
-        f"at most {proof.gap:.0%} fewer."
+        f"None of those searched{kept} takes {than} than {amount(bound, wishes.goal)}, that is "
+        f"proved: at most {1.0 - bound / value:.0%} {than}."
     )

@@ -24,6 +24,9 @@ MEANING = {
     "look-up": "The levels chosen cannot be looked up there.",
     "lanes": "The index cannot be dealt to so many lanes.",
     "on-chip": "It holds more bytes on the chip than the budget has.",
+    "requirement": "It breaks a rule that every region has to keep.",
+    "area": "Its hardware takes more lookup tables than the budget has.",
+    "no hardware": "One of its nodes has no hardware, or none that was measured.",
     "stored otherwise": "The region would keep a tensor inside that is to be stored.",
     "simulation": "Its simulation was refused, e.g. by a limit or a deadlock.",
     "bounded away": "Expected or proved to take more cycles than the best: not simulated.",
@@ -50,6 +53,14 @@ class Story:
         Settings that hold for every schedule, as a schedule's text.
     bounded : bool
         Whether bounds hold on this machine.
+
+    Attributes
+    ----------
+    points : list of [seconds, runs, value, bound]
+        The objective of the best so far, None before the first, and what no schedule is below; both
+        in the unit of the objective.
+    bests : list of dict
+        Each with its ``value``, the objective, and its ``cycles``; the best first.
     """
 
     def __init__(
@@ -58,6 +69,7 @@ class Story:
         self.about = {
             "problem": digest(problem),
             "wishes": wishes.to_dict(),
+            "unit": wishes.goal.unit,
             "lanes": lanes,
             "copies": wishes.copies,
             "kept": kept,
@@ -70,28 +82,50 @@ class Story:
         self.end: dict[str, Any] = {}
         self._bounded = bounded
 
-    def see(self, sight: Sight) -> None:
-        """Take over what a search has found so far."""
-        cycles = None if math.isinf(sight.cycles) else sight.cycles
+    def see(self, sight: Sight, cycles: float | None = None) -> None:
+        """Take over what a search has found so far.
+
+        Parameters
+        ----------
+        sight : Sight
+            With the objective in the place of cycles.
+        cycles : float, optional
+            Of the best so far, where the objective is another number.
+        """
+        value = None if math.isinf(sight.cycles) else sight.cycles
         bound = sight.bound if self._bounded and math.isfinite(sight.bound) else 0.0
         if self.points:
             bound = max(bound, self.points[-1][3] or 0.0)
-        self.points.append([round(sight.seconds, 3), sight.runs, cycles, bound])
+        self.points.append([round(sight.seconds, 3), sight.runs, value, bound])
         self.counts = sight.counts
-        if cycles is not None and (not self.bests or cycles < self.bests[0]["cycles"]):
-            found = {"cycles": cycles, "schedule": sight.schedule, "runs": sight.runs}
-            self.bests.insert(0, {**found, "seconds": round(sight.seconds, 3)})
+        if value is not None:
+            self._best(value, cycles, sight.schedule, sight.runs, sight.seconds)
             del self.bests[MOST_BESTS:]
 
-    def finish(self, seconds: float, schedule: str, cycles: float, bound: float, told: str) -> None:
+    def finish(
+        self,
+        seconds: float,
+        schedule: str,
+        value: float,
+        bound: float,
+        told: str,
+        cycles: float | None = None,
+    ) -> None:
         """The search is over: what it found in the end, outside of its space too."""
         runs = int(self.points[-1][1] or 0) if self.points else 0
         lower_bound = bound if self._bounded else 0.0
-        self.points.append([round(seconds, 3), runs, cycles, lower_bound])
-        if not self.bests or cycles < self.bests[0]["cycles"]:
-            found = {"cycles": cycles, "schedule": schedule, "runs": runs}
-            self.bests.insert(0, {**found, "seconds": round(seconds, 3)})
+        self.points.append([round(seconds, 3), runs, value, lower_bound])
+        self._best(value, cycles, schedule, runs, seconds)
         self.end = {"told": told}
+
+    def _best(
+        self, value: float, cycles: float | None, schedule: str, runs: int, seconds: float
+    ) -> None:
+        """Keep a schedule if it is better than those before it."""
+        if not self.bests or value < self.bests[0]["value"]:
+            own = {"value": value, "cycles": value if cycles is None else cycles}
+            found = {**own, "schedule": schedule, "runs": runs, "seconds": round(seconds, 3)}
+            self.bests.insert(0, found)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: finite numbers and texts."""

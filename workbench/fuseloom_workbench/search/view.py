@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from fuseloom.dataflow.space.requirements import KINDS
+from fuseloom.exploration.objective import OBJECTIVES
 from fuseloom_workbench.base.parts import page_part
 from fuseloom_workbench.base.quantities import count
 from fuseloom_workbench.search.wishes import (
@@ -11,6 +13,7 @@ from fuseloom_workbench.search.wishes import (
     MOST_COPIES,
     MOST_LANES,
     MOST_RUNS,
+    OBJECTIVE_TEXTS,
     STRATEGIES,
     SearchSettings,
     lanes_of,
@@ -34,6 +37,11 @@ def view(session: Session) -> dict[str, Any]:
         "estimate": f"est. {count(session.estimate.cycles, 'cycles')}",
         "simulated": "" if record is None else f"sim. {count(record.run.cycles, 'cycles')}",
         "strategies": STRATEGIES,
+        "objectives": {
+            name: {"text": text, "unit": OBJECTIVES[name].unit}
+            for name, text in OBJECTIVE_TEXTS.items()
+        },
+        "rules": "\n".join(KINDS.values()),
         "own": SearchSettings().to_dict(),
         "most": {
             "seconds": min(LONGEST, float(session.run_limit)),

@@ -1,4 +1,4 @@
-"""The request for a search: its strategy, its end, and the limits of a region."""
+"""The request for a search: strategy, objective, end, budgets and rules, limits of a region."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from fuseloom.dataflow.fusion.directives import Parallel
+from fuseloom.dataflow.space.requirements import KINDS
 from fuseloom.errors import FuseloomError
+from fuseloom.exploration.objective import OBJECTIVES, Objective
+from fuseloom.wording import counted
 from fuseloom_workbench.state.design import Design
 
 SECONDS = 10.0
@@ -16,14 +19,27 @@ LONGEST = 600.0
 MOST_RUNS = 10_000
 MOST_LANES = 64
 MOST_COPIES = 4
+MOST_RULES = 50
+LONGEST_RULE = 300
+"""Characters of a rule."""
+LARGEST = 1e15
+"""LUTs or joules of a budget."""
 STRATEGIES = {
     "auto": "Looks where most may be gained, simulates, and proves a bound; "
     "ends when the gap is closed or time is up.",
-    "exhaustive": "The same with a gap of 0 %: ends when every other schedule is proved to take "
-    "no fewer cycles, or time is up.",
+    "exhaustive": "The same with a gap of 0 %: ends when every other schedule is proved to be no "
+    "better, or time is up.",
     "random": "Draws cuts, orders and look-ups at random and simulates them: "
     "what any search must beat.",
 }
+OBJECTIVE_TEXTS = {
+    "cycles": "Clock cycles of a run.",
+    "time": "Cycles at the clock of the machine.",
+    "energy": "Joules of all actions of a run.",
+    "edp": "Energy times time: the energy-delay product.",
+    "area": "Lookup tables of the largest region's hardware.",
+}
+"""The objectives in words, by name."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +62,16 @@ class SearchSettings:
     seed : int
         Of ``random``.
     nonzero : bool
-        Whether results may leave out their zeros, where that saves cycles; not of ``random``.
+        Whether results may leave out their zeros, where that saves cycles; not of ``random``, nor
+        of a search of designs.
+    objective : str
+        The number that is to be small, one of :data:`fuseloom.exploration.objective.OBJECTIVES`.
+    area, energy : float or None
+        Lookup tables that the hardware of a region may take, and joules that a run may; None is no
+        limit.
+    rules : tuple of str
+        What every region keeps (:mod:`fuseloom.dataflow.space.requirements`).  Objectives, budgets
+        and rules do not go with ``random``.
     """
 
     strategy: str = "auto"
@@ -57,6 +82,10 @@ class SearchSettings:
     copies: int = 0
     seed: int = 0
     nonzero: bool = False
+    objective: str = "cycles"
+    area: float | None = None
+    energy: float | None = None
+    rules: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, given: Any, limit: float = LONGEST) -> SearchSettings:
@@ -74,7 +103,7 @@ class SearchSettings:
                 f"strategy: {str(strategy)[:40]!r} is none", hint=", ".join(STRATEGIES)
             )
         own = cls()
-        return cls(
+        made = cls(
             strategy,
             _number(values, "seconds", own.seconds, 0.1, min(LONGEST, limit), "s"),
             _number(values, "gap", own.gap * 100, 0.0, 99.0, "%") / 100,
@@ -83,11 +112,55 @@ class SearchSettings:
             int(_number(values, "copies", own.copies, 0, MOST_COPIES, "copies", whole=True)),
             int(_number(values, "seed", own.seed, 0, 2**31 - 1, "", whole=True)),
             _flag(values, "nonzero"),
+            _objective(values.get("objective", own.objective)),
+            _limit(values, "area", "LUTs"),
+            _limit(values, "energy", "J"),
+            _rules(values.get("rules", ())),
         )
+        made.check()
+        return made
+
+    @property
+    def goal(self) -> Objective:
+        """The objective, with its unit."""
+        return OBJECTIVES[self.objective]
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is a budget of area or energy."""
+        return self.area is not None or self.energy is not None
+
+    @property
+    def designs(self) -> bool:
+        """Whether more counts than cycles, so that energy or area of schedules have to be found."""
+        return self.objective != "cycles" or self.limited
+
+    def check(self) -> None:
+        """Check that the settings go together.
+
+        Raises
+        ------
+        FuseloomError
+            If one does not; its name is the word before the colon.
+        """
+        given = {
+            "objective": self.objective != "cycles", "area": self.area is not None,
+            "energy": self.energy is not None, "rules": bool(self.rules),
+        }  # fmt: skip
+        odd = next((name for name, there in given.items() if there), "")
+        if self.strategy == "random" and odd:
+            raise FuseloomError(
+                f"{odd}: does not go with schedules drawn at random", hint="auto or exhaustive"
+            )
+        if self.nonzero and self.designs:
+            raise FuseloomError(
+                "nonzero: goes with a search for the fewest cycles",
+                hint="without a budget of area or energy",
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data that :meth:`of` reads back; the gap in percent."""
-        return {**asdict(self), "gap": self.gap * 100}
+        return {**asdict(self), "gap": self.gap * 100, "rules": list(self.rules)}
 
 
 @dataclass(frozen=True)
@@ -112,6 +185,39 @@ def _number(
     if not low <= number <= high or (whole and number != int(number)):
         raise FuseloomError(f"{name}: {str(given)[:40]} is out of bounds", hint=bounds)
     return number
+
+
+def _objective(given: Any) -> str:
+    if not isinstance(given, str) or given not in OBJECTIVES:
+        raise FuseloomError(f"objective: {str(given)[:40]!r} is none", hint=", ".join(OBJECTIVES))
+    return given
+
+
+def _limit(values: Mapping[str, Any], name: str, unit: str) -> float | None:
+    """A budget; None without one."""
+    if values.get(name) in (None, ""):
+        return None
+    return _number(values, name, 0.0, 0.0, LARGEST, unit)
+
+
+def _rules(given: Any) -> tuple[str, ...]:
+    """Rules, one a line of a text, or a list of them; the first word of each is a known one."""
+    lines = given.splitlines() if isinstance(given, str) else given
+    if not isinstance(lines, list | tuple) or not all(isinstance(line, str) for line in lines):
+        raise FuseloomError(f"rules: {str(given)[:40]!r} is no text")
+    rules = tuple(line for each in lines if (line := " ".join(each.split())))
+    if len(rules) > MOST_RULES or any(len(rule) > LONGEST_RULE for rule in rules):
+        raise FuseloomError(
+            f"rules: {counted(len(rules), 'rule')}, or one that is too long",
+            hint=f"at most {MOST_RULES} of {LONGEST_RULE} characters",
+        )
+    for rule in rules:
+        kind = rule.replace(",", " ").split()[:1]
+        if not kind or kind[0] not in KINDS:
+            raise FuseloomError(
+                f"rules: {rule[:40]!r} is none", hint=f"{', '.join(KINDS)}; then names"
+            )
+    return rules
 
 
 def _flag(values: Mapping[str, Any], name: str) -> bool:

@@ -34,6 +34,7 @@ from fuseloom_workbench.service.running import RunRequest, fork_runner
 from fuseloom_workbench.service.sharing import POLL, Sharing
 from fuseloom_workbench.service.wire import Closed, WorkerSocket
 from fuseloom_workbench.state import commands, machines, saving, sources
+from fuseloom_workbench.state.areas import load_hardware
 from fuseloom_workbench.state.records import KeptRun
 from fuseloom_workbench.state.session import Session
 from fuseloom_workbench.views import LATER, PARTS
@@ -134,6 +135,8 @@ class Template:
 
         The fork server does this while it has nothing else to do.
         """
+        load_hardware()
+        yield
         session = Session("gcn", "karate")
         other = Rendering(session, self.budgets)
         other.later = self.rendering.later
@@ -233,7 +236,7 @@ class SessionWorker:
     def _keep(self, kept: KeptRun, found: Any) -> None:
         match found:
             case [str(schedule), str(told)]:
-                self.session.take(kept.problem, schedule, told)
+                self.session.take(kept.problem, schedule, told, kept.design.as_written)
         self.session.keep(kept)
 
     def _open(self, saved: str, kept: list[str]) -> None:

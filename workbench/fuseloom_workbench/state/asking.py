@@ -78,7 +78,7 @@ def _verdict(
     return judged(built.estimate, best, cycles, without)
 
 
-def take_found(session: Session, problem: str, schedule: str) -> None:
+def take_found(session: Session, problem: str, schedule: str, as_written: bool) -> None:
     """Take over one of the schedules that a search has found."""
     if problem != digest(session.built.problem):
         session.refuse(
@@ -88,7 +88,7 @@ def take_found(session: Session, problem: str, schedule: str) -> None:
         )
         return
     told = "A schedule that the search found was taken over; Undo goes back."
-    session.take(session.built.problem, schedule, told)
+    session.take(session.built.problem, schedule, told, as_written)
 
 
 def map_pairs(session: Session, on: bool) -> None:

@@ -225,7 +225,7 @@ COMMANDS: dict[str, SessionCommand] = {
     "step_to": SessionCommand((_number, _number), Session.step_to),
     "restore": SessionCommand((_saved,), _restore),
     "why_not": SessionCommand((_text, _cycles, _number, _number, _name), asking.why_not),
-    "take_found": SessionCommand((_name, _text), asking.take_found),
+    "take_found": SessionCommand((_name, _text, _flag), asking.take_found),
     "upload_begin": SessionCommand((_number, _text, _cycle), arriving.begin, "input"),
     "upload_part": SessionCommand((_number, _cycle, _part), arriving.part, "input"),
     "upload_cancel": SessionCommand((), arriving.cancel, "input"),

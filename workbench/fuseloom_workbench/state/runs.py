@@ -9,6 +9,7 @@ import param
 
 from fuseloom.dataflow.why.promises import Promise
 from fuseloom.results.record import RunRecord
+from fuseloom_workbench.state.areas import RunArea
 from fuseloom_workbench.state.design import BuiltDesign
 from fuseloom_workbench.state.records import KeptRun
 from fuseloom_workbench.state.shared import EstimatedSchedules, SharedRun, StoredRuns
@@ -167,9 +168,9 @@ class Runs(param.Parameterized):
 
     # Runs of this session -----------------------------------------------------------------
 
-    def finish(self, built: BuiltDesign, run: RunRecord) -> KeptRun:
+    def finish(self, built: BuiltDesign, run: RunRecord, area: RunArea | None = None) -> KeptRun:
         """Keep what a worker sent back about a design, and show it."""
-        return self.keep(KeptRun.of(built, run))
+        return self.keep(replace(KeptRun.of(built, run), area=area))
 
     def keep(self, record: KeptRun) -> KeptRun:
         """Keep a run and show it; one that is no preset's is given a number."""

@@ -179,10 +179,10 @@ class Session(ViewState, Runs, Answered):
 
         return self.edit(change, "text")
 
-    def take(self, problem: str, schedule: str, told: str) -> bool:
-        """Take over a schedule that was found for a problem, and say so.
+    def take(self, problem: str, schedule: str, told: str, as_written: bool = False) -> bool:
+        """Take over a schedule that was found, possibly as written, and say so.
 
-        Refused if the program, its data or the machine are others by now.
+        Refused if the program, its data or the machine are not those of the problem any more.
         """
         if problem != self.built.problem:
             return self.refuse(
@@ -190,7 +190,7 @@ class Session(ViewState, Runs, Answered):
                     "a schedule was found for what is not shown any more", hint="search again"
                 )
             )
-        return self.edit(lambda: edits.with_schedule(self.design, schedule), told=told)
+        return self.edit(lambda: edits.with_schedule(self.design, schedule, as_written), told=told)
 
     def set_program(self, text: str) -> bool:
         """Take over program text; cuts and orders stay where the statements are the same."""

@@ -10,9 +10,17 @@ from typing import Any
 
 from fuseloom.dataflow.cost.mode import EstimateMode
 from fuseloom.dataflow.cost.on_chip import NOT_KNOWN, OnChip
-from fuseloom.dataflow.cost.why import NodeEstimate, Provenance, named_node, why_node, why_region
+from fuseloom.dataflow.cost.why import (
+    NodeEstimate,
+    Provenance,
+    named_node,
+    why_energy,
+    why_node,
+    why_region,
+)
 from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.machine.actions import RegionActions, RegionCounts, region_actions
+from fuseloom.dataflow.machine.energy_terms import energy_terms
 from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.display import shown, tag
 from fuseloom.errors import DataError
@@ -91,6 +99,11 @@ class RegionEstimate(RegionTotals):
         if node is None:
             return why_region(self.name, self.mode, self.cycles, self.nodes, self.graph)
         return why_node(self.nodes[named_node(self.graph, str(node)).id], self.graph)
+
+    def why_energy(self) -> Provenance:
+        """Return the provenance of the energy: its terms with the source of each, in joules."""
+        terms = energy_terms(self.actions, self.machine)
+        return why_energy(self.name, self.mode, self.energy, terms, self.machine)
 
     def totals(self) -> dict[str, Any]:
         """Plain data: the name, the figures, what they rest on, how sure they are, and bytes."""

@@ -7,11 +7,16 @@ from dataclasses import dataclass, field
 
 from fuseloom.dataflow.cost.exact.execution import RULES
 from fuseloom.dataflow.cost.mode import BASIS, EstimateMode
+from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph, Node
 from fuseloom.errors import DataError
 from fuseloom.program.formats import suggestion
 from fuseloom.results.declarations import Record
+from fuseloom.results.energy import ActionKind, EnergyTerm, EnergyUse
+
+FRACTIONAL = frozenset({"J", "pJ", "J s", "rows"})
+"""Units whose amounts are rarely integers."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +72,8 @@ class Provenance(Record):
 
     def lines(self, depth: int = 0) -> list[str]:
         """Text, what it follows from indented below."""
-        mine = f"{'  ' * depth}{self.what}: {self.value:,.0f} {self.unit} = {self.formula}"
+        number = f"{self.value:,.6g}" if self.unit in FRACTIONAL else f"{self.value:,.0f}"
+        mine = f"{'  ' * depth}{self.what}: {number} {self.unit} = {self.formula}"
         return [mine, *(line for why in self.inputs for line in why.lines(depth + 1))]
 
     def __str__(self) -> str:
@@ -126,6 +132,46 @@ def why_node(node: NodeEstimate, graph: Graph) -> Provenance:
             Provenance("memory", node.bytes, "bytes", "words read and written, 4 bytes each")
         )
     return Provenance(title(made), node.cycles, "cycles", f"a step for {steps}", tuple(inputs))
+
+
+def why_energy(
+    name: str, mode: EstimateMode, use: EnergyUse, terms: Sequence[EnergyTerm], machine: Machine
+) -> Provenance:
+    """Why a region is expected to take so much energy: its terms, and the energy-delay product."""
+    inputs = [
+        Provenance(
+            term.kind,
+            term.joules,
+            "J",
+            f"{term.count:,.6g} {term.unit} × {term.picojoules:.4g} pJ",
+            (
+                Provenance("count", term.count, term.unit, counted_as(term.kind, mode, machine)),
+                Provenance("energy of each", term.picojoules, "pJ", term.source),
+            ),
+        )
+        for term in sorted(terms, key=lambda term: -term.joules)
+    ]
+    product = Provenance(
+        "energy-delay product", use.edp, "J s", f"the energy × {use.seconds:.4g} s"
+    )
+    return Provenance(
+        f"energy of region {name}, from {BASIS[mode]}",
+        use.joules,
+        "J",
+        "counts of actions × the energy of each, added up",
+        (*inputs, product),
+    )
+
+
+def counted_as(kind: str, mode: EstimateMode, machine: Machine) -> str:
+    """Whether the count of a kind of action is exact in an estimate, or expected (energy.md §4)."""
+    if mode is not EstimateMode.EXACT:
+        return f"expected, from {BASIS[mode]}"
+    if machine.memory is not None and kind == ActionKind.MEMORY.value:
+        return "expected: bytes that the nodes ask for, not the whole accesses that are moved"
+    if kind == ActionKind.ACTIVATE.value:
+        return "expected: each row of what is moved once, whichever rows stay open"
+    return "exact: as a run counts it"
 
 
 def named_node(graph: Graph, name: str) -> Node:

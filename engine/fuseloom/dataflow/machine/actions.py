@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fuseloom.dataflow.dram import Dram, Ideal
+from fuseloom.dataflow.machine.energy import Energy
 from fuseloom.dataflow.machine.machine import Machine
 from fuseloom.dataflow.machine.ports import ported_reads
 from fuseloom.dataflow.samml.catalogue import primitive
@@ -18,9 +19,8 @@ from fuseloom.dataflow.samml.graph import Graph, Node
 from fuseloom.dataflow.samml.tile_values import axes_of_streams, node_bytes, node_flops, tile_of
 from fuseloom.dataflow.samml.traits import Arithmetic
 from fuseloom.program.functions import FUNCTIONS, Integers, Op
-from fuseloom.results.energy import ActionKind, EnergyUse
+from fuseloom.results.energy import PICO, ActionKind, EnergyUse
 
-PICO = 1e-12
 _OF_NAME: Mapping[str, ActionKind] = {
     "add": ActionKind.ADD,
     "sub": ActionKind.ADD,
@@ -46,11 +46,17 @@ class Action:
         Operations, words or bits.
     picojoules : float
         Energy of each.
+    parameters : tuple of str
+        Fields of the machine's energy that ``picojoules`` follows from.
+    sram_bytes : float
+        Size of the SRAM that is accessed; 0 where it is none.
     """
 
     kind: ActionKind
     count: float
     picojoules: float
+    parameters: tuple[str, ...] = ()
+    sram_bytes: float = 0.0
 
     @property
     def joules(self) -> float:
@@ -202,10 +208,14 @@ def _operations(node: Node, counts: RegionCounts, machine: Machine) -> Iterator[
         spec, kind = tile_of(node), function_kind(str(node.params.get("fn", "add")))
         if spec is not None and spec.contracts and entry.arithmetic is Arithmetic.BINARY:
             products = entry.flops(own.taken, own.made) * spec.points
-            yield Action(kind, products, energy.operation(kind))
+            yield _operation(kind, products, energy)
             kind, flops = ActionKind.ADD, flops - products
-        yield Action(kind, flops, energy.operation(kind))
-    yield Action(ActionKind.INTEGER, entry.integers(own.taken, own.made), energy.integer)
+        yield _operation(kind, flops, energy)
+    yield _operation(ActionKind.INTEGER, entry.integers(own.taken, own.made), energy)
+
+
+def _operation(kind: ActionKind, count: float, energy: Energy) -> Action:
+    return Action(kind, count, energy.operation(kind), (kind.value,))
 
 
 def _buffered(
@@ -215,8 +225,14 @@ def _buffered(
     own = counts.of(node)
     entries = primitive(node.op).buffered(own.taken, own.made)
     size = sum(words[s] for s in node.outputs if s is not None)
-    each = machine.energy.sram(machine.energy.buffer_bytes)
-    yield Action(ActionKind.BUFFER, entries * size, each)
+    held = machine.energy.buffer_bytes
+    yield Action(
+        ActionKind.BUFFER,
+        entries * size,
+        machine.energy.sram(held),
+        ("sram_word", "buffer_bytes"),
+        held,
+    )
 
 
 def _passed(
@@ -224,8 +240,14 @@ def _passed(
 ) -> Action:
     """Words that are put into a channel of that depth and taken from it."""
     through = counts.tokens[stream] + counts.values[stream] * (words[stream] - 1)
-    each = machine.energy.of_token(depth, words[stream])
-    return Action(ActionKind.CHANNEL, through, each)
+    energy = machine.energy
+    return Action(
+        ActionKind.CHANNEL,
+        through,
+        energy.of_token(depth, words[stream]),
+        ("sram_word", "unbounded_depth") if depth is None else ("sram_word",),
+        energy.channel_bytes(depth, words[stream]),
+    )
 
 
 def _ported_channels(
@@ -257,9 +279,9 @@ def _activates(moved: float, counts: RegionCounts, machine: Machine) -> float:
 
 def _moved(moved: float, activates: float, machine: Machine) -> list[Action]:
     """Bits from and to the memory, and rows activated for them."""
-    actions = [Action(ActionKind.MEMORY, 8 * moved, machine.energy.of_bit(machine.memory))]
+    bit = machine.energy.of_bit(machine.memory)
+    actions = [Action(ActionKind.MEMORY, 8 * moved, bit, ("memory_bit",))]
     if isinstance(machine.memory, Dram):
-        actions.append(
-            Action(ActionKind.ACTIVATE, activates, machine.energy.of_row(machine.memory))
-        )
+        row = machine.energy.of_row(machine.memory)
+        actions.append(Action(ActionKind.ACTIVATE, activates, row, ("row_bit",)))
     return actions

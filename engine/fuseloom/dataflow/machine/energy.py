@@ -130,8 +130,11 @@ class Energy(Record):
 
     def of_token(self, depth: int | None, words: int = 1) -> float:
         """Picojoules per word that is put into and taken from a channel of tokens of that size."""
-        tokens = self.unbounded_depth if depth is None else depth
-        return 2 * self.sram(4 * words * tokens)
+        return 2 * self.sram(self.channel_bytes(depth, words))
+
+    def channel_bytes(self, depth: int | None, words: int = 1) -> int:
+        """Bytes of a channel of so many tokens (None: no bound) of so many words of 32 bits."""
+        return 4 * words * (self.unbounded_depth if depth is None else depth)
 
     def of_bit(self, memory: Dram | Ideal | Queues | None) -> float:
         """Picojoules of a bit that is moved from or to a memory."""
@@ -143,5 +146,10 @@ class Energy(Record):
         return 8 * memory.row_bytes * bit
 
 
+def is_ddr4(memory: Dram | Ideal | Queues | None) -> bool:
+    """Return whether a memory takes the energies of DDR4: a DRAM without pseudo channels."""
+    return isinstance(memory, Dram) and memory.pseudo_channels == 1
+
+
 def _kind(memory: Dram | Ideal | Queues | None) -> tuple[float, float]:
-    return DDR4 if isinstance(memory, Dram) and memory.pseudo_channels == 1 else HBM2
+    return DDR4 if is_ddr4(memory) else HBM2

@@ -17,9 +17,10 @@ from importlib.resources import files
 from typing import Any
 
 from fuseloom.dataflow.rtl.channel import ChannelBuffer
-from fuseloom.dataflow.rtl.design import HardwareGraph
+from fuseloom.dataflow.rtl.design import HardwareGraph, WrittenArray
+from fuseloom.dataflow.rtl.memories import block_memories
 from fuseloom.dataflow.rtl.synthesis import HardwareArea
-from fuseloom.dataflow.rtl.tokens import TOKEN_BITS
+from fuseloom.dataflow.rtl.tokens import TOKEN_BITS, WORD_BITS
 from fuseloom.dataflow.rtl.unit import PrimitiveUnit
 from fuseloom.dataflow.samml.graph import Graph
 from fuseloom.errors import GraphError
@@ -28,11 +29,11 @@ TABLE = "area.json"
 """The file of what was measured."""
 COMMAND = "python -m fuseloom.dataflow.rtl.area_table"
 """The command that measures."""
-BLOCK_SHAPES = ((72, 512), (36, 1024), (18, 2048), (9, 4096), (4, 8192), (2, 16384), (1, 32768))
-"""Widths and depths of a block memory of 36 kilobits."""
-JOINED_LUTS = 12
-"""LUTs that a channel takes less where both neighbours are merged with it than where one is: about
-the mean of 66 channels of six graphs (``docs/rtl.md``)."""
+JOINED_LUTS = 15
+"""LUTs that a channel takes less where both neighbours are merged with it than where one is: the
+mean of 60 channels of six graphs, those behind roots left out (``docs/rtl.md``)."""
+WITHOUT_GATES = frozenset({"root", "sink"})
+"""Primitives that have nothing to merge with a channel: the rows of the table are whole."""
 KINDS_ONLY = 2
 """Bits of tokens of which only the kind is used."""
 
@@ -86,6 +87,8 @@ def unit_kind(unit: PrimitiveUnit) -> MeasuredAs:
             return MeasuredAs(name)
         case "SearcherUnit", (_, _, halvings, latency, interval):
             return MeasuredAs(f"{name} latency {latency} interval {min(interval, 2)}", halvings)
+        case "DenseScannerUnit", (0,):  # whose fibers are all empty
+            return MeasuredAs(f"{name} empty")
         case (("DenseScannerUnit" | "LocatorUnit" | "FlattenerUnit"), (factor,)):
             return MeasuredAs(f"{name} {_factor(factor)}")
         case "ValueLoadUnit", (_, latency, interval):
@@ -198,14 +201,16 @@ class GraphArea:
     channels : mapping
         Of each channel, by the number of its stream.
     memories : mapping
-        Block memories for the arrays that nodes read, by the name of the image.
+        Of the arrays that nodes read, by the name of the image, and of those that they write, if
+        their sizes were given, by the name of the port: block memories, or LUTs where a node reads
+        without delay.
     memory_bits : int
-        Bits of these arrays.
+        Bits of the arrays that are read.
     """
 
     nodes: Mapping[int, HardwareArea]
     channels: Mapping[int, HardwareArea]
-    memories: Mapping[str, int]
+    memories: Mapping[str, HardwareArea]
     memory_bits: int
 
     @property
@@ -216,17 +221,42 @@ class GraphArea:
     @property
     def total(self) -> HardwareArea:
         """Of everything."""
-        return self.logic + HardwareArea(block_rams=sum(self.memories.values()))
+        return sum(self.memories.values(), start=self.logic)
 
 
-def block_memories(words: int, width: int) -> int:
-    """Block memories of 36 kilobits for so many words of that many bits."""
-    if words == 0:
-        return 0
-    return min(-(-width // wide) * -(-words // deep) for wide, deep in BLOCK_SHAPES)
+def memory_areas(
+    graph: HardwareGraph, written: Mapping[WrittenArray, int] | None = None
+) -> dict[str, HardwareArea]:
+    """The areas of the arrays that a graph reads, and of those that it writes.
+
+    Coordinates of a scanner that puts only references take nothing.
+
+    Parameters
+    ----------
+    written : mapping, optional
+        Words of 32 bits of the arrays that it writes.
+    """
+    unread = {
+        f"node{node.id}_{name}"
+        for node in graph.bound.graph.nodes
+        if node.op == "scan" and node.outputs[0] is None
+        for name in ("crd", "first")
+    }
+    areas = {
+        image.name: HardwareArea(luts=image.luts, block_rams=image.block_rams)
+        for image in graph.images
+        if image.name not in unread
+    }
+    for array, words in (written or {}).items():
+        areas[array.port] = HardwareArea(block_rams=block_memories(words, WORD_BITS))
+    return areas
 
 
-def graph_area(graph: HardwareGraph, table: AreaTable | None = None) -> GraphArea:
+def graph_area(
+    graph: HardwareGraph,
+    table: AreaTable | None = None,
+    written: Mapping[WrittenArray, int] | None = None,
+) -> GraphArea:
     """The area of a graph, by adding up.
 
     Parameters
@@ -235,6 +265,8 @@ def graph_area(graph: HardwareGraph, table: AreaTable | None = None) -> GraphAre
         The graph, on a machine, with the data it reads and the capacities of its channels.
     table : mapping, optional
         What was measured, in place of the table that comes with this package.
+    written : mapping, optional
+        Words of the arrays that it writes.
 
     Raises
     ------
@@ -242,7 +274,7 @@ def graph_area(graph: HardwareGraph, table: AreaTable | None = None) -> GraphAre
         If a module is not in the table, naming the node and a way out.
     """
     nodes, channels = logic_areas(graph.bound.graph, graph.units, graph.channels, table)
-    memories = {i.name: block_memories(len(i.words), i.width) for i in graph.images}
+    memories = memory_areas(graph, written)
     return GraphArea(nodes, channels, memories, sum(image.bits for image in graph.images))
 
 
@@ -270,10 +302,13 @@ def logic_areas(
     nodes: dict[int, HardwareArea] = {}
     puts: dict[int, PortUse] = {}
     takes: dict[int, PortUse] = {}
+    whole: set[int] = set()  # streams of which one end has nothing to merge with
     for node, unit in zip(graph.nodes, units, strict=True):
         who = f"{node.label or node.op} (node {node.id})"
         row = measured(rows, unit_kind(unit), who)
         nodes[node.id] = row.area
+        if node.op in WITHOUT_GATES:
+            whole |= {stream for stream in (*node.inputs, *node.outputs) if stream is not None}
         for streams, uses, into in (
             (node.inputs, row.takes, takes),
             (node.outputs, row.puts, puts),
@@ -281,9 +316,10 @@ def logic_areas(
             for port, stream in enumerate(streams):
                 if stream is not None:
                     into[stream] = uses[min(port, len(uses) - 1)] if uses else PortUse()
+
     channels = {
         stream: channel_area(rows, channel, puts[stream], takes.get(stream, PortUse()), stream)
-        - HardwareArea(JOINED_LUTS)
+        - HardwareArea(0 if stream in whole else JOINED_LUTS)
         for stream, channel in buffers.items()
     }
     return nodes, channels

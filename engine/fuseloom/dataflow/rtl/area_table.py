@@ -106,6 +106,7 @@ def typical_nodes() -> Iterator[TypicalNode]:
     for factor in (34, 8):
         yield make("dense_scan", 1, 2, dim=factor)
         yield make("locate", 2, 1, dim=factor)
+    yield make("dense_scan", 1, 2, dim=0)
     yield make("array", 1, 1)
     for function in ("mul", "add", "sub", "max", "div"):
         yield make("binary", 2, 1, fn=function)
@@ -118,7 +119,7 @@ def typical_nodes() -> Iterator[TypicalNode]:
     yield make("intersect", 4, 3)
     for copies in (2, 3, 8):
         yield make("broadcast", 1, copies)
-    for dim in (4, 8, 16, 34, 64):
+    for dim in (2, 4, 8, 16, 34, 64):
         yield make("spacc1", 3, 2, fn="add", dim=dim)
     yield make("union", 4, 3)
     yield make("union", 4, 3, gate=1)
@@ -146,7 +147,8 @@ def typical_nodes() -> Iterator[TypicalNode]:
         yield make("ordered_join", lanes + 1, 1, levels=1)
     yield make("crdmask", 3, 3)
     yield make("search", 2, 2, 127)
-    yield make("spacc2", 4, 3, fn="add", dim1=4, dim=4)
+    for dim in (4, 2):
+        yield make("spacc2", 4, 3, fn="add", dim1=4, dim=dim)
 
 
 def channels() -> Iterator[TypicalChannel]:

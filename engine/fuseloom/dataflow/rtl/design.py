@@ -15,6 +15,7 @@ from amaranth.lib.wiring import Out
 
 from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.rtl.channel import ChannelBuffer, HardwareModule
+from fuseloom.dataflow.rtl.memories import BLOCK_MODULE, MEMORY_MODULE, MemoryImage
 from fuseloom.dataflow.rtl.registry import NodeSpec, unit_of
 from fuseloom.dataflow.rtl.tokens import WORD_BITS, any_of, encoded
 from fuseloom.dataflow.rtl.unit import PrimitiveUnit
@@ -23,37 +24,7 @@ from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.tokens import decode
 from fuseloom.errors import GraphError
 
-MEMORY_MODULE = "fuseloom_memory"
-"""The Verilog module that a test bench or a board gives: a memory read without delay."""
 UNBOUNDED = 1 << 20
-
-
-@dataclass(frozen=True)
-class MemoryImage:
-    """The contents of a memory that a node reads: words in hexadecimal, one a line.
-
-    Attributes
-    ----------
-    name : str
-        Of the file, without its ending.
-    words : tuple of int
-        The contents.
-    width : int
-        Bits of a word.
-    """
-
-    name: str
-    words: tuple[int, ...]
-    width: int
-
-    @property
-    def bits(self) -> int:
-        return len(self.words) * self.width
-
-    def text(self) -> str:
-        """The file."""
-        digits = -(-self.width // 4)
-        return "".join(f"{word:0{digits}x}\n" for word in self.words or (0,))
 
 
 @dataclass(frozen=True)
@@ -73,6 +44,10 @@ def stored_words(name: str, arrays: Mapping[str, npt.NDArray[Any]], kind: str) -
     if name == "bounds":
         seg = arrays["seg"].tolist()
         return [start | end << WORD_BITS for start, end in pairwise(seg)]
+    if name == "first":
+        opening = arrays["seg"][:-1]
+        kept = np.append(arrays["crd"], 0)  # an empty fiber may begin behind the last coordinate
+        return [int(word) & (1 << WORD_BITS) - 1 for word in kept[opening].tolist()]
     array = arrays[name.rstrip("0123456789")]  # of several ports that read one array
     if name == "tokens":
         return [encoded(token) for token in decode(array, StreamKind(kind))]
@@ -142,8 +117,10 @@ class HardwareGraph:
             for name in unit.reads:
                 kind = str(node.params.get("kind", "crd"))
                 words = stored_words(name, self.bound.of(node.id), kind)
-                width = unit.reads[name].width
-                self.images.append(MemoryImage(f"node{node.id}_{name}", tuple(words), width))
+                read = unit.reads[name]
+                self.images.append(
+                    MemoryImage(f"node{node.id}_{name}", tuple(words), read.width, read.chained)
+                )
             for name in unit.writes:
                 array = WrittenArray(node.id, name)
                 self.written.append(array)
@@ -225,8 +202,10 @@ class GraphTop(HardwareModule):
 
     def _connect_memories(self, m: Module, node: int, unit: PrimitiveUnit) -> None:
         for name, words in unit.reads.items():
+            clocked: dict[str, Any] = {} if words.chained else {"i_clk": ClockSignal()}
             m.submodules[f"node{node}_{name}"] = Instance(
-                MEMORY_MODULE,
+                MEMORY_MODULE if words.chained else BLOCK_MODULE,
+                **clocked,
                 p_FILE=f"node{node}_{name}.hex",
                 p_DEPTH=max(words.count, 1),
                 p_WIDTH=words.width,

@@ -7,11 +7,13 @@ import re
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from random import Random
 from typing import Any, Self
 
+from fuseloom.dataflow.rtl.memories import MemoryImage
 from fuseloom.dataflow.rtl.running import run_tool
 from fuseloom.errors import SimulationError
 
@@ -24,7 +26,7 @@ USE = "proc; flatten; opt -full; simplemap; opt; opt_clean -purge"
 """Commands that leave of modules what is used, bit by bit."""
 CHECKS = "proc; flatten; opt; check -assert; select -assert-none t:$dlatch t:$_DLATCH_*"
 """Commands that fail where a circuit has a combinational loop, a latch or two drivers."""
-MEMORY_STUB = """\
+MEMORY_STUBS = """\
 (* blackbox *)
 module fuseloom_memory #(
   parameter FILE = "",
@@ -36,8 +38,47 @@ module fuseloom_memory #(
   output [WIDTH-1:0] word
 );
 endmodule
+(* blackbox *)
+module fuseloom_block_memory #(
+  parameter FILE = "",
+  parameter DEPTH = 1,
+  parameter WIDTH = 32,
+  parameter ADDRESS = 1
+) (
+  input clk,
+  input [ADDRESS-1:0] address,
+  output [WIDTH-1:0] word
+);
+endmodule
 """
-"""A memory of which only the ports are known: what tensors take is counted apart."""
+"""Memories of which only the ports are known: what tensors take is counted apart."""
+FILLED_STUBS = MEMORY_STUBS.partition("endmodule\n")[0] + "endmodule\n"
+"""The same where block memories are synthesised."""
+FILLED_MEMORY = """\
+(* keep_hierarchy *)
+module fuseloom_block_memory #(
+  parameter FILE = "",
+  parameter DEPTH = 1,
+  parameter WIDTH = 32,
+  parameter ADDRESS = 1
+) (
+  input clk,
+  input [ADDRESS-1:0] address,
+  output [WIDTH-1:0] word
+);
+  generate if (DEPTH == 1)
+    fuseloom_memory #(.FILE(FILE), .WIDTH(WIDTH)) only (.address(address), .word(word));
+  else begin
+    (* rom_style = "block" *) reg [WIDTH-1:0] words [0:DEPTH-1];
+    reg [WIDTH-1:0] last;
+    initial $readmemh(FILE, words);
+    always @(negedge clk) last <= words[address];
+    assign word = last;
+  end endgenerate
+endmodule
+"""
+"""A block memory to synthesise by itself, so that its contents change no other logic; a single word
+takes none."""
 LUTS_OF = {
     "RAM32X1D": 2,
     "RAM64X1D": 2,
@@ -135,8 +176,13 @@ def yosys_version() -> str:
     return " ".join(run_tool([yosys(), "-V"], Path.cwd(), 60).split()[:2])
 
 
-def netlists(rtlil: str, tops: tuple[str, ...], commands: str) -> dict[str, Netlist]:
-    """The modules of those names after commands, each flattened by itself.
+def netlists(
+    rtlil: str,
+    tops: tuple[str, ...],
+    commands: str,
+    images: Sequence[MemoryImage] | None = None,
+) -> dict[str, Netlist]:
+    """The modules of those names, and memories, after commands, each flattened by itself.
 
     Parameters
     ----------
@@ -146,6 +192,10 @@ def netlists(rtlil: str, tops: tuple[str, ...], commands: str) -> dict[str, Netl
         Names of modules.
     commands : str
         Commands of Yosys.
+    images : sequence of MemoryImage, optional
+        Block memories to synthesise, each as a module of its own, filled with random words: those
+        of the data might have bits that are always the same, which synthesis would leave out. None
+        leaves all memories out.
 
     Raises
     ------
@@ -154,22 +204,41 @@ def netlists(rtlil: str, tops: tuple[str, ...], commands: str) -> dict[str, Netl
     """
     whole = "everything"
     instances = "".join(f"(* keep *) \\{top} instance_{top}();\n" for top in tops)
-    rest = f"{MEMORY_STUB}module {whole}();\n{instances}endmodule\n"
+    stubs = MEMORY_STUBS if images is None else FILLED_STUBS
+    rest = f"{stubs}module {whole}();\n{instances}endmodule\n"
+    filled = "" if images is None else "read_verilog -defer memory.v; "
+    random = Random(0)
     with tempfile.TemporaryDirectory(prefix="fuseloom-yosys-") as made:
         folder = Path(made)
         (folder / "design.il").write_text(rtlil)
         (folder / "rest.v").write_text(rest)
+        (folder / "memory.v").write_text(FILLED_MEMORY)
+        for image in images or ():
+            words = tuple(random.getrandbits(image.width) for _ in image.words)
+            (folder / f"{image.name}.hex").write_text(replace(image, words=words).text())
         script = (
-            "read_rtlil design.il; read_verilog rest.v; "
+            f"read_rtlil design.il; read_verilog rest.v; {filled}"
             f"setattr -mod -set keep_hierarchy 1 {' '.join(tops)}; "
             f"hierarchy -top {whole}; {commands}; write_json netlist.json"
         )
         run_tool([yosys(), "-q", "-p", script], folder, 3600)
         modules = json.loads((folder / "netlist.json").read_text())["modules"]
-    return {top: modules[top] for top in tops}
+    return {name: modules[name] for name in (modules if images is not None else tops)}
 
 
-def synthesised(rtlil: str, *tops: str, command: str = SYNTHESIS) -> dict[str, HardwareArea]:
-    """The areas of the modules of those names, each flattened by itself."""
-    found = netlists(rtlil, tops, command)
-    return {top: HardwareArea.of_netlist(found[top]) for top in tops}
+def synthesised(
+    rtlil: str,
+    *tops: str,
+    command: str = SYNTHESIS,
+    images: Sequence[MemoryImage] | None = None,
+) -> dict[str, HardwareArea]:
+    """The areas of the modules of those names, each flattened by itself; as :func:`netlists`."""
+    found = netlists(rtlil, tops, command, images)
+    return {top: whole_area(found, top) for top in tops}
+
+
+def whole_area(modules: Mapping[str, Netlist], name: str) -> HardwareArea:
+    """The area of a module, and of the modules that it is made of."""
+    own = HardwareArea.of_netlist(modules[name])
+    inner = (cell["type"] for cell in modules[name]["cells"].values())
+    return sum((whole_area(modules, kind) for kind in inner if kind in modules), start=own)

@@ -29,10 +29,23 @@ from fuseloom.dataflow.rtl.tokens import (
 
 @dataclass(frozen=True)
 class StoredWords:
-    """An array that a unit reads without delay: its words, and the bits of each."""
+    """An array that a unit reads: its words, and the bits of each.
+
+    Attributes
+    ----------
+    count : int
+        Number of words.
+    width : int
+        Bits of a word.
+    chained : bool
+        Whether an address may follow from what another memory gives in the same cycle.  Such a
+        memory is read without delay; all others take their address in the middle of the cycle in
+        which it is known, as block memories can.
+    """
 
     count: int
     width: int = WORD_BITS
+    chained: bool = False
 
     @property
     def address_bits(self) -> int:

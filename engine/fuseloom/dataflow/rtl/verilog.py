@@ -15,7 +15,8 @@ import numpy as np
 from amaranth.back import rtlil, verilog
 
 from fuseloom.atomic_files import replacing
-from fuseloom.dataflow.rtl.design import MEMORY_MODULE, HardwareGraph, WrittenArray
+from fuseloom.dataflow.rtl.design import HardwareGraph, WrittenArray
+from fuseloom.dataflow.rtl.memories import BLOCK_MEMORY, BLOCK_MODULE, MEMORY, MEMORY_MODULE
 
 TOP = "fuseloom_graph"
 """Name of the module of a graph."""
@@ -23,23 +24,6 @@ BENCH = "fuseloom_bench"
 """Name of the test bench, whose clock is an input."""
 CLOCKED = "fuseloom_clocked_bench"
 """Name of the test bench with a clock."""
-
-MEMORY = f"""\
-// A memory that is read without delay; its contents come from a file.
-module {MEMORY_MODULE} #(
-  parameter FILE = "",
-  parameter DEPTH = 1,
-  parameter WIDTH = 32,
-  parameter ADDRESS = 1
-) (
-  input [ADDRESS-1:0] address,
-  output [WIDTH-1:0] word
-);
-  reg [WIDTH-1:0] words [0:DEPTH-1];
-  initial $readmemh(FILE, words);
-  assign word = words[address];
-endmodule
-"""
 
 _BENCH = """\
 // Runs {top} until every node has ended, and compares what it writes with what is expected.
@@ -80,7 +64,7 @@ module {bench} (input clk);
     end
   endfunction
 
-  always @(negedge clk) if (!rst && !again) begin
+  always @(posedge clk) if (!rst && !again) begin
     for (k = 0; k <= {last}; k = k + 1)
       if (done[k] && !ended[k]) $display("clock %0d %0d", k, cycle);
     ended <= ended | done;
@@ -141,6 +125,7 @@ int main(int argc, char** argv) {{
 README = f"""\
 {TOP}.v         the graph: a module per primitive and channel, and {TOP}
 {MEMORY_MODULE}.v        a memory that is read without delay
+{BLOCK_MODULE}.v  a memory that is read in the middle of a clock cycle
 *.hex                    what primitives read, and (.expected.hex) should write
 {BENCH}.v         the test bench: runs the graph and compares what it writes
 {CLOCKED}.v its clock, for simulators of events
@@ -148,21 +133,21 @@ main.cpp                 its clock, for Verilator
 
 With Icarus Verilog:
 
-    iverilog -g2005 -o bench.vvp {TOP}.v {MEMORY_MODULE}.v {BENCH}.v {CLOCKED}.v
+    iverilog -g2005 -o bench.vvp {TOP}.v {MEMORY_MODULE}.v {BLOCK_MODULE}.v {BENCH}.v {CLOCKED}.v
     vvp -n bench.vvp
 
 With Verilator:
 
     verilator --cc --exe --build -Wno-fatal --top-module {BENCH} --Mdir build \\
-        {TOP}.v {MEMORY_MODULE}.v {BENCH}.v main.cpp
+        {TOP}.v {MEMORY_MODULE}.v {BLOCK_MODULE}.v {BENCH}.v main.cpp
     build/V{BENCH}
 
 The last line is PASS or FAIL and the clock cycles; before it, the final clock of every node, and
 every word that is written.
 
-With Yosys, what it takes of an FPGA, without the memories:
+With Yosys, what it takes of an FPGA, with these contents of the memories:
 
-    yosys -p "read_verilog {TOP}.v; read_verilog -lib {MEMORY_MODULE}.v; \\
+    yosys -p "read_verilog {TOP}.v; read_verilog -defer {MEMORY_MODULE}.v {BLOCK_MODULE}.v; \\
         synth_xilinx -flatten -noiopad -noclkbuf -top {TOP}; stat"
 """
 RELATIVE = 2e-5
@@ -221,6 +206,7 @@ def emit(
     files = {
         f"{TOP}.v": modules_text(graph),
         f"{MEMORY_MODULE}.v": MEMORY,
+        f"{BLOCK_MODULE}.v": BLOCK_MEMORY,
         f"{BENCH}.v": _bench(graph, expected, patience, runs),
     }
     sources = tuple(files)

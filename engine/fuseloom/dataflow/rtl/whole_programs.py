@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,11 +41,14 @@ class RegionHardware:
         Its modules.
     project : VerilogProject
         Its files.
+    written : mapping of WrittenArray to int
+        Words of the arrays that the simulation wrote.
     """
 
     run: RegionRun
     graph: HardwareGraph
     project: VerilogProject
+    written: Mapping[WrittenArray, int]
 
     @property
     def name(self) -> str:
@@ -129,7 +132,9 @@ def region_hardware(run: Run, number: int) -> RegionHardware:
     region = run.regions[number]
     graph = HardwareGraph(bind(region.region.graph, {**run.data, **run.outputs}), run.machine)
     expected = {array: written_words(region.result, array) for array in graph.written}
-    return RegionHardware(region, graph, emit(graph, expected, patience=100 + graph.slowest))
+    project = emit(graph, expected, patience=100 + graph.slowest)
+    written = {array: len(words) for array, words in expected.items()}
+    return RegionHardware(region, graph, project, written)
 
 
 def run_hardware(region: RegionHardware, folder: Path, runner: Runner) -> RegionComparison:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from amaranth.hdl import C, Module, Mux, Signal
@@ -9,6 +10,25 @@ from amaranth.hdl import C, Module, Mux, Signal
 from fuseloom.dataflow.rtl.registry import NodeSpec, hardware
 from fuseloom.dataflow.rtl.tokens import WORD_BITS, TokenWires, choose
 from fuseloom.dataflow.rtl.unit import PrimitiveUnit, RequestStep, StoredWords
+
+
+@dataclass(frozen=True)
+class ScannedPosition:
+    """The position that a scanner is at.
+
+    Attributes
+    ----------
+    opens : Value
+        High where it is the first of its fiber.
+    kept : Signal
+        Its number where it is not: a register.
+    passes : Value
+        High in the cycle in which the scanner leaves it.
+    """
+
+    opens: Any
+    kept: Any
+    passes: Any
 
 
 class ScannerUnit(PrimitiveUnit):
@@ -25,8 +45,8 @@ class ScannerUnit(PrimitiveUnit):
         """The first position of a reference's fiber, and the one after the last."""
         raise NotImplementedError
 
-    def _coordinate(self, m: Module, step: RequestStep, position: Any, opens: Any) -> Any:
-        """The coordinate at a position; ``opens`` where it is the first of its fiber."""
+    def _coordinate(self, m: Module, position: ScannedPosition) -> Any:
+        """The coordinate at a position."""
         raise NotImplementedError
 
     def describe(self, m: Module, step: RequestStep) -> None:
@@ -55,7 +75,8 @@ class ScannerUnit(PrimitiveUnit):
             (~inside & token.is_done, TokenWires.done()),
             otherwise=TokenWires.stop(level[:WORD_BITS]),
         )
-        coordinate = self._coordinate(m, step, position, opens)
+        scanned = ScannedPosition(opens, kept, step.complete)
+        coordinate = self._coordinate(m, scanned)
         step.put(0, choose((element, TokenWires.value(coordinate)), otherwise=others))
         step.put(1, choose((element, TokenWires.value(position)), otherwise=others))
         step.end(last=~inside & token.is_done)
@@ -64,24 +85,31 @@ class ScannerUnit(PrimitiveUnit):
 
 
 class CompressedScannerUnit(ScannerUnit):
-    """Reads the bounds of a fiber (``bounds``: end above start) and its coordinates (``crd``)."""
+    """Reads the bounds of a fiber (``bounds``: end above start) and its coordinates (``crd``).
+
+    The first coordinate of each fiber is stored once more (``first``), because the address of that
+    in ``crd`` is known only once the bounds were read.
+    """
 
     def __init__(self, fibers: int, positions: int) -> None:
         self.fibers = fibers
-        super().__init__(
-            1, 2, {"bounds": StoredWords(fibers, 2 * WORD_BITS), "crd": StoredWords(positions)}
-        )
+        reads = {
+            "bounds": StoredWords(fibers, 2 * WORD_BITS),
+            "first": StoredWords(fibers),
+            "crd": StoredWords(positions),
+        }
+        super().__init__(1, 2, reads)
 
     def _outside(self, reference: Any) -> Any:
         return reference >= self.fibers
 
     def _opens(self, m: Module, reference: Any) -> tuple[Any, Any]:
-        m.d.comb += self.bounds_address.eq(reference)
+        m.d.comb += [self.bounds_address.eq(reference), self.first_address.eq(reference)]
         return self.bounds_word[:WORD_BITS], self.bounds_word[WORD_BITS:]
 
-    def _coordinate(self, m: Module, step: RequestStep, position: Any, opens: Any) -> Any:
-        m.d.comb += self.crd_address.eq(position)
-        return self.crd_word
+    def _coordinate(self, m: Module, position: ScannedPosition) -> Any:
+        m.d.comb += self.crd_address.eq(position.kept)
+        return Mux(position.opens, self.first_word, self.crd_word)
 
 
 class DenseScannerUnit(ScannerUnit):
@@ -96,11 +124,11 @@ class DenseScannerUnit(ScannerUnit):
         m.d.comb += start.eq(reference * self.dim)
         return start, (start + self.dim)[:WORD_BITS]
 
-    def _coordinate(self, m: Module, step: RequestStep, position: Any, opens: Any) -> Any:
+    def _coordinate(self, m: Module, position: ScannedPosition) -> Any:
         following = Signal(WORD_BITS)
         coordinate = Signal(WORD_BITS)
-        m.d.comb += coordinate.eq(Mux(opens, 0, following))
-        with m.If(step.complete):
+        m.d.comb += coordinate.eq(Mux(position.opens, 0, following))
+        with m.If(position.passes):
             m.d.sync += following.eq(coordinate + 1)
         return coordinate
 

@@ -44,7 +44,7 @@ class SearcherUnit(PrimitiveUnit):
         if latency > 1:
             self.late_outputs = (0, 1)
         reads = {"bounds": StoredWords(fibers, 2 * WORD_BITS)}
-        reads |= {f"crd{k}": StoredWords(positions) for k in range(halvings)}
+        reads |= {f"crd{k}": StoredWords(positions, chained=True) for k in range(halvings)}
         super().__init__(2, 2, reads)
 
     def describe(self, m: Module, step: RequestStep) -> None:

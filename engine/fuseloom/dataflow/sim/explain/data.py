@@ -15,6 +15,7 @@ import numpy as np
 
 from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.machine.actions import RegionActions
+from fuseloom.dataflow.machine.energy_terms import energy_terms
 from fuseloom.dataflow.samml.graph import Graph, Node
 from fuseloom.dataflow.sim.explain.critical import CriticalPath, PathShare, Segment
 from fuseloom.dataflow.sim.explain.perfetto import TracedRegion, describe, node_name, stream_name
@@ -107,6 +108,7 @@ def region_record(
         path=None if run.path is None else path_data(run.path, detail),
         channels=channel_data(run, machine),
         energy=actions.use(result.cycles / machine.clock_hz),
+        energy_terms=None if run.path is None else energy_terms(actions, machine),
     )
 
 
