@@ -47,8 +47,8 @@ class EnergyTerm(Record):
 
     Examples
     --------
-    >>> EnergyTerm("add", 2_000.0, "operations", 0.9, "default").joules
-    1.8e-09
+    >>> f'{EnergyTerm("add", 2_000.0, "operations", 0.9, "default").joules:.3g} J'
+    '1.8e-09 J'
     """
 
     kind: str

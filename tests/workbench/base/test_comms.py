@@ -123,7 +123,7 @@ def test_only_the_view_that_is_shown_is_written_to(monkeypatch: pytest.MonkeyPat
     """One component may be in two cells, and a browser may send anything."""
     clock, sent = Clock(), []
     held = HeldMessages(lambda comm, message: sent.append(comm), clock.later, tells)
-    monkeypatch.setattr(module, "_held", [held])
+    monkeypatch.setattr(module, "held", [held])
     grid = FusionTableGrid(Session("gcn", "karate"))
     comms = [PanelComm(), PanelComm()]
     roots = [grid.get_root(comm=comm).ref["id"] for comm in comms]
@@ -139,8 +139,13 @@ def test_only_the_view_that_is_shown_is_written_to(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_script_hears_an_answer_once_messages_reach_it(monkeypatch: pytest.MonkeyPatch):
-    grid, answers = FusionTableGrid(Session("gcn", "karate")), []
-    monkeypatch.setattr(grid, "_send_msg", answers.append)
+    answers = []
+
+    class AnsweringGrid(FusionTableGrid):
+        def _send_msg(self, data):
+            answers.append(data)
+
+    grid = AnsweringGrid(Session("gcn", "karate"))
     reached = iter((False, True))
     monkeypatch.setattr(
         "fuseloom_workbench.base.component.shown", lambda component, roots: next(reached)
@@ -164,17 +169,16 @@ def test_messages_are_handled_in_order_on_the_thread_of_the_cells():
         thread.start()
         thread.join()
         assert handled == []  # a cell runs
-        await asyncio.sleep(0)
         handler("view", "at once")
 
     asyncio.run(kernel())
     here = threading.get_ident()
-    assert handled == [("view", count, here) for count in (*range(100), "at once")]
+    assert handled == [("view", count, here) for count in ("at once", *range(100))]
 
 
 def test_without_a_kernel_nothing_is_held(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(module, "_held", [])
+    monkeypatch.setattr(module, "held", [])
     send = notebook.send
     hold_until_shown()
-    assert module._held == []
+    assert module.held == []
     assert notebook.send is send

@@ -94,7 +94,8 @@ class HeldMessages:
             self._send(comm, message)
 
 
-_held: list[HeldMessages] = []
+held: list[HeldMessages] = []
+"""The messages of this kernel's views, once they are held."""
 
 
 def handled_on(
@@ -128,9 +129,9 @@ def hold_until_shown() -> None:
         loop = asyncio.get_running_loop()
     except RuntimeError:
         return
-    if not _held:
-        _held.append(HeldMessages(notebook.send, loop.call_later, tells))
-        notebook.send = _held[0].send
+    if not held:
+        held.append(HeldMessages(notebook.send, loop.call_later, tells))
+        notebook.send = held[0].send
         pyviz_comms.Comm._handle_msg = handled_on(loop, pyviz_comms.Comm._handle_msg)
 
 
@@ -146,4 +147,4 @@ def shown(component: Any, roots: Any) -> bool:
     """
     ids = [root for root in roots if isinstance(root, str)] if isinstance(roots, list) else []
     comms = {state._views[root][3] for root in ids if root in state._views} - {None}
-    return bool(_held) and any(_held[0].shown(comm, component.name) for comm in comms)
+    return bool(held) and any(held[0].shown(comm, component.name) for comm in comms)

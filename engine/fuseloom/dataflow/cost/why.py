@@ -164,7 +164,10 @@ def why_energy(
 
 
 def counted_as(kind: str, mode: EstimateMode, machine: Machine) -> str:
-    """Whether the count of a kind of action is exact in an estimate, or expected (energy.md §4)."""
+    """Whether the count of a kind of action is exact in an estimate, or expected.
+
+    ``docs/spec/energy.md`` §4 says which are.
+    """
     if mode is not EstimateMode.EXACT:
         return f"expected, from {BASIS[mode]}"
     if machine.memory is not None and kind == ActionKind.MEMORY.value:

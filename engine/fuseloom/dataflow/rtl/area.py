@@ -32,8 +32,6 @@ COMMAND = "python -m fuseloom.dataflow.rtl.area_table"
 JOINED_LUTS = 15
 """LUTs that a channel takes less where both neighbours are merged with it than where one is: the
 mean of 60 channels of six graphs, those behind roots left out (``docs/rtl.md``)."""
-WITHOUT_GATES = frozenset({"root", "sink"})
-"""Primitives that have nothing to merge with a channel: the rows of the table are whole."""
 KINDS_ONLY = 2
 """Bits of tokens of which only the kind is used."""
 
@@ -229,7 +227,7 @@ def memory_areas(
 ) -> dict[str, HardwareArea]:
     """The areas of the arrays that a graph reads, and of those that it writes.
 
-    Coordinates of a scanner that puts only references take nothing.
+    What is read for an output that leads nowhere takes nothing.
 
     Parameters
     ----------
@@ -238,9 +236,9 @@ def memory_areas(
     """
     unread = {
         f"node{node.id}_{name}"
-        for node in graph.bound.graph.nodes
-        if node.op == "scan" and node.outputs[0] is None
-        for name in ("crd", "first")
+        for node, unit in zip(graph.bound.graph.nodes, graph.units, strict=True)
+        for name, words in unit.reads.items()
+        if words.output is not None and node.outputs[words.output] is None
     }
     areas = {
         image.name: HardwareArea(luts=image.luts, block_rams=image.block_rams)
@@ -307,7 +305,7 @@ def logic_areas(
         who = f"{node.label or node.op} (node {node.id})"
         row = measured(rows, unit_kind(unit), who)
         nodes[node.id] = row.area
-        if node.op in WITHOUT_GATES:
+        if not unit.merges:
             whole |= {stream for stream in (*node.inputs, *node.outputs) if stream is not None}
         for streams, uses, into in (
             (node.inputs, row.takes, takes),

@@ -41,11 +41,14 @@ class StoredWords:
         Whether an address may follow from what another memory gives in the same cycle.  Such a
         memory is read without delay; all others take their address in the middle of the cycle in
         which it is known, as block memories can.
+    output : int or None
+        The output for which alone it is read, if there is one.
     """
 
     count: int
     width: int = WORD_BITS
     chained: bool = False
+    output: int | None = None
 
     @property
     def address_bits(self) -> int:
@@ -74,6 +77,8 @@ class PrimitiveUnit(HardwareModule):
     late_outputs : tuple of int
         The outputs whose values come later than they are put
         (:class:`fuseloom.dataflow.rtl.channel.ChannelBuffer`).
+    merges : bool
+        Whether synthesis merges gates of it with those of the channels around it.
     ticks_at_end : bool
         Whether its clock ticks once more after the end.
     puts_apart : bool
@@ -81,6 +86,7 @@ class PrimitiveUnit(HardwareModule):
     """
 
     late_outputs: tuple[int, ...] = ()
+    merges = True
     puts_apart = False
     ticks_at_end = False
 

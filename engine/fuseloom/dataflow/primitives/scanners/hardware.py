@@ -95,8 +95,8 @@ class CompressedScannerUnit(ScannerUnit):
         self.fibers = fibers
         reads = {
             "bounds": StoredWords(fibers, 2 * WORD_BITS),
-            "first": StoredWords(fibers),
-            "crd": StoredWords(positions),
+            "first": StoredWords(fibers, output=0),
+            "crd": StoredWords(positions, output=0),
         }
         super().__init__(1, 2, reads)
 

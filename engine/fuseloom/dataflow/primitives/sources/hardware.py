@@ -12,6 +12,7 @@ from fuseloom.dataflow.rtl.unit import PrimitiveUnit, RequestStep, StoredWords
 class RootUnit(PrimitiveUnit):
     """Puts the reference 0 and the end."""
 
+    merges = False
     ticks_at_end = True
 
     def __init__(self) -> None:
@@ -80,6 +81,7 @@ class SinkUnit(PrimitiveUnit):
         sequence, so that channels fill up.
     """
 
+    merges = False
     ticks_at_end = True
 
     def __init__(self, pauses: int = 0) -> None:
