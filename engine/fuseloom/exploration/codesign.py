@@ -32,6 +32,7 @@ from fuseloom.exploration.objective import DesignBudget, Objective, objective_of
 from fuseloom.exploration.search import Progress
 from fuseloom.program.types import Program
 from fuseloom.results.method import Budget, Cost, Part
+from fuseloom.results.order_ideals import Units
 from fuseloom.wording import counted
 
 TIME_LIMIT = 60.0
@@ -194,7 +195,8 @@ class _Machines:
                 continue
             self._tell(point)
             self.searches[number] = search = make(point)
-            self._look_at_best(number)
+            if cut := self._best_cut():
+                search.begin(self.over, [cut])
             if search.best is None:
                 search.begin(self.over)
         turn = 0
@@ -205,14 +207,17 @@ class _Machines:
             hopeful = turn % 2 or time.monotonic() < self.half
             number = min(left, key=self._best_of if hopeful else lambda k: self.searches[k].bound)
             self._tell(self.points[number])
-            self._look_at_best(number)
-            self.searches[number].step()
+            search = self.searches[number]
+            if number != self.best:
+                search.consider(self._best_cut())
+            search.step()
 
-    def _look_at_best(self, number: int) -> None:
-        """Look at the cut of the best design so far on another machine."""
-        if self.best is not None and self.best != number:
-            _, parts = self._cost_of(self.best)
-            self.searches[number].consider([part.units for part in parts])
+    def _best_cut(self) -> list[Units]:
+        """The parts of the best design so far; none before the first."""
+        if self.best is None:
+            return []
+        _, parts = self._cost_of(self.best)
+        return [part.units for part in parts]
 
     def _left(self, every: bool) -> list[int]:
         """The machines of which a better schedule may be left."""

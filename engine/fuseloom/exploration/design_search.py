@@ -11,7 +11,7 @@ objective of the least of each cost by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
@@ -109,15 +109,19 @@ class DesignSearch:
 
     # Steps ----------------------------------------------------------------------------------
 
-    def begin(self, over: Callable[[], bool]) -> None:
+    def begin(
+        self, over: Callable[[], bool], cuts: Iterable[Sequence[Units]] | None = None
+    ) -> None:
         """Run the best, as expected, of the cuts worth looking at first, as far as there is time.
 
         Parameters
         ----------
         over : callable
             Whether time is up.
+        cuts : iterable of sequence of units, optional
+            The cuts to look at; by default those with which the method starts.
         """
-        for cut in self.method.starts():
+        for cut in self.method.starts() if cuts is None else cuts:
             for units in cut:
                 if self.method.ideals.is_part(units) and not over():
                     span = self._span(units)
