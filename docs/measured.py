@@ -24,6 +24,9 @@ RECORDED: dict[str, tuple[tuple[str, str], ...]] = {
         ("calls.md", "softmax | 2048 × 2048 | 1.47, 0.95 | 2.67, 1.60"),
         ("calls.md", "unsharp mask | 2048 × 2048 | 2.54, 1.57 | 3.39, 1.97"),
     ),
+    "hardware": (
+        ("rtl.md", "GCN, Karate, fused fully | 76 | 77,757 77,757 | 0.052 | 0.0128 | 0.55 | 11"),
+    ),
     "stitch_tuning": (
         ("stitch.md", "the choice was within 15 % of the best in 13 of 15"),
         ("stitch.md", "97 % of the lookups for `birnn` are known after `rnn`."),

@@ -114,6 +114,8 @@ class DesignSearch:
     ) -> None:
         """Run the best, as expected, of the cuts worth looking at first, as far as there is time.
 
+        Of several statements as one few candidates are looked at, because a budget may refuse all.
+
         Parameters
         ----------
         over : callable
@@ -124,8 +126,8 @@ class DesignSearch:
         for cut in self.method.starts() if cuts is None else cuts:
             for units in cut:
                 if self.method.ideals.is_part(units) and not over():
-                    span = self._span(units)
-                    while span.open and not span.parts:
+                    span, most = self._span(units), SOME if len(units) > 1 else inf
+                    while span.open and not span.parts and span.seen < most:
                         self._look(span, 1)
         self._run_expected()
 

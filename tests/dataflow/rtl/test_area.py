@@ -345,7 +345,6 @@ class Lookup(wiring.Component):
 
 @needs_yosys
 def test_yosys_makes_as_many_block_memories() -> None:
-    """Of memories of some shapes; of thousands of words it may find a tenth fewer."""
     shapes = [(2, 32), (100, 32), (513, 32), (1025, 32), (300, 64), (1500, 64), (2000, 34)]
     images = [MemoryImage(f"m{k}", (0,) * words, width) for k, (words, width) in enumerate(shapes)]
     made = modules_rtlil({image.name: Lookup(image) for image in images})
@@ -353,6 +352,11 @@ def test_yosys_makes_as_many_block_memories() -> None:
     assert {image.name: image.block_rams for image in images} == {
         name: area.block_rams for name, area in found.items()
     }
+
+
+@needs_yosys
+@pytest.mark.fuzz
+def test_yosys_may_make_a_tenth_fewer_of_thousands_of_words() -> None:
     large = MemoryImage("large", (0,) * 6_000, 32)
     (area,) = synthesised(modules_rtlil({"large": Lookup(large)}), "large", images=[large]).values()
     assert 0.9 * large.block_rams <= area.block_rams <= large.block_rams
@@ -386,7 +390,7 @@ def reached(netlist: Netlist, name: str) -> set[str]:
 @needs_yosys
 def test_addresses_of_block_memories_are_known_early() -> None:
     """In time for the falling edge: they follow from registers and the tokens that wait."""
-    units = typical()
+    units = {op: unit for op, unit in typical().items() if unit.reads}
     found = netlists(
         modules_rtlil({op: UnitAlone(unit) for op, unit in units.items()}), tuple(units), USE
     )

@@ -67,6 +67,7 @@ def test_random_graphs(count: int, tmp_path: Path) -> None:
             more = cycles_of(bound, done) - golden.cycles
             assert 0 <= more <= max(most, share * golden.cycles), f"graph {seed - 1}: {more}"
             seen["equal"] += more == 0
+    print(dict(seen))
     assert seen["equal"] > 0.7 * count
     assert count < MANY or seen["deadlocks"]
 
@@ -95,7 +96,7 @@ def _compare(model: str, data: str, preset: str | None, runner: Runner, folder: 
         pytest.param("attention", "", None, marks=pytest.mark.fuzz),
         pytest.param("gcn", "karate", None, marks=pytest.mark.fuzz),
         pytest.param("gcn", "karate", "full", marks=pytest.mark.fuzz),
-        pytest.param("graphsage", "karate", "partial", marks=pytest.mark.fuzz),
+        pytest.param("graphsage", "random", "partial", marks=pytest.mark.fuzz),
     ],
 )
 def test_programs(model: str, data: str, preset: str | None, tmp_path: Path) -> None:

@@ -23,8 +23,8 @@ from tests.dataflow.rtl.streams import PrimitiveCases, random_cases
 pytestmark = pytest.mark.skipif(shutil.which("iverilog") is None, reason="needs Icarus Verilog")
 
 SEED = 20_260_000
-FEW, MANY = 60, 40_000
-"""Random graphs."""
+FEW, MANY = 60, 48_000
+"""Random graphs; as many as it takes for 500 streams of each primitive."""
 MACHINE = replace(Machine.preset("rtl"), load_latency=3)
 ONCE = {"root", "source", "sink"}
 """Ends of test benches, which every case has, and the root, which has one behaviour."""
@@ -53,7 +53,10 @@ def _check(cases: PrimitiveCases, count: int, capacity: int, pauses: int, folder
 
 @pytest.mark.parametrize("count", [FEW, pytest.param(MANY, marks=pytest.mark.fuzz)])
 def test_streams_of_random_graphs(count: int, tmp_path: Path) -> None:
-    """With sinks that always take, and with sinks that stand still at random."""
+    """With sinks that always take, and with sinks that stand still at random.
+
+    Searchers and accumulators of order 2 have streams of their own below.
+    """
     ops = set(BUILDERS) - ONCE
     most = 5 if count == FEW else 500
     seen: Counter[str] = Counter()
@@ -68,7 +71,7 @@ def test_streams_of_random_graphs(count: int, tmp_path: Path) -> None:
         if cases.node.op not in ("broadcast", "spacc1", "spacc2", "crddrop"):
             assert same == len(cases.inputs), cases.name
     if count > FEW:
-        assert not {op: seen[op] for op in ops if seen[op] < most}
+        assert not {op: seen[op] for op in ops - {"search", "spacc2"} if seen[op] < most}
 
 
 @pytest.mark.parametrize("capacity", [1, pytest.param(2, marks=pytest.mark.fuzz), 16])

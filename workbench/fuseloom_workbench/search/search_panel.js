@@ -211,7 +211,7 @@ export function render({ model: sent, el }) {
   const pasted = h('button', { class: 'button', 'data-action': 'why-text', on: { click: () => own.value.trim() && ask(own.value) } }, 'Ask for this text')
   own.addEventListener('keydown', event => { if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) { event.preventDefault(); event.stopPropagation(); pasted.click() } })
   const why = h('section', { class: 'why' }, h('h3', {}, 'Why not this schedule?'),
-    h('p', { class: 'quiet' }, 'The answer says by which rule or number a schedule falls: a rule of the compiler, its floor, its estimate or its run against the best.'),
+    h('p', { class: 'quiet' }, 'The answer says by which rule or number a schedule falls: a rule of the compiler, its lower bound, its estimate or its run against the best.'),
     shown, h('details', {}, h('summary', {}, 'Another schedule, as text'), own, pasted), answer)
 
   function drawWhy(v) {
