@@ -5,7 +5,7 @@
 For each model, areas lie evenly, by their ratio, between that of the smallest design and that of
 the fastest one of all.  Under each, machine and schedule are chosen together; beside that stands
 what remains when the machine is chosen first, as the best for the program without fusion under the
-same area, and then the best schedule on it.  The loss is the share by which the objective is above
+same area, lanes and orders as they are best, and then the best schedule on it.  The loss is the share by which the objective is above
 that of both together.
 """
 
@@ -13,19 +13,17 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import fuseloom as fl
-from fuseloom.dataflow.machine.space import MachinePoint, MachineSpace, parse_machine_space
-from fuseloom.dataflow.space.design_costs import region_luts
+from fuseloom.dataflow.machine.space import MachineSpace, parse_machine_space
 from fuseloom.errors import FuseloomError
 from fuseloom.exploration.codesign import codesign
-from fuseloom.exploration.designs import Codesign
+from fuseloom.exploration.designs import Codesign, MachineDesign
 from fuseloom.exploration.objective import objective_of
 from fuseloom.program import Program
-from fuseloom.results.method import Cost
 
 SPACE = """
 base = "rtl"
@@ -37,17 +35,14 @@ channel_capacity = [16, 64]
 PAIRS = (("attention", "random"), ("gcn", "karate"))
 
 
-def unfused_cost(program: Program, data: Mapping[str, Any], point: MachinePoint) -> Cost:
-    """Cycles, joules and lookup tables of the program without fusion on a machine."""
-    run = fl.simulate(fl.compile(program, ""), data, point.machine)
-    stored = {**run.data, **run.outputs}
-    luts = [region_luts(r.region.graph, point.machine, stored) for r in run.regions]
-    return Cost(run.cycles, energy=run.energy.joules, area=max(luts))
+def alone(space: MachineSpace, design: MachineDesign) -> MachineSpace:
+    """The space of the machine of a design."""
+    return replace(space, parameters={key: (value,) for key, value in design.settings.items()})
 
 
-def alone(space: MachineSpace, point: MachinePoint) -> MachineSpace:
-    """The space of one of its machines."""
-    return replace(space, parameters={key: (value,) for key, value in point.settings.items()})
+def settings_text(found: Codesign) -> str:
+    """The parameters of the best machine."""
+    return ", ".join(f"{key} {value}" for key, value in found.design.settings.items())
 
 
 def compare(
@@ -60,15 +55,15 @@ def compare(
 ) -> None:
     """Print a row per area."""
     space = parse_machine_space(SPACE)
-    points = list(space.points())
-    plain = [unfused_cost(program, data, point) for point in points]
-    goal = objective_of(objective)
+    apart = "split " + " ".join(s.out.tensor for s in program.statements)
 
-    def best(given: MachineSpace, area: float, name: str = objective) -> Codesign | None:
+    def best(
+        given: MachineSpace, area: float, name: str = objective, rules: Sequence[str] = ()
+    ) -> Codesign | None:
         try:
             return codesign(
                 program, data, given, objective=name, area=area, presets=presets,
-                time_limit=seconds,
+                requirements=rules, time_limit=seconds,
             )  # fmt: skip
         except FuseloomError:
             return None
@@ -83,17 +78,13 @@ def compare(
         both = best(space, area)
         took = time.perf_counter() - began
         assert both is not None
-        fitting = [
-            (goal.of(cost, point.machine.clock_hz), k)
-            for k, (cost, point) in enumerate(zip(plain, points, strict=True))
-            if cost.area <= area
-        ]
-        first = best(alone(space, points[min(fitting)[1]]), area) if fitting else None
+        unfused = best(space, area, rules=[apart])
+        first = unfused and best(alone(space, unfused.design), area)
         loss = "–" if first is None else f"{first.value / both.value - 1:.1%}"
-        chosen = ", ".join(f"{key} {value}" for key, value in both.design.settings.items())
         print(
             f"{area:10,.0f} {both.value:12.5g} {both.gap:7.1%} {both.design.area:10,.0f} "
-            f"{loss:>8} {took:7.1f}  {chosen}; {both.design.schedule}",
+            f"{loss:>8} {took:7.1f}  {settings_text(both)}; {both.design.schedule}"
+            f"; first: {unfused and settings_text(unfused)}",
             flush=True,
         )
 
