@@ -5,8 +5,8 @@
 For each model, areas lie evenly, by their ratio, between that of the smallest design and that of
 the fastest one of all.  Under each, machine and schedule are chosen together; beside that stands
 what remains when the machine is chosen first, as the best for the program without fusion under the
-same area, lanes and orders as they are best, and then the best schedule on it.  The loss is the share by which the objective is above
-that of both together.
+same area, with the orders that are best, and then the best schedule on it.  The loss is the
+share by which the objective is above that of both together.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ SPACE = """
 base = "rtl"
 
 [parameters]
-lanes = [1, 2, 4]
-channel_capacity = [16, 64]
+channel_capacity = [16, 64, 256]
 """
+"""Machines of which none contains another: one with more lanes could use fewer."""
 PAIRS = (("attention", "random"), ("gcn", "karate"))
 
 
