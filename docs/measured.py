@@ -24,9 +24,7 @@ RECORDED: dict[str, tuple[tuple[str, str], ...]] = {
         ("calls.md", "softmax | 2048 × 2048 | 1.47, 0.95 | 2.67, 1.60"),
         ("calls.md", "unsharp mask | 2048 × 2048 | 2.54, 1.57 | 3.39, 1.97"),
     ),
-    "codesign": (
-        ("codesign.md", "25,199 | 155 ns | 64 | 25,196 | 6.5 %"),
-    ),
+    "codesign": (("codesign.md", "25,199 | 155 ns | 64 | 25,196 | 6.5 %"),),
     "hardware": (
         ("rtl.md", "GCN, Karate, fused fully | 76 | 77,757 77,757 | 0.052 | 0.0128 | 0.55 | 11"),
     ),
