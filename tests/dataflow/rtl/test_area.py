@@ -147,12 +147,12 @@ class WholeGraph:
         return f"{self.model} {self.preset or 'as given'} {self.region}"
 
 
-FEW = [WholeGraph("gcn", "unfused", 3), WholeGraph("random", region=20_270_014)]
+FEW = [WholeGraph("random", region=20_270_014)]
 MANY = [
     WholeGraph("spmv"),
     WholeGraph("spmm"),
     *(WholeGraph("attention", None, region) for region in (1, 2, 5)),
-    WholeGraph("gcn", "unfused", 2),
+    *(WholeGraph("gcn", "unfused", region) for region in (2, 3)),
     WholeGraph("gcn", None, 8),
     *(WholeGraph("graphsage", None, region) for region in (8, 13)),
     *(WholeGraph("gpt3", None, region) for region in (0, 1, 3, 15)),
