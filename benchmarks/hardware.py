@@ -78,7 +78,7 @@ def least(repeat: int, *tasks: Callable[[], object]) -> list[float]:
 
 
 def timed(task: Callable[[], T]) -> tuple[T, float]:
-    """What a task gives, and its seconds."""
+    """Run a task; return its result and the seconds that it took."""
     began = time.perf_counter()
     made = task()
     return made, time.perf_counter() - began

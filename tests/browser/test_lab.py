@@ -36,7 +36,7 @@ def second(one, roots):
 
 component.shown = second
 """
-"""What every script says first does not arrive, as it may happen while a notebook opens."""
+"""A cell that loses the first message of every script, as may happen while a notebook opens."""
 CELLS = (
     FIRST_WORDS_ARE_LOST,
     "from fuseloom_workbench.notebook import notebook\nnotebook()",

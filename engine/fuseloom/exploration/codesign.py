@@ -12,7 +12,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from math import inf
 from typing import Any
 
@@ -122,32 +121,43 @@ def codesign(
     points = list(space.points())
     found = _Machines(points, goal, budget, gap, time.monotonic() + time_limit, progress)
     found.run(
-        partial(
-            _search, program, data, base, requirements, presets, sized, copies, limits, goal,
-            budget, "area" in goal.axes or area is not None,
+        lambda point: machine_search(
+            program, data, point, goal, budget, copies=copies, base=base,
+            requirements=requirements, presets=presets, sized=sized, limits=limits,
         ),
         every,
     )  # fmt: skip
     return found.result(space, pareto)
 
 
-def _search(
+def machine_search(
     program: Program,
     data: Mapping[str, Any],
-    base: Schedule,
-    requirements: Sequence[str],
-    presets: Mapping[str, str] | None,
-    sized: bool,
-    copies: int,
-    limits: Limits | None,
+    point: MachinePoint,
     goal: Objective,
     budget: DesignBudget,
-    area: bool,
-    point: MachinePoint,
+    *,
+    copies: int = 0,
+    base: Schedule | None = None,
+    requirements: Sequence[str] = (),
+    presets: Mapping[str, str] | None = None,
+    sized: bool = False,
+    limits: Limits | None = None,
 ) -> DesignSearch:
+    """Return the search of one machine's schedules, which has not begun.
+
+    The parameters are those of :func:`codesign`.  Areas are found where they are the objective or
+    have a budget.
+
+    Raises
+    ------
+    FuseloomError
+        If the data do not fit, or a requirement names what the program has not.
+    """
     method = Dataflow(
         program, data, point.machine, base=base, presets=presets, limits=limits, sized=sized,
-        requirements=requirements, energy=True, area=area,
+        requirements=requirements, energy=True,
+        area="area" in goal.axes or budget.area is not None,
     )  # fmt: skip
     part_budget = Budget(point.lanes, point.on_chip, copies, budget.area)
     return DesignSearch(point, method, part_budget, goal, budget)

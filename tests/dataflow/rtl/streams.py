@@ -152,7 +152,7 @@ def _whole(taken: Iterable[Token]) -> tuple[Token, ...]:
 
 
 def _is_stored(token: Token) -> bool:
-    """Whether a reference, if it is one, is to something that :data:`ARRAYS` has."""
+    """Return whether a token is no reference, or one to an entry of :data:`ARRAYS`."""
     return not isinstance(token, int) or token < STORED
 
 

@@ -26,12 +26,12 @@ def answers(session: Session, **wishes) -> list[tuple]:
 )  # fmt: skip
 def test_designs_are_those_of_codesign(objective, limits):
     session = Session("spmm", "random")
-    sent = answers(session, strategy="exhaustive", seconds=60.0, objective=objective, **limits)
+    sent = answers(session, strategy="exhaustive", seconds=600.0, objective=objective, **limits)
     last = [message[1] for message in sent if message[0] == "searched"][-1]
     space = MachineSpace.of(session.machine)
     program, data = session.built.program, session.built.data
     expected = codesign(
-        program, data, space, objective=objective, presets=session.presets, **limits
+        program, data, space, objective=objective, presets=session.presets, time_limit=600, **limits
     )
     best = last["bests"][0]
     assert expected.complete

@@ -84,7 +84,7 @@ def test_a_rule_is_kept():
 def test_a_found_design_is_taken_over_as_it_was_searched():
     session = Session("spmm", "random")
     panel = SearchPanel(session)
-    values = {"objective": "area", "strategy": "exhaustive", "seconds": "60"}
+    values = {"objective": "area", "strategy": "exhaustive", "seconds": "600"}
     alone(lambda: panel.handle({"kind": "start", "values": values}))
     assert session.record is not None, panel.runner.status
     assert session.design.as_written

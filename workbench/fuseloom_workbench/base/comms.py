@@ -75,7 +75,7 @@ class HeldMessages:
         self._waiting[comm].append(message)
 
     def shown(self, comm: Any, component: Any) -> bool:
-        """Whether what waited for this view was sent, now that a component says it is shown.
+        """Note that a component of this view is shown; return whether messages reach the view yet.
 
         The last component that says so for the first time is waited for.
         """
@@ -136,7 +136,7 @@ def hold_until_shown() -> None:
 
 
 def shown(component: Any, roots: Any) -> bool:
-    """Whether messages reach the view with these roots, whose script says that it runs.
+    """Note that a component's script runs; return whether messages reach its view yet.
 
     Parameters
     ----------

@@ -12,13 +12,12 @@ from math import inf
 
 from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.machine.space import MachineSpace
-from fuseloom.dataflow.method import Dataflow
 from fuseloom.errors import FuseloomError
 from fuseloom.exploration.autoschedule import SpaceSize
-from fuseloom.exploration.design_search import DesignSearch
+from fuseloom.exploration.codesign import machine_search
 from fuseloom.exploration.found import Sight
 from fuseloom.exploration.objective import DesignBudget
-from fuseloom.results.method import SAME_GRAPH, Budget
+from fuseloom.results.method import SAME_GRAPH
 from fuseloom_workbench.search.wishes import SearchSettings
 from fuseloom_workbench.state.design import BuiltDesign
 
@@ -75,14 +74,12 @@ def searched_design(
     """
     began, goal = time.monotonic(), wishes.goal
     (point,) = MachineSpace.of(built.design.machine, wishes.lanes).points()
-    method = Dataflow(
-        built.program, built.data, point.machine, base=Schedule((), (), built.design.settings),
-        presets=built.model.presets, requirements=wishes.rules, energy=True,
-        area="area" in goal.axes or wishes.area is not None,
+    search = machine_search(
+        built.program, built.data, point, goal, DesignBudget(wishes.area, wishes.energy),
+        copies=wishes.copies, base=Schedule((), (), built.design.settings),
+        requirements=wishes.rules, presets=built.model.presets,
     )  # fmt: skip
-    budget = Budget(point.lanes, point.on_chip, wishes.copies, wishes.area)
-    limits = DesignBudget(wishes.area, wishes.energy)
-    search = DesignSearch(point, method, budget, goal, limits)
+    method = search.method
     told = (inf, -inf)
 
     def over() -> bool:
@@ -123,7 +120,7 @@ def searched_design(
             + (f": {reasons}" if reasons else ""),
             hint="a larger budget, fewer rules, or another machine",
         )
-    space = SpaceSize(*method.size(budget, COUNTING * wishes.seconds))
+    space = SpaceSize(*method.size(search.budget, COUNTING * wishes.seconds))
     return SearchedDesign(
         method.schedule(best.parts), best.value, min(search.bound, best.value), best.cost.cycles,
         space, dict(search.tally.reasons),

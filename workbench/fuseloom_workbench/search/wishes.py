@@ -127,7 +127,7 @@ class SearchSettings:
 
     @property
     def limited(self) -> bool:
-        """Whether there is a budget of area or energy."""
+        """True if there is a budget of area or energy."""
         return self.area is not None or self.energy is not None
 
     @property

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -87,7 +88,7 @@ def load_hardware() -> None:
         require_amaranth()
     except GraphError:
         return
-    import fuseloom.dataflow.rtl.region_area  # noqa: F401
+    import_module("fuseloom.dataflow.rtl.region_area")
 
 
 def node_area(graph: Graph, node: Node, machine: Machine) -> NodeArea:

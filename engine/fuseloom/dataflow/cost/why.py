@@ -164,7 +164,7 @@ def why_energy(
 
 
 def counted_as(kind: str, mode: EstimateMode, machine: Machine) -> str:
-    """Whether the count of a kind of action is exact in an estimate, or expected.
+    """Say whether the count of a kind of action is exact in an estimate, or expected.
 
     ``docs/spec/energy.md`` §4 says which are.
     """

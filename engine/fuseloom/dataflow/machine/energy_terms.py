@@ -28,7 +28,7 @@ SOURCES: Mapping[str, str] = {
     "memory_bit": f"HBM2: 1.51 + 1.17 + 0.80 pJ, {_HBM2}",
     "row_bit": f"HBM2: 909 pJ for a row of 1 KiB, {_HBM2}",
 }
-"""Where the default of each parameter of an energy comes from; of memories, those of HBM2."""
+"""The source of each parameter's default; of memories, that of HBM2."""
 _OF_DDR4: Mapping[str, str] = {
     "memory_bit": f"DDR4: 368 pJ for 64 bits, {_DDR4}",
     "row_bit": f"DDR4: 430 pJ for a row of 1 KiB, {_DDR4}",

@@ -16,41 +16,55 @@ HALF_SHAPES = ((36, 512), (18, 1024), (9, 2048), (4, 4096), (2, 8192), (1, 16384
 LUT_WORDS = 64
 """Words of one bit that a LUT holds."""
 
-MEMORY = f"""\
-// A memory that is read without delay; its contents come from a file.
-module {MEMORY_MODULE} #(
+_WORDS = "reg [WIDTH-1:0] words [0:DEPTH-1];\n  initial $readmemh(FILE, words);"
+_READ = f"""\
+  {_WORDS}
+  assign word = words[address];
+"""
+BLOCK_BODY = f"""\
+  (* rom_style = "block" *) {_WORDS}
+  reg [WIDTH-1:0] last;
+  always @(negedge clk) last <= words[address];
+  assign word = last;
+"""
+"""The inside of a block memory."""
+
+
+def memory_module(name: str, body: str = "", attribute: str = "") -> str:
+    """The Verilog of a memory: its ports, with a clock if it is a block memory, and what it does.
+
+    Parameters
+    ----------
+    name : str
+        :data:`MEMORY_MODULE` or :data:`BLOCK_MODULE`.
+    body : str
+        The inside; a module without one is a black box.
+    attribute : str
+        Attribute of the module.
+    """
+    clock = "  input clk,\n" if name == BLOCK_MODULE else ""
+    return f"""\
+{f"(* {attribute} *)" if attribute else ""}
+module {name} #(
   parameter FILE = "",
   parameter DEPTH = 1,
   parameter WIDTH = 32,
   parameter ADDRESS = 1
 ) (
-  input [ADDRESS-1:0] address,
+{clock}  input [ADDRESS-1:0] address,
   output [WIDTH-1:0] word
 );
-  reg [WIDTH-1:0] words [0:DEPTH-1];
-  initial $readmemh(FILE, words);
-  assign word = words[address];
-endmodule
-"""
+{body}endmodule
+""".lstrip()
 
+
+MEMORY = f"""\
+// A memory that is read without delay; its contents come from a file.
+{memory_module(MEMORY_MODULE, _READ)}"""
 BLOCK_MEMORY = f"""\
 // A block memory: it takes its address at the falling edge of the clock, so that the word is there
 // in the same cycle. Its contents come from a file.
-module {BLOCK_MODULE} #(
-  parameter FILE = "",
-  parameter DEPTH = 1,
-  parameter WIDTH = 32,
-  parameter ADDRESS = 1
-) (
-  input clk,
-  input [ADDRESS-1:0] address,
-  output reg [WIDTH-1:0] word
-);
-  (* rom_style = "block" *) reg [WIDTH-1:0] words [0:DEPTH-1];
-  initial $readmemh(FILE, words);
-  always @(negedge clk) word <= words[address];
-endmodule
-"""
+{memory_module(BLOCK_MODULE, BLOCK_BODY)}"""
 
 
 @dataclass(frozen=True)

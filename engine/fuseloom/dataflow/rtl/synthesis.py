@@ -13,7 +13,13 @@ from pathlib import Path
 from random import Random
 from typing import Any, Self
 
-from fuseloom.dataflow.rtl.memories import MemoryImage
+from fuseloom.dataflow.rtl.memories import (
+    BLOCK_BODY,
+    BLOCK_MODULE,
+    MEMORY_MODULE,
+    MemoryImage,
+    memory_module,
+)
 from fuseloom.dataflow.rtl.running import run_tool
 from fuseloom.errors import SimulationError
 
@@ -26,57 +32,17 @@ USE = "proc; flatten; opt -full; simplemap; opt; opt_clean -purge"
 """Commands that leave of modules what is used, bit by bit."""
 CHECKS = "proc; flatten; opt; check -assert; select -assert-none t:$dlatch t:$_DLATCH_*"
 """Commands that fail where a circuit has a combinational loop, a latch or two drivers."""
-MEMORY_STUBS = """\
-(* blackbox *)
-module fuseloom_memory #(
-  parameter FILE = "",
-  parameter DEPTH = 1,
-  parameter WIDTH = 32,
-  parameter ADDRESS = 1
-) (
-  input [ADDRESS-1:0] address,
-  output [WIDTH-1:0] word
-);
-endmodule
-(* blackbox *)
-module fuseloom_block_memory #(
-  parameter FILE = "",
-  parameter DEPTH = 1,
-  parameter WIDTH = 32,
-  parameter ADDRESS = 1
-) (
-  input clk,
-  input [ADDRESS-1:0] address,
-  output [WIDTH-1:0] word
-);
-endmodule
-"""
-"""Memories of which only the ports are known: what tensors take is counted apart."""
-FILLED_STUBS = MEMORY_STUBS.partition("endmodule\n")[0] + "endmodule\n"
-"""The same where block memories are synthesised."""
-FILLED_MEMORY = """\
-(* keep_hierarchy *)
-module fuseloom_block_memory #(
-  parameter FILE = "",
-  parameter DEPTH = 1,
-  parameter WIDTH = 32,
-  parameter ADDRESS = 1
-) (
-  input clk,
-  input [ADDRESS-1:0] address,
-  output [WIDTH-1:0] word
-);
+FILLED_STUBS = memory_module(MEMORY_MODULE, attribute="blackbox")
+"""Memories of LUTs, of which only the ports are known."""
+MEMORY_STUBS = FILLED_STUBS + memory_module(BLOCK_MODULE, attribute="blackbox")
+"""All memories so: what tensors take is counted apart."""
+FILLED_BODY = f"""\
   generate if (DEPTH == 1)
-    fuseloom_memory #(.FILE(FILE), .WIDTH(WIDTH)) only (.address(address), .word(word));
+    {MEMORY_MODULE} #(.FILE(FILE), .WIDTH(WIDTH)) only (.address(address), .word(word));
   else begin
-    (* rom_style = "block" *) reg [WIDTH-1:0] words [0:DEPTH-1];
-    reg [WIDTH-1:0] last;
-    initial $readmemh(FILE, words);
-    always @(negedge clk) last <= words[address];
-    assign word = last;
-  end endgenerate
-endmodule
+{BLOCK_BODY}  end endgenerate
 """
+FILLED_MEMORY = memory_module(BLOCK_MODULE, FILLED_BODY, "keep_hierarchy")
 """A block memory to synthesise by itself, so that its contents change no other logic; a single word
 takes none."""
 LUTS_OF = {
