@@ -7,6 +7,7 @@ import gc
 import os
 import sys
 from collections.abc import Generator, Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ import platformdirs
 import pytest
 
 from tests.reporting import pytest_sessionfinish, pytest_terminal_summary
-from tests.tiers import COLLECTED, FIRST, deep_path, in_first_tier
+from tests.tiers import COLLECTED, DEEP, FIRST, deep_path, in_deep_tier, in_first_tier
 
 if TYPE_CHECKING:
     from fuseloom.dataflow.samml.graph import Graph
@@ -50,11 +51,16 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave alone what the first tier cannot select: importing it would take long, or fail."""
-    if config.option.markexpr != FIRST or not collection_path.is_relative_to(TESTS):
+    """Leave alone what the tier cannot select: importing it would take long, or fail."""
+    tier = config.option.markexpr
+    if tier not in (FIRST, DEEP) or not collection_path.is_relative_to(TESTS):
         return None
     path = collection_path.relative_to(TESTS).as_posix() + "/" * collection_path.is_dir()
-    return None if in_first_tier(path) else True
+    if tier == FIRST:
+        return None if in_first_tier(path) else True
+    if not fnmatch(collection_path.name, "test_*.py"):
+        return None
+    return None if in_deep_tier(path, collection_path.read_text(encoding="utf-8")) else True
 
 
 @pytest.hookimpl(wrapper=True)

@@ -99,6 +99,8 @@ def test_what_is_collected_is_selected_once(request: pytest.FixtureRequest) -> N
         assert first + chosen(tiers.DEEP, marks) + ("fuzz" in marks) == 1, item.nodeid
         if first:
             assert tiers.in_first_tier(path), f"{item.nodeid} is collected in the deep tier only"
+        if chosen(tiers.DEEP, marks):
+            assert tiers.in_deep_tier(path, FILES[path]), f"{item.nodeid}: no mark in its file"
         assert ("walk" in marks) == (path == tiers.WALKS), item.nodeid
         reruns = item.get_closest_marker("flaky")
         assert (reruns is not None) == bool(marks & {"walk", "browser"}), item.nodeid

@@ -14,6 +14,7 @@ that take minutes have more still for ``fuzz``.
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatch
 
 import pytest
@@ -125,11 +126,18 @@ BROWSER = "browser/test_*.py"
 """Files whose tests have the mark ``browser``: all but the walks."""
 WALKS = "browser/test_walks.py"
 """The one file with the mark ``walk``, which belongs to the first tier."""
+MARKED = re.compile(r"\b(deep|browser|counts)\b")
+"""What stands in the text of each file that has a test with a mark of the deep tier."""
 
 
 def in_first_tier(path: str) -> bool:
     """Return whether a file, or a folder with a slash at the end, may be of the first tier."""
     return deep_path(path) is None and (path == WALKS or not fnmatch(path, BROWSER))
+
+
+def in_deep_tier(path: str, text: str) -> bool:
+    """Return whether a file of tests with this text may have some of the deep tier."""
+    return deep_path(path) is not None or MARKED.search(text) is not None
 
 
 def deep_path(path: str) -> str | None:
