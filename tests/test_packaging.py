@@ -235,6 +235,7 @@ EXTRAS = (
     "rtl",
     "zstd",
     "optuna",
+    "energy",
     "dask",
     "figures",
     "notebooks",

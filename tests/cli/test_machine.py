@@ -10,7 +10,7 @@ import pytest
 from fuseloom.cli.machine import machine_of
 from fuseloom.dataflow.machine import PRESETS, Machine
 from fuseloom.errors import SimulationError
-from tests.cli.commands import file, output
+from tests.cli.commands import error, file, output
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -21,8 +21,14 @@ def test_what_is_printed_is_that_machine(
     assert machine_of(path) == Machine.preset(name)
     shown = json.loads(output(capsys, "machine", name, "--json"))
     assert shown["fingerprint"] == Machine.preset(name).fingerprint
-    del shown["fuseloom"], shown["version"], shown["fingerprint"]
+    assert shown["modelled_energy"] is None
+    del shown["fuseloom"], shown["version"], shown["fingerprint"], shown["modelled_energy"]
     assert Machine.from_dict(shown) == Machine.preset(name)
+
+
+def test_a_technology_is_of_models(capsys: pytest.CaptureFixture[str]) -> None:
+    told = error(capsys, "machine", "hbm2", "--technology", "22")
+    assert told.endswith("(hint: add --energy-from hwcomponents)\n")
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,8 @@ BROWSERS = (
     "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome", "firefox",
 )  # fmt: skip
 FONT_FOLDERS = ("/usr/share/fonts", "/usr/local/share/fonts", "~/.local/share/fonts", "~/.fonts")
+LATER_PYTHON = "3.99"
+"""A version that is later than any of a requirement."""
 PATIENCE = 20
 """Seconds within which another program tells its version."""
 
@@ -104,6 +106,15 @@ def _applies(requirement: Any, extra: str) -> bool:
     return marker is None or bool(marker.evaluate({"extra": extra}))
 
 
+def _applies_later(requirement: Any, extra: str) -> bool:
+    """Return whether an extra has a requirement on a later Python only."""
+    marker = requirement.marker
+    later = {"python_version": LATER_PYTHON, "python_full_version": f"{LATER_PYTHON}.0"}
+    return marker is not None and all(
+        marker.evaluate({**later, "extra": name}) is (name == extra) for name in (extra, "")
+    )
+
+
 def _installed(requirement: Any, group: str, required: bool, hint: str) -> CheckedThing:
     name = str(requirement.name)
     try:
@@ -140,6 +151,13 @@ def _extras() -> Iterator[CheckedThing]:
     for extra in sorted(metadata.metadata(DISTRIBUTION).get_all("Provides-Extra") or []):
         own = [r for r in requirements if _applies(r, extra) and not _applies(r, "")]
         hint = f"pip install '{DISTRIBUTION}[{extra}]'"
+        if not own and (of_later := [r for r in requirements if _applies_later(r, extra)]):
+            names = ", ".join(str(requirement.name) for requirement in of_later)
+            text = f"{names}: for a later Python than {platform.python_version()}"
+            yield CheckedThing(
+                "extras", extra, CheckState.MISSING.value, False, detail=text, hint=hint
+            )
+            continue
         lacking = [
             f for r in own if (f := _installed(r, "", False, hint)).state != CheckState.OK.value
         ]

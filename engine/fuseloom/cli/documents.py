@@ -7,6 +7,7 @@ thing: it is declared beside that.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Literal, TypedDict
 
 from msgspec import Meta
@@ -16,6 +17,7 @@ from fuseloom.contraction.solution import SolutionData
 from fuseloom.dataflow.cost.on_chip import OnChip
 from fuseloom.dataflow.cost.why import Provenance
 from fuseloom.dataflow.machine import Machine
+from fuseloom.dataflow.machine.energy_provider import ModelledEnergy
 from fuseloom.dataflow.sim.conformance.conform import Replayed
 from fuseloom.dataflow.what_if import Variant
 from fuseloom.experiments.claims import Claim
@@ -410,6 +412,7 @@ class ErrorDocument(TypedDict):
     hint: Annotated[str | None, "What to do about it."]
 
 
+@dataclass(frozen=True)
 class MachineDocument(Machine):
     """The document of ``fuseloom machine --json``.
 
@@ -417,6 +420,10 @@ class MachineDocument(Machine):
     ----------
     fingerprint : str
         Hash of all that the numbers of a run depend on.
+    modelled_energy : ModelledEnergy or None
+        Where each of its energies comes from (--energy-from); null unless asked for.
     """
 
     derived = ("fingerprint",)
+
+    modelled_energy: ModelledEnergy | None = None

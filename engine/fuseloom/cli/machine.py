@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from fuseloom.cli.command import Command, complete_with, json_option, positive, print_json
 from fuseloom.dataflow.machine import PRESETS, Machine
 from fuseloom.dataflow.machine.text import MAX_SIZE, parse_machine, print_machine
-from fuseloom.errors import SimulationError
+from fuseloom.errors import SimulationError, UsageError
 from fuseloom.program import regular_files
 from fuseloom.program.formats import suggestion
 from fuseloom.results.document import DocumentKind
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from fuseloom.dataflow.compilation import Compilation
 
 T = TypeVar("T")
+
+PROVIDERS = ("hwcomponents",)
+"""Packages with models of components that have energies."""
 
 _HELP = f"preset ({', '.join(PRESETS)}) or TOML file, as the command 'machine' prints it"
 
@@ -97,16 +100,38 @@ def _declare(parser: argparse.ArgumentParser) -> None:
         "machine", nargs="?", default="default", metavar="NAME|FILE", help=_HELP
     )
     complete_with(machine, PRESETS)
+    parser.add_argument(
+        "--energy-from", choices=PROVIDERS,
+        help="take energies from models of components where they have them "
+        "(pip install 'fuseloom[energy]', Python 3.12 or later)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--technology", type=positive, metavar="NM",
+        help="process of those models, in nm (default: 45)",
+    )  # fmt: skip
     json_option(parser)
 
 
 def _run(options: Any) -> int:
     """Print a machine as a file, which --machine then takes."""
     machine = machine_of(options.machine)
+    modelled = None
+    if options.energy_from:
+        from fuseloom.dataflow.machine.energy_provider import TECHNOLOGY, with_modelled_energy
+
+        technology = TECHNOLOGY if options.technology is None else options.technology
+        modelled = with_modelled_energy(machine, technology)
+        machine = modelled.machine
+    elif options.technology is not None:
+        raise UsageError(
+            "--technology is of models of energy", hint=f"add --energy-from {PROVIDERS[0]}"
+        )
     if options.json:
-        print_json(DocumentKind.MACHINE, {**machine.to_dict(), "fingerprint": machine.fingerprint})
+        energies = modelled and modelled.energy.to_dict()
+        content = {"fingerprint": machine.fingerprint, "modelled_energy": energies}
+        print_json(DocumentKind.MACHINE, {**machine.to_dict(), **content})
     else:
-        print(print_machine(machine), end="")
+        print(modelled.text() if modelled else print_machine(machine), end="")
     return 0
 
 

@@ -38,6 +38,7 @@ class DocumentKind(Enum):
     MACHINE = "machine"
     WARMUP = "warmup"
     CONFORMANCE = "conformance"
+    COMPARISON = "comparison"
     CONTRACTION = "contraction"
     ACCESS = "access"
     CALLS = "calls"
@@ -55,7 +56,7 @@ VERSIONS: Mapping[DocumentKind, int] = MappingProxyType(
         DocumentKind.COMPILATION: 2,
         DocumentKind.ERROR: 3,
         DocumentKind.ESTIMATE: 4,
-        DocumentKind.MACHINE: 2,
+        DocumentKind.MACHINE: 3,
         DocumentKind.ORDERS: 2,
         DocumentKind.RUN: 5,
         DocumentKind.RUNS: 2,
@@ -77,6 +78,7 @@ DECLARED: Mapping[DocumentKind, str] = MappingProxyType(
             for kind in DocumentKind
         },
         DocumentKind.RUN: "fuseloom.results.record:RunRecord",
+        DocumentKind.COMPARISON: "fuseloom.comparison.rows:Comparison",
         DocumentKind.ACCESS: "fuseloom.cli.access_documents:AccessDocument",
         DocumentKind.CALLS: "fuseloom.cli.calls_documents:CallsDocument",
         DocumentKind.STITCH: "fuseloom.cli.stitch_documents:StitchDocument",
