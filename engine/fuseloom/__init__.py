@@ -37,6 +37,7 @@ _PUBLIC = {
     "autoschedule": ("fuseloom.exploration.autoschedule", "autoschedule"),
     "codesign": ("fuseloom.exploration.codesign", "codesign"),
     "best": ("fuseloom.exploration.best", "best"),
+    "compare": ("fuseloom.comparison.compare", "compare"),
     "best_orders": ("fuseloom.dataflow.orders", "best_orders"),
     "what_if": ("fuseloom.dataflow.what_if", "what_if"),
     "capacity_pareto": ("fuseloom.dataflow.what_if", "capacity_pareto"),

@@ -89,3 +89,17 @@ def described(thing: object, text: str) -> str:
     '<object gcn: 2 regions>'
     """
     return f"<{type(thing).__name__} {shortened(printable(text), LONGEST_REPR)}>"
+
+
+def duration(seconds: float) -> str:
+    """Return a time with three digits and its unit.
+
+    Examples
+    --------
+    >>> duration(0.0123456), duration(4.2e-6), duration(65.0)
+    ('12.3 ms', '4.2 µs', '65 s')
+    """
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= scale:
+            return f"{seconds / scale:,.3g} {unit}"
+    return f"{seconds * 1e9:,.3g} ns"

@@ -165,6 +165,15 @@ class Matrix(ArrayKind):
     dimensions = (FieldPair("row", "rows"), FieldPair("col", "cols"))
 
 
+class Array3(ArrayKind):
+    """An array of three dimensions: ``plane``, ``row``, ``col`` and their lengths."""
+
+    name = "array of three dimensions"
+    dimensions = (
+        FieldPair("plane", "planes"), FieldPair("row", "rows"), FieldPair("col", "cols"),
+    )  # fmt: skip
+
+
 class ImageTensor(ArrayKind):
     """Images with channels, NHWC: ``n``, ``row``, ``col``, ``channel`` and their lengths."""
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import inf
 from statistics import median
 from typing import Any
 
@@ -290,6 +291,7 @@ def tune(
     workers: int = 1,
     rounds: int = ROUNDS,
     language: CodeLanguage = CodeLanguage.PYTHON,
+    seconds: float = inf,
     progress: Callable[[float], None] = lambda _: None,
 ) -> tuple[PipelineMeasurement, ...]:
     """Try sizes of tiles and places to break, and measure the fastest few in turns.
@@ -301,6 +303,8 @@ def tune(
     ----------
     variable, workers, rounds, language
         As :func:`measure` takes them; all schedules are tried in Python.
+    seconds : float
+        After so long no other schedule is tried; there is one at least.
     progress : callable
         Given the share of schedules that were tried; what it raises ends the work.
 
@@ -318,11 +322,14 @@ def tune(
     """
     candidates = every_schedule(case)
     tried: list[tuple[float, TiledSchedule]] = []
+    end = time.perf_counter() + seconds
     for number, candidate in enumerate(candidates):
         progress(number / len(candidates))
         run = _Fused(case, variable, candidate, workers)
         run()
         tried.append((_shortest(run), candidate))
+        if time.perf_counter() > end:
+            break
     best = [candidate for _, candidate in sorted(tried, key=lambda one: one[0])[:FINALISTS]]
     return measure(case, variable, best, workers=workers, rounds=rounds, language=language)
 

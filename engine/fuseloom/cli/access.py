@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from fuseloom.cli.command import Command, complete_with, natural, positive, print_json, seconds
+from fuseloom.cli.command import (
+    Command,
+    array_size,
+    complete_with,
+    natural,
+    positive,
+    print_json,
+    seconds,
+)
 from fuseloom.cli.kernels import KERNELS, layers_given
 from fuseloom.cli.limits import size
 from fuseloom.errors import ProgramError, UsageError
@@ -133,7 +140,7 @@ def _run(options: Any) -> int:
     from fuseloom.access.saturation.saturate import SaturationLimits
     from fuseloom.access.sweep import best_design, compare_arrays
 
-    arrays = [SystolicArray(*extents) for extents in _several(options.array, _array)]
+    arrays = [SystolicArray(*extents) for extents in _several(options.array, array_size)]
     memories = [
         BufferedMemory(bandwidth, buffer, options.word, not options.single_buffered)
         for buffer, bandwidth in product(options.buffer, options.bandwidth)
@@ -209,15 +216,6 @@ def _bandwidth(text: str) -> float:
             f"{text[:30]!r} is no bandwidth; write bytes per cycle, at least {LEAST_BANDWIDTH:f}"
         )
     return value
-
-
-def _array(text: str) -> tuple[int, int]:
-    match = re.fullmatch(r"(\d{1,6})[x×](\d{1,6})", text)
-    if match is None:
-        raise UsageError(
-            f"{text[:30]!r} is no array", hint="write rows and columns, e.g. --array 64x64"
-        )
-    return int(match[1]), int(match[2])
 
 
 def _check_rules(rules: Sequence[Rule], options: Any) -> None:

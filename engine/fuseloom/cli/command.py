@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fuseloom.errors import DataError
+from fuseloom.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from fuseloom.results.document import DocumentKind
@@ -103,6 +103,22 @@ def _duration(text: str, unit: str, example: str) -> float:
     if not (match and given):
         raise argparse.ArgumentTypeError(f"{text!r} is no time; write for example {example}")
     return float(match[1]) * _SECONDS[given]
+
+
+def array_size(text: str) -> tuple[int, int]:
+    """Rows and columns of a systolic array, such as ``64x64``.
+
+    Raises
+    ------
+    UsageError
+        If it is none.
+    """
+    match = re.fullmatch(r"(\d{1,6})[x×](\d{1,6})", text)
+    if match is None:
+        raise UsageError(
+            f"{text[:30]!r} is no array", hint="write rows and columns, e.g. --array 64x64"
+        )
+    return int(match[1]), int(match[2])
 
 
 def json_option(parser: argparse.ArgumentParser) -> None:

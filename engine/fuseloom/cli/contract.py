@@ -11,7 +11,7 @@ from fuseloom.cli.command import Command, natural, positive, print_json
 from fuseloom.cli.networks import is_einsum, tree_of
 from fuseloom.errors import UsageError
 from fuseloom.results.document import DocumentKind
-from fuseloom.wording import agreeing, counted
+from fuseloom.wording import agreeing, counted, duration
 
 if TYPE_CHECKING:
     from fuseloom.cli.documents import ContractionDocument, LoopNest, SolverAnswer
@@ -278,24 +278,17 @@ def _print(
     print(f"{'way':8} {'expected':>11} {'measured':>11} {'largest error':>14}  loops")
     for n in order[:SHOWN]:
         one, candidate = measured.get(n), found.candidates[n]
-        took = "" if one is None else "wrong" if one.seconds is None else _time(one.seconds)
+        took = "" if one is None else "wrong" if one.seconds is None else duration(one.seconds)
         off = "" if one is None else f"{one.max_rel_error:.1e}"
         loops = "; ".join(
             f"{name}: {','.join(candidate.solution.loops[name])}"
             for name in candidate.solution.sequence
         )
         first = "  (the solver's first)" if candidate.first else ""
-        expected = _time(candidate.predicted.nanoseconds * 1e-9)
+        expected = duration(candidate.predicted.nanoseconds * 1e-9)
         print(f"{candidate.scheme.value:8} {expected:>11} {took:>11} {off:>14}  {loops}{first}")
     if options.nest:
         print(indented(found.candidates[order[0]].nest))
-
-
-def _time(seconds: float) -> str:
-    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if seconds >= scale:
-            return f"{seconds / scale:,.3g} {unit}"
-    return f"{seconds * 1e9:,.3g} ns"
 
 
 CONTRACT = Command(_declare, _run)

@@ -97,7 +97,7 @@ def _refused(problem: FuseloomError, as_json: bool, code: int = 2) -> int:
 
 
 def read_options(words: Sequence[str]) -> argparse.Namespace:
-    """Return the options of a command line.
+    """Return the options of a command line; ``words`` among them are the line itself.
 
     Raises
     ------
@@ -116,6 +116,7 @@ def read_options(words: Sequence[str]) -> argparse.Namespace:
         known = [option for one in used for option in one._option_string_actions]
         message = f"unrecognized arguments: {' '.join(rest)}{_closest(rest, known)}"
         raise UsageError(message, hint=f"{used[-1].prog} --help")
+    options.words = tuple(words)
     return options
 
 

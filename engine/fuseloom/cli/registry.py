@@ -59,6 +59,7 @@ COMMANDS: tuple[CommandEntry, ...] = tuple(
         ("what-if", "Estimate other channels, latencies and lanes, without a run.", "what_if"),
         ("figures", "Run the paper's tables and figures and compare the numbers.", "figures"),
         ("runs", "List, show, export, import and throw away the runs that were kept.", "runs"),
+        ("compare", "Fuse a program by every system, and compare them.", "compare"),
         (
             "contract",
             "Fuse a sparse tensor network, and run it on this machine's CPU.",

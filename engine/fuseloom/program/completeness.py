@@ -9,13 +9,13 @@ has whole rows, even if it lacks some, where its second factor is dense.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from fuseloom.errors import ProgramError
 from fuseloom.program.formats import Format, LevelFormat
-from fuseloom.program.functions import Op
+from fuseloom.program.functions import FUNCTIONS, Op
 from fuseloom.program.printer import declaration
 from fuseloom.program.syntax import SourcePlace
 from fuseloom.program.types import Access, BroadcastAdd, Program, Statement, Tensor
@@ -240,3 +240,56 @@ def why_incomplete(program: Program, name: str, complete: frozenset[str]) -> str
         name = next(a.tensor for a in statement.operands if a.tensor not in complete)
     levels = [level.value for level in program.tensor(name).format.levels]
     return f"{name} is stored sparse ({', '.join(levels)}) and may lack elements"
+
+
+def dense_refusal(s: Statement, whole: Container[str], mode: BroadcastAdd) -> str | None:
+    """Return why a statement differs where an operand's element is absent and where it is 0.
+
+    Parameters
+    ----------
+    whole : container of str
+        Names of the tensors that have every element.
+    mode : BroadcastAdd
+        That of the program.
+
+    Returns
+    -------
+    str or None
+        None if dense arrays, whose absent elements are zeros, give the same result.
+
+    Examples
+    --------
+    >>> from fuseloom.program.parser import parse
+    >>> program = parse("A: 4x5 csr\\ne[i,j] = exp(A[i,j])")
+    >>> dense_refusal(program.statements[0], (), program.broadcast_add)
+    'exp is applied to those elements that A has'
+    """
+    absent = [x for x in s.operands if x.tensor not in whole]
+    if not absent:
+        return None
+    name = absent[0].tensor
+    match s.op:
+        case Op.MUL | Op.SUM | Op.SCALE | Op.CONCAT | Op.RESHAPE:
+            return None
+        case Op.MAX | Op.MAXIMUM:
+            return f"a maximum skips elements that {name} lacks"
+        case Op.DIV:
+            last = s.operands[1].tensor
+            return None if last in whole else f"it divides by {last}, which may lack elements"
+        case Op.ADD | Op.SUB:
+            every = {*s.indices}
+            if mode is BroadcastAdd.DENSE or all({*x.indices} == every for x in s.operands):
+                return None
+            if any({*x.indices} == every for x in s.operands if x.tensor in whole):
+                return None
+            return f"it has elements only where {name} has, which may lack some"
+        case Op.SHIFT if s.constant:
+            return f"it adds a number to those elements that {name} has"
+        case Op.AT_LEAST if (s.constant or 0.0) > 0:
+            return f"it raises those elements that {name} has"
+        case Op.SHIFT | Op.AT_LEAST:
+            return None
+        case _ if s.op.keeps_zero:
+            return None
+        case _:
+            return f"{FUNCTIONS[s.op].name} is applied to those elements that {name} has"

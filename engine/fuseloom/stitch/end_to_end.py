@@ -169,6 +169,7 @@ def time_module(
     shared_memory: int = SHARED_MEMORY,
     sharing: SpaceSharing = SpaceSharing.LIVENESS,
     tuned: bool = False,
+    expected: Sequence[Any] | None = None,
     rounds: int = ROUNDS,
     clock: Clock = time.perf_counter_ns,
     progress: Callable[[int], None] = lambda _: None,
@@ -191,6 +192,8 @@ def time_module(
         True if the kernels of the module are timed with the schedules that they have; others, and
         those of the baseline, get schedules for processors
         (:func:`~fuseloom.stitch.cpu_schedules.cpu_fusion`).
+    expected : sequence of array, optional
+        The results that both are compared with; by default those that the module means.
     rounds : int
     clock : callable
         Tells a time in nanoseconds.
@@ -235,7 +238,7 @@ def time_module(
     compile_programs(programs)
     given = random_inputs(frame.computation) if inputs is None else inputs
     prepared = [PreparedProgram(one, given) for one in programs]
-    wanted = evaluate(made.module, given)
+    wanted = evaluate(made.module, given) if expected is None else expected
     errors = [_error(one, wanted) for one in prepared]
     timers = [_ProgramTimer(one, clock) for one in prepared]
     for number in range(rounds):

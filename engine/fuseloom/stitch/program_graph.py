@@ -11,10 +11,8 @@ import numpy.typing as npt
 
 from fuseloom.errors import ProgramError
 from fuseloom.program import Access, Format, Op, Program, Statement
-from fuseloom.program.completeness import presences
-from fuseloom.program.functions import FUNCTIONS
+from fuseloom.program.completeness import dense_refusal, presences
 from fuseloom.program.relations import Relation, bounds
-from fuseloom.program.types import BroadcastAdd
 from fuseloom.stitch.graph import DenseModule
 from fuseloom.stitch.module_builder import ModuleBuilder
 from fuseloom.stitch.shapes import TensorShape
@@ -120,7 +118,7 @@ class _ProgramWriter:
 
     def _statement(self, s: Statement, extents: Mapping[str, int]) -> None:
         name = s.out.tensor
-        reason = _refusal(s, self.whole, self.program.broadcast_add)
+        reason = dense_refusal(s, self.whole, self.program.broadcast_add)
         if reason is not None:
             raise ProgramError(
                 f"{name} has no dense meaning: {reason}",
@@ -268,39 +266,6 @@ def _listed(relation: Relation, sizes: Sequence[int]) -> npt.NDArray[np.int64]:
         number += coefficient * along
     inside = (number >= 0) & (number < relation.length)
     return np.where(inside, np.asarray(relation.entries)[np.where(inside, number, 0)], -1)
-
-
-def _refusal(s: Statement, whole: set[str], mode: BroadcastAdd) -> str | None:
-    """The reason why a statement differs where an operand's element is absent and where it is 0."""
-    absent = [x for x in s.operands if x.tensor not in whole]
-    if not absent:
-        return None
-    name = absent[0].tensor
-    match s.op:
-        case Op.MUL | Op.SUM | Op.SCALE | Op.CONCAT | Op.RESHAPE:
-            return None
-        case Op.MAX | Op.MAXIMUM:
-            return f"a maximum skips elements that {name} lacks"
-        case Op.DIV:
-            last = s.operands[1].tensor
-            return None if last in whole else f"it divides by {last}, which may lack elements"
-        case Op.ADD | Op.SUB:
-            every = {*s.indices}
-            if mode is BroadcastAdd.DENSE or all({*x.indices} == every for x in s.operands):
-                return None
-            if any({*x.indices} == every for x in s.operands if x.tensor in whole):
-                return None
-            return f"it has elements only where {name} has, which may lack some"
-        case Op.SHIFT if s.constant:
-            return f"it adds a number to those elements that {name} has"
-        case Op.AT_LEAST if (s.constant or 0.0) > 0:
-            return f"it raises those elements that {name} has"
-        case Op.SHIFT | Op.AT_LEAST:
-            return None
-        case _ if s.op.keeps_zero:
-            return None
-        case _:
-            return f"{FUNCTIONS[s.op].name} is applied to those elements that {name} has"
 
 
 def _relu(build: ModuleBuilder, x: str) -> str:

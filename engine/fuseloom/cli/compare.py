@@ -1,0 +1,92 @@
+"""``fuseloom compare``: a program fused by every system, side by side."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from fuseloom.cli.command import Command, array_size, positive, print_json, seconds
+from fuseloom.cli.inputs import Problem, problem, program_options, schedule_of
+from fuseloom.results.document import DocumentKind
+
+EXAMPLES = ("attention_block", "gcn_layer", "mttkrp", "conv_block", "mlp_block")
+"""Names of programs that come with the command, known without loading them."""
+SYSTEMS = ("dataflow", "contraction", "access", "calls", "stitch")
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    program_options(parser)
+    parser.epilog = f"Programs that come with it, by name as FILE: {', '.join(EXAMPLES)}."
+    given = parser.add_argument
+    given(
+        "--system", action="append", choices=SYSTEMS,
+        help="compare this system alone; may be repeated (default: all)",
+    )  # fmt: skip
+    given(
+        "--array", type=array_size, default=(64, 64), metavar="RxC",
+        help="rows and columns of the systolic array of access patterns (default: 64x64)",
+    )  # fmt: skip
+    given(
+        "--time-limit", type=seconds, default=3.0, metavar="TIME",
+        help="of each search and of each tuning (default: 3s)",
+    )  # fmt: skip
+    given(
+        "--rounds", type=positive, default=5, metavar="N",
+        help="runs by the clock, of which the median counts (default: %(default)s)",
+    )  # fmt: skip
+    given(
+        "--again", action="store_true",
+        help="measure again, too, what is known of the same program, data, machines and limits",
+    )  # fmt: skip
+
+
+def _run(options: Any) -> int:
+    from fuseloom.comparison.compare import compare, with_commands
+    from fuseloom.comparison.examples import example_path
+
+    if options.file is not None and str(options.file) in EXAMPLES and not options.file.exists():
+        options.file = example_path(str(options.file))
+    given = problem(options)
+    made = compare(
+        given.model.program, given.data, presets=_presets(options, given), systems=options.system,
+        machine=given.machine, array=options.array, seconds=options.time_limit,
+        rounds=options.rounds, label="" if given.source is None else given.source.label,
+        again=options.again, progress=_tell,
+    )  # fmt: skip
+    made = with_commands(made, _command(options.words))
+    if options.json:
+        print_json(DocumentKind.COMPARISON, made.to_dict())
+    else:
+        print(given.heading + str(made))
+    return 0 if made.ok else 1
+
+
+def _tell(system: str) -> None:
+    if sys.stderr.isatty():
+        print(f"fuseloom: {system}", file=sys.stderr)
+
+
+def _presets(options: Any, given: Problem) -> dict[str, str]:
+    """The schedules of the dataflow machine: the model's presets, or the one that is named."""
+    if options.schedule is not None:
+        return {options.schedule.stem: str(schedule_of(options, given.model))}
+    if options.preset is not None:
+        return {options.preset: str(schedule_of(options, given.model))}
+    return {name: text for name, text in given.model.presets.items() if name != "unfused"}
+
+
+def _command(words: Sequence[str]) -> str:
+    """The command as it was given, without the choice of systems."""
+    kept, skipped = [], False
+    for word in words:
+        if skipped or word == "--system":
+            skipped = word == "--system"
+        elif not word.startswith("--system=") and word not in ("--json", "--again"):
+            kept.append(word)
+    return shlex.join(["fuseloom", *kept])
+
+
+COMPARE = Command(_declare, _run)

@@ -1,0 +1,61 @@
+"""A program as a tensor network: loop nests of this processor, unfused, n-ary and fused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fuseloom.comparison.problem import ComparedProgram
+from fuseloom.comparison.rows import ComparisonRow, FusionSystem
+from fuseloom.contraction.kernels.data import Data
+from fuseloom.contraction.kernels.run import count_products, kernels, measure
+from fuseloom.contraction.ranking import Candidate, FusionScheme, ranked
+from fuseloom.contraction.solving.solve import Question
+from fuseloom.contraction.tree import ContractionTree
+from fuseloom.errors import FuseloomError
+
+
+def contraction_rows(problem: ComparedProgram) -> Iterator[ComparisonRow]:
+    """Return a row for each scheme of combining contractions: its nest that is expected fastest.
+
+    Kernels are loop nests that run one after another; what they share is in workspaces, which count
+    as bytes between.  Arithmetic is counted by the code itself: a product is a multiplication and
+    an addition.
+    """
+    problem.progress("contraction")
+    try:
+        tree = ContractionTree.of(problem.program)
+        data = Data(tree, {name: problem.data[name] for name in tree.given})
+        found = ranked(Question(tree), data.held).candidates
+    except FuseloomError as refusal:
+        for scheme in _ORDER:
+            yield ComparisonRow(
+                FusionSystem.CONTRACTION, scheme.value, applies=False, reason=refusal.message
+            )
+        return
+    best: dict[FusionScheme, Candidate] = {}
+    for candidate in found:
+        best.setdefault(candidate.scheme, candidate)
+    chosen = [best[scheme] for scheme in _ORDER if scheme in best]
+    made = kernels([one.nest for one in chosen], tree, levels=data.levels)
+    times = measure(
+        {one.scheme.value: kernel for one, kernel in zip(chosen, made, strict=True)}, data,
+        runs=problem.rounds, seconds=problem.seconds,
+    )  # fmt: skip
+    unfused: int | None = None
+    for one, kernel in zip(chosen, made, strict=True):
+        products = sum(count_products(one.nest, tree, data, levels=data.levels).values())
+        unfused = products if unfused is None else unfused
+        (output,) = problem.program.outputs
+        error = problem.error({output: kernel.run(data)})
+        taken = times[one.scheme.value]
+        yield ComparisonRow(
+            FusionSystem.CONTRACTION, one.scheme.value, applies=True,
+            kernels=len(tree.contractions) if one.scheme is FusionScheme.UNFUSED else 1,
+            bytes_between=kernel.workspace_bytes,
+            recompute=products / unfused if unfused else None, flops=2 * products,
+            predicted=one.predicted.nanoseconds * 1e-9, predicted_unit="s",
+            measured_seconds=taken.seconds, max_rel_error=error,
+        )  # fmt: skip
+
+
+_ORDER = (FusionScheme.UNFUSED, FusionScheme.NARY, FusionScheme.FUSED)
