@@ -27,6 +27,7 @@ from fuseloom.dataflow.sim.reports import Limits
 from fuseloom.errors import CancelledError, FuseloomError
 from fuseloom.exploration.design_search import DesignSearch
 from fuseloom.exploration.designs import Codesign, MachineDesign, ParameterEffect, SearchedMachine
+from fuseloom.exploration.found import Sight
 from fuseloom.exploration.objective import DesignBudget, Objective, objective_of
 from fuseloom.exploration.search import Progress
 from fuseloom.program.types import Program
@@ -38,6 +39,10 @@ TIME_LIMIT = 60.0
 """Seconds of a search by default."""
 FRONT = ("cycles", "energy", "area")
 """The costs in which designs of a front are compared."""
+
+DesignWatcher = Callable[[Sight, MachineDesign | None], None]
+"""Called with what a search has found so far, with the objective in the place of cycles, and the
+best design; None before the first."""
 
 
 @check_arguments
@@ -61,6 +66,7 @@ def codesign(
     time_limit: float = TIME_LIMIT,
     limits: Limits | None = None,
     progress: Progress | None = None,
+    watch: DesignWatcher | None = None,
 ) -> Codesign:
     """Find the machine and the schedule that are best together.
 
@@ -98,6 +104,11 @@ def codesign(
         Share of the objective by which a better design may be missed.
     time_limit : float
         Seconds after which the best so far is taken.
+    progress : callable, optional
+        Told the objective of the best so far and the machine that is looked at now; False ends the
+        search.
+    watch : callable, optional
+        Told what was found, each time that the best design, or the bound, improves.
 
     Raises
     ------
@@ -119,7 +130,7 @@ def codesign(
         space = parse_machine_space(space)
     base = Schedule.parse(base or "") if isinstance(base, str | None) else base
     points = list(space.points())
-    found = _Machines(points, goal, budget, gap, time.monotonic() + time_limit, progress)
+    found = _Machines(points, goal, budget, gap, time.monotonic() + time_limit, progress, watch)
     found.run(
         lambda point: machine_search(
             program, data, point, goal, budget, copies=copies, base=base,
@@ -174,13 +185,17 @@ class _Machines:
         gap: float,
         until: float,
         progress: Progress | None,
+        watch: DesignWatcher | None,
     ) -> None:
         self.points = points
         self.goal = goal
         self.gap = gap
         self.until = until
-        self.half = (time.monotonic() + until) / 2
+        self.began = time.monotonic()
+        self.half = (self.began + until) / 2
         self.progress = progress
+        self.watch = watch
+        self.told = (inf, -inf)
         self.beyond = {k: why for k, p in enumerate(points) if (why := budget.refuses(p.machine))}
         self.searches: dict[int, DesignSearch] = {}
 
@@ -209,6 +224,7 @@ class _Machines:
                 search.begin(self.over, [cut])
             if search.best is None:
                 search.begin(self.over)
+            self._see()
         turn = 0
         while left := self._left(every):
             if self.over():
@@ -221,6 +237,7 @@ class _Machines:
             if number != self.best:
                 search.consider(self._best_cut())
             search.step()
+            self._see()
 
     def _best_cut(self) -> list[Units]:
         """The parts of the best design so far; none before the first."""
@@ -246,7 +263,39 @@ class _Machines:
         if self.progress is not None and self.progress(self.value(), str(point)) is False:
             raise CancelledError("the search was cancelled")
 
+    def _see(self) -> None:
+        """Tell whoever watches what was found, if it is new."""
+        if self.watch is None:
+            return
+        best, value = self.best, self.value()
+        bound = min(value, *(self.bound(k) for k in range(len(self.points))))
+        if (value, bound) == self.told:
+            return
+        self.told = value, bound
+        design = None if best is None else self._design(self.searches[best], *self._cost_of(best))
+        schedule = "" if design is None else design.schedule
+        counts = {"looked at": self.schedules, **self._refused(), "simulated": self.runs}
+        seconds = time.monotonic() - self.began
+        self.watch(Sight(seconds, value, bound, schedule, self.runs, counts), design)
+
     # Results --------------------------------------------------------------------------------
+
+    @property
+    def schedules(self) -> int:
+        """Candidates of parts that were looked at."""
+        return sum(search.tally.met for search in self.searches.values())
+
+    @property
+    def runs(self) -> int:
+        """Parts that were simulated."""
+        return sum(len(search.runs) for search in self.searches.values())
+
+    def _refused(self) -> Counter[str]:
+        """Candidates that there are not, by rule."""
+        refused: Counter[str] = Counter()
+        for search in self.searches.values():
+            refused.update(search.tally.refused)
+        return refused
 
     def bound(self, number: int) -> float:
         """The objective that no schedule of a machine is below; infinite if there is none."""
@@ -268,10 +317,8 @@ class _Machines:
             If there is no design.
         """
         best = self.best
-        refused: Counter[str] = Counter()
         reasons: dict[str, str] = {}
         for search in self.searches.values():
-            refused.update(search.tally.refused)
             reasons.update(search.tally.reasons)
         if best is None:
             told = [*dict.fromkeys(self.beyond.values()), *reasons.values()]
@@ -288,8 +335,7 @@ class _Machines:
             self.goal.name, self.goal.unit, value, min(bound, value), bound >= value,
             self._design(self.searches[best], *self._cost_of(best)), machines,
             tuple(self._effects(space, machines)), front, whole,
-            sum(search.tally.met for search in self.searches.values()),
-            sum(len(search.runs) for search in self.searches.values()), dict(refused),
+            self.schedules, self.runs, dict(self._refused()),
         )  # fmt: skip
 
     def _cost_of(self, number: int) -> tuple[Cost, tuple[Part, ...]]:
@@ -321,7 +367,9 @@ class _Machines:
         elif bound >= self.value():
             verdict = "none of its schedules is better"
         else:
-            verdict = f"not searched to the end: none of its schedules is below {bound:.4g}"
+            verdict = "not searched to the end"
+            if bound > 0:
+                verdict += f": none of its schedules is below {bound:.4g} {self.goal.unit}"
         return SearchedMachine(settings, value, bound if bound < inf else 0.0, verdict)
 
     def _effects(

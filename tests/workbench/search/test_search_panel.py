@@ -88,3 +88,57 @@ def test_cancel_keeps_what_was_found_and_a_click_loads_it():
     for odd in ({"kind": "take", "schedule": 7}, {"kind": "start", "values": []}, {"kind": "why"}):
         panel.handle(odd)
     assert session.ok
+
+
+def test_a_machine_is_searched_and_taken_over_with_its_schedule():
+    session = Session("spmv", "random")
+    session.set_machine("hbm2")
+    panel = SearchPanel(session)
+    before = session.design
+
+    def start(**values):
+        asked = {"objective": "edp", "strategy": "exhaustive", "seconds": "600", **values}
+        alone(lambda: panel.handle({"kind": "start", "values": asked}))
+
+    start(parameters={"memory.channels": "2, 3"})
+    assert panel.view["wrong"]["field"] == "memory.channels"
+    assert "power of two" in panel.view["wrong"]["message"]
+    assert not panel.view["searched"], "it was not begun"
+    many = ", ".join(map(str, range(60)))
+    start(parameters={"channel_capacity": many})
+    assert panel.view["wrong"]["field"] == "channel_capacity", "told by the worker"
+    start(parameters={"channel_capacity": many, "alu_latency": many})
+    assert panel.view["wrong"]["message"] == "3,600 machines (hint: at most 1,000)"
+    start(parameters={"memory.channels": "1, 2"}, lanes="1, 2")
+    assert not panel.view["wrong"], panel.view["wrong"]
+    found = panel.view["searched"]
+    assert found["over"]
+    assert session.design == before
+    panel.handle({"kind": "use", "number": len(found["bests"])})
+    panel.handle({"kind": "use", "number": -1})
+    assert session.design == before
+    panel.handle({"kind": "use", "number": 0})
+    best = found["bests"][0]
+    assert session.ok, session.message
+    assert session.machine.memory.channels == best["machine"]["settings"]["memory.channels"]
+    assert panel.view["problem"] == best["machine"]["problem"]
+    assert session.design.as_written
+    if len(found["bests"]) > 1:
+        panel.handle({"kind": "use", "number": 1})
+        assert panel.view["problem"] == found["bests"][1]["machine"]["problem"]
+    panel.handle({"kind": "why", "text": ""})
+    assert not panel.view["verdict"].get("searched")
+    session.choose("spmm")
+    shown = session.design
+    panel.handle({"kind": "use", "number": 0})
+    assert session.design == shown, "it was found for another program"
+
+
+def test_values_as_on_the_machine_shown_are_a_search_as_ever():
+    session = Session("spmv", "random")
+    panel = SearchPanel(session)
+    values = {"parameters": {"alu_latency": "1"}, "strategy": "exhaustive", "seconds": "600"}
+    alone(lambda: panel.handle({"kind": "start", "values": values}))
+    assert session.record is not None, panel.runner.status
+    assert not panel.view["searched"]["wishes"]["parameters"]
+    assert "machine" not in panel.view["searched"]["bests"][0]

@@ -1,6 +1,7 @@
-"""The search for a schedule by another number than cycles, or within budgets, on one machine.
+"""The search for a schedule by another number than cycles, within budgets, or on several machines.
 
-It is that of :mod:`fuseloom.exploration.codesign` in a space of one machine, told step by step.
+On one machine it is that of :mod:`fuseloom.exploration.codesign` in a space of that machine, told
+step by step.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from fuseloom.dataflow.fusion.schedule import Schedule
 from fuseloom.dataflow.machine.space import MachineSpace
 from fuseloom.errors import FuseloomError
 from fuseloom.exploration.autoschedule import SpaceSize
-from fuseloom.exploration.codesign import machine_search
+from fuseloom.exploration.codesign import DesignWatcher, codesign, machine_search
+from fuseloom.exploration.designs import Codesign
 from fuseloom.exploration.found import Sight
 from fuseloom.exploration.objective import DesignBudget
 from fuseloom.results.method import SAME_GRAPH
@@ -124,4 +126,35 @@ def searched_design(
     return SearchedDesign(
         method.schedule(best.parts), best.value, min(search.bound, best.value), best.cost.cycles,
         space, dict(search.tally.reasons),
+    )  # fmt: skip
+
+
+def searched_machines(
+    built: BuiltDesign,
+    wishes: SearchSettings,
+    space: MachineSpace,
+    see: DesignWatcher,
+    progress: Callable[[float, str], None],
+) -> Codesign:
+    """Find the machine of a space and the schedule of a design that are best together.
+
+    Parameters
+    ----------
+    see : callable
+        Told what was found so far.
+    progress : callable
+        Told the objective of the best so far, and the machine that is looked at now.
+
+    Raises
+    ------
+    FuseloomError
+        If no machine has a schedule that keeps the budgets and rules, or a rule names what the
+        program has not.
+    """
+    return codesign(
+        built.program, built.data, space, objective=wishes.objective, area=wishes.area,
+        energy=wishes.energy, copies=wishes.copies, base=Schedule((), (), built.design.settings),
+        requirements=wishes.rules, presets=built.model.presets, every=wishes.every,
+        gap=0.0 if wishes.strategy == "exhaustive" else wishes.gap, time_limit=wishes.seconds,
+        progress=lambda value, machine: progress(value, f"machine with {machine}"), watch=see,
     )  # fmt: skip

@@ -19,7 +19,7 @@ export function render({ model: sent, el }) {
   const about = h('p', { class: 'quiet about' })
   const fields = {}
   function field(name, label, unit, title, help) {
-    const input = h('input', { name, inputmode: 'decimal', autocomplete: 'off', title, 'aria-label': `${label}, ${unit}`, on: { keydown: e => { if (e.key === 'Enter') start() } } })
+    const input = h('input', { name, inputmode: 'decimal', autocomplete: 'off', title, 'aria-label': `${label}, ${unit}`, on: { change: () => draw(), keydown: e => { if (e.key === 'Enter') start() } } })
     const error = h('small', { class: 'wrong', role: 'alert' })
     fields[name] = { input, error, row: h('label', { class: 'field', 'data-help': help }, h('span', {}, label), h('span', { class: 'value' }, input, h('small', {}, unit)), error) }
     return fields[name].row
@@ -33,6 +33,64 @@ export function render({ model: sent, el }) {
     field('area', 'Area at most', 'LUTs', 'Lookup tables that the hardware of a region may take; empty: no limit', 'area'),
     field('energy', 'Energy at most', 'J', 'Joules that a run may take, such as 2e-6; empty: no limit', 'energy'),
     h('label', { class: 'field' }, h('span', { 'data-help': 'search.objective' }, 'Rules that every region keeps'), rules, rulesError))
+  // Machines: values of parameters, each a field of its own that comes with its name
+  const values = {}
+  const rowsOfMachines = h('div', { class: 'parameters' })
+  const others = h('select', { 'aria-label': 'Another parameter of the machine', on: { change: () => { const name = others.value; others.value = ''; if (name) { parameter(model.view.parameters.find(p => p.name === name)); draw(); values[name].input.focus() } } } })
+  const counted = h('p', { class: 'quiet count', role: 'status', 'aria-live': 'polite' })
+  const machinesError = h('small', { class: 'wrong', role: 'alert' })
+  const every = h('input', { type: 'checkbox', name: 'every' })
+  const machines = h('details', { class: 'limits machines' }, h('summary', {}, 'Machines'),
+    h('p', { class: 'quiet' }, 'Values with commas between; empty: as on the machine shown. The search looks for the best machine and schedule together. Lanes, above, may have several values too.'),
+    rowsOfMachines, h('label', { class: 'field' }, h('span', {}, 'Another'), others),
+    h('label', { class: 'field check', title: 'Goes on until the best schedule of each machine is known, so that the effect of each parameter is exact' }, every, h('span', {}, 'The best schedule of every machine')), counted, machinesError)
+  const helpOf = name => ({ channel_capacity: 'machine.capacity', on_chip: 'on_chip' })[name] || 'machine.parameter'
+  function parameter(p) {
+    if (values[p.name]) return
+    const id = `values-${Object.keys(values).length}`
+    const input = h('input', { id, name: p.name, autocomplete: 'off', spellcheck: 'false', on: { input: drawCount, change: () => draw(), keydown: e => { if (e.key === 'Enter') start() } } })
+    const label = h('span', {}), error = h('small', { class: 'wrong', role: 'alert' })
+    values[p.name] = { input, error, label, row: h('label', { class: 'field values', 'data-help': helpOf(p.name) }, label, input, error) }
+    rowsOfMachines.append(values[p.name].row)
+  }
+  const several = text => text.split(',').filter(one => one.trim()).length
+  const wanted = () => Object.entries(values).filter(([, { input, row }]) => !row.hidden && several(input.value))
+  function drawCount() {
+    const lanes = Math.max(1, several(fields.lanes.input.value)), most = model.view.most.machines
+    const many = wanted().reduce((product, [, { input }]) => product * several(input.value), lanes)
+    const text = many > most ? `${number(many)} machines: at most ${number(most)}` : many > 1 ? `${number(many)} machines` : wanted().length ? 'one machine' : 'the machine shown'
+    if (counted.textContent !== text) counted.textContent = text
+    counted.classList.toggle('wrong', many > most)
+  }
+  function drawMachines(v) {
+    const first = v.parameters.filter(p => p.first)
+    for (const p of first) parameter(p)
+    const order = [...new Set([...first.map(p => p.name), ...Object.keys(values)])].map(name => values[name].row)
+    if (order.some((row, k) => rowsOfMachines.children[k] !== row)) rowsOfMachines.append(...order)
+    for (const [name, { input, label, error, row }] of Object.entries(values)) {
+      const p = v.parameters.find(one => one.name === name), wrong = v.wrong.field === name
+      row.hidden = !p && !wrong
+      if (p) {
+        label.textContent = sentence(p.label) + (p.unit && !p.label.endsWith(p.unit) ? `, ${p.unit}` : '')
+        input.setAttribute('aria-label', `${sentence(p.label)}, ${p.unit || 'names'}: values with commas between`)
+        input.placeholder = p.own || 'as it is'
+        row.title = p.meaning
+      }
+      input.setAttribute('aria-invalid', String(wrong))
+      error.textContent = wrong ? v.wrong.message : ''
+      if (wrong) machines.open = true
+    }
+    const left = v.parameters.filter(p => !values[p.name])
+    const key = left.map(p => p.name).join()
+    if (others.dataset.key !== key) {
+      others.dataset.key = key
+      others.replaceChildren(h('option', { value: '' }, 'parameter …'), ...left.map(p => h('option', { value: p.name, title: p.meaning }, p.unit ? `${p.label}, ${p.unit}` : p.label)))
+    }
+    machinesError.textContent = v.wrong.field === 'parameters' ? v.wrong.message : ''
+    if (v.wrong.field === 'parameters') machines.open = true
+    drawCount()
+  }
+  const sentence = text => text.charAt(0).toUpperCase() + text.slice(1)
   const zeros = h('input', { type: 'checkbox', name: 'nonzero' })
   const without = h('label', { class: 'field check', title: 'Search once more with results that leave out their zeros, such as those of a relu, where the estimate says that it saves cycles', 'data-help': 'search.space' }, zeros, h('span', {}, 'Leave zeros of results out'))
   const begin = h('button', { class: 'button primary', 'data-action': 'start', on: { click: start } }, 'Start search')
@@ -43,17 +101,17 @@ export function render({ model: sent, el }) {
     field('seconds', 'Stop after', 's', 'Seconds after which the best so far is taken and simulated', 'search.effort'),
     field('gap', 'Stop at a gap of', '%', 'Share of the cycles, or of the objective, by which a better schedule may be missed', 'search.gap'),
     field('runs', 'Simulate at most', 'regions', 'Runs of regions after which the best so far is taken', 'search.effort'),
-    field('lanes', 'Lanes in a region', 'at most', 'Copies of the same nodes side by side; 0: as many as the design asks for', 'lanes'),
+    field('lanes', 'Lanes in a region', 'at most', 'Copies of the same nodes side by side; 0: as many as the design asks for; several, with commas between: machines that have room for so many', 'lanes'),
     field('copies', 'Tensors stored twice', 'at most', 'Inputs that a region may read in a second mode order, as copies', 'search.space'),
-    without, limits,
+    without, limits, machines,
     h('div', { class: 'keys' }, begin, stop), bar, said)
 
   function start() {
     const plain = strategy === 'random'
-    const values = { strategy, nonzero: zeros.checked && !without.hidden }
-    if (!plain) Object.assign(values, { objective: goals.value, rules: rules.value })
-    for (const [name, { input }] of Object.entries(fields)) if (input.value.trim() && !(plain && LIMITS.includes(name))) values[name] = input.value.trim()
-    model.send_msg({ kind: 'start', values })
+    const asked = { strategy, nonzero: zeros.checked && !without.hidden }
+    if (!plain) Object.assign(asked, { objective: goals.value, rules: rules.value, every: every.checked, parameters: Object.fromEntries(wanted().map(([name, { input }]) => [name, input.value])) })
+    for (const [name, { input }] of Object.entries(fields)) if (input.value.trim() && !(plain && LIMITS.includes(name))) asked[name] = input.value.trim()
+    model.send_msg({ kind: 'start', values: asked })
   }
 
   function choose(name, focus) {
@@ -76,12 +134,12 @@ export function render({ model: sent, el }) {
     about.textContent = v.strategies[strategy]
     fields.gap.row.hidden = strategy !== 'auto'
     fields.runs.row.hidden = strategy !== 'random'
-    goal.hidden = limits.hidden = strategy === 'random'
+    goal.hidden = limits.hidden = machines.hidden = strategy === 'random'
     if (!goals.options.length) goals.append(...Object.entries(v.objectives).map(([name, one]) => h('option', { value: name, title: one.text }, name === one.unit ? GOALS[name] : `${GOALS[name]}, ${one.unit}`)))
     goals.title = v.objectives[goals.value].text
     rules.title = v.rules
     const budget = fields.area.input.value.trim() || fields.energy.input.value.trim()
-    without.hidden = strategy === 'random' || goals.value !== 'cycles' || !!budget
+    without.hidden = strategy === 'random' || goals.value !== 'cycles' || !!budget || wanted().length > 0 || several(fields.lanes.input.value) > 1
     goalError.textContent = v.wrong.field === 'objective' ? v.wrong.message : ''
     rulesError.textContent = v.wrong.field === 'rules' ? v.wrong.message : ''
     rules.setAttribute('aria-invalid', String(v.wrong.field === 'rules'))
@@ -92,6 +150,7 @@ export function render({ model: sent, el }) {
       input.setAttribute('aria-invalid', String(wrong))
       error.textContent = wrong ? v.wrong.message : ''
     }
+    drawMachines(v)
     const focused = el.getRootNode().activeElement
     begin.hidden = v.running
     stop.hidden = bar.hidden = !v.running
@@ -175,17 +234,50 @@ export function render({ model: sent, el }) {
 
   // The best found -------------------------------------------------------------------------
   const rows = h('tbody')
+  const scheduleHead = h('th', { scope: 'col' }, 'schedule')
   const valueHead = h('th', { scope: 'col', class: 'figure', 'data-help': 'search.best' }, 'cycles')
-  const bests = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Best schedules found' }, h('table', {}, h('thead', {}, h('tr', {}, valueHead, [['after', 'search.effort'], ['schedule']].map(([text, help]) => h('th', { scope: 'col', class: help && 'figure', 'data-help': help }, text)))), rows))
-  curve.append(bests)
+  const bests = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Best schedules found' }, h('table', {}, h('thead', {}, h('tr', {}, valueHead, h('th', { scope: 'col', class: 'figure', 'data-help': 'search.effort' }, 'after'), scheduleHead)), rows))
+  const best = h('section', { class: 'machine', 'aria-label': 'Best machine' })
+  curve.append(best, bests)
+  const setting = t => `${t.label} ${t.value}${t.unit ? ` ${t.unit}` : ''}`
+  const settingsOf = texts => texts.map(setting).join(', ')
+  /** Whether what is shown is the program and the data that were searched, on one of the machines. */
+  const same = v => [v.searched.problem, ...(v.searched.bests || []).map(b => b.machine?.problem)].includes(v.problem)
+
+  function drawMachine(v) {
+    const found = v.searched, [first] = found.bests || [], known = found.machines
+    best.hidden = !first?.machine
+    if (best.hidden) return best.replaceChildren()
+    const focused = best.contains(el.getRootNode().activeElement) ? el.getRootNode().activeElement.dataset.action : ''
+    const opened = best.querySelector('details')?.open
+    const off = v.running ? 'The search goes on' : same(v) ? '' : 'It was found for another program or data set, or the machine was edited since'
+    const goal = unit(v) === 'cycles' ? 'cycles' : `${GOALS[found.wishes.objective]}, ${unit(v)}`
+    const cell = (help, value, text) => h('td', { class: 'figure', 'data-help': help }, value === null || value === 0 ? '–' : text(value))
+    const heads = (...names) => h('thead', {}, h('tr', {}, names.map(([text, help]) => h('th', { scope: 'col', class: help && 'figure', 'data-help': help }, text))))
+    const numbers = row => [cell('search.best', row.value, x => figure(v, x)), cell('search.bound', row.bound, x => figure(v, x))]
+    const mark = row => row.best ? h('span', { class: 'chosen', title: 'Of the best machine' }, ' ✓') : ''
+    best.replaceChildren(h('h3', {}, known ? 'Best machine' : 'Best machine so far', h('button', { class: 'button', 'data-action': 'use', disabled: !!off, title: off || 'Takes over the machine with its schedule; Undo goes back, the schedule first', on: { click: () => model.send_msg({ kind: 'use', number: 0 }) } }, 'Use')),
+      h('p', { class: 'chosen', 'data-help': 'machine.parameter' }, settingsOf(first.machine.texts)),
+      h('code', { title: first.schedule }, first.schedule || '(every statement alone)'),
+      ...(known ? [h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Effects of parameters' }, h('table', { class: 'effects' }, heads(['parameter'], ['value', 'machine.parameter'], [`best ${goal}`, 'search.best'], ['at least', 'search.bound']),
+        h('tbody', {}, known.effects.map((e, k) => h('tr', { class: e.best && 'own' }, e.texts[0].name === known.effects[k - 1]?.texts[0].name ? '' : h('th', { scope: 'rowgroup', rowspan: known.effects.filter(one => one.texts[0].name === e.texts[0].name).length }, e.texts[0].label), h('td', { class: 'figure', 'data-help': 'machine.parameter' }, `${e.texts[0].value} ${e.texts[0].unit}`.trim(), mark(e)), numbers(e)))))),
+        h('details', { open: opened }, h('summary', {}, known.number > known.ranked.length ? `The best ${known.ranked.length} of ${number(known.number)} machines` : `All ${number(known.number)} machines`),
+          h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Machines' }, h('table', { class: 'effects' }, heads(['machine'], [`best ${goal}`, 'search.best'], ['at least', 'search.bound'], ['schedules']),
+            h('tbody', {}, known.ranked.map(m => h('tr', { class: m.best && 'own' }, h('th', { scope: 'row', 'data-help': 'machine.parameter' }, settingsOf(m.texts)), numbers(m), h('td', { class: 'verdict', 'data-help': 'search.bound' }, m.verdict)))))))] : []))
+    if (focused) best.querySelector(`[data-action=${focused}]`)?.focus()
+  }
 
   function drawBests(v) {
-    const found = v.searched, list = found.bests || [], same = found.problem === v.problem
+    const found = v.searched, list = found.bests || []
     bests.hidden = !list.length
     valueHead.textContent = unit(v) === 'cycles' ? 'cycles' : `${GOALS[found.wishes.objective]}, ${unit(v)}`
+    scheduleHead.textContent = list[0]?.machine ? 'machine: schedule' : 'schedule'
     const at = [...rows.querySelectorAll('button')].indexOf(el.getRootNode().activeElement)
-    rows.replaceChildren(...list.map(b => h('tr', {}, h('td', { class: 'figure', 'data-help': 'search.best', title: `${number(b.cycles)} cycles` }, figure(v, b.value)), h('td', { class: 'figure', 'data-help': 'search.effort', title: `${b.runs} simulated regions` }, `${b.seconds} s`),
-      h('td', { class: 'text' }, h('button', { class: 'load', disabled: !same || v.running, title: same ? `Load this schedule:\n${b.schedule}` : 'It was found for another program, data set or machine', 'data-load': b.cycles, on: { click: () => model.send_msg({ kind: 'take', schedule: b.schedule }) } }, b.schedule || '(every statement alone)')))))
+    const ours = b => b.machine ? same(v) : found.problem === v.problem
+    const text = b => `${b.machine ? `${settingsOf(b.machine.texts)}: ` : ''}${b.schedule || '(every statement alone)'}`
+    const take = (b, k) => model.send_msg(b.machine ? { kind: 'use', number: k } : { kind: 'take', schedule: b.schedule })
+    rows.replaceChildren(...list.map((b, k) => h('tr', {}, h('td', { class: 'figure', 'data-help': 'search.best', title: `${number(b.cycles)} cycles` }, figure(v, b.value)), h('td', { class: 'figure', 'data-help': 'search.effort', title: `${b.runs} simulated regions` }, `${b.seconds} s`),
+      h('td', { class: 'text' }, h('button', { class: 'load', disabled: !ours(b) || v.running, title: ours(b) ? `Load this ${b.machine ? 'machine and ' : ''}schedule:\n${text(b)}` : 'It was found for another program, data set or machine', 'data-load': b.cycles, 'data-help': b.machine ? 'machine.parameter' : null, on: { click: () => take(b, k) } }, text(b))))))
     if (at >= 0) rows.querySelectorAll('button')[at]?.focus()
   }
 
@@ -231,6 +323,7 @@ export function render({ model: sent, el }) {
     const v = model.view
     drawSettings(v)
     drawCurve(v)
+    drawMachine(v)
     drawBests(v)
     drawFunnel(v)
     drawWhy(v)

@@ -6,11 +6,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from fuseloom.dataflow.machine.text import parse_machine, print_machine
 from fuseloom.dataflow.space.requirements import RULE
 from fuseloom.errors import FuseloomError
 from fuseloom_workbench.base.assets import script, style
 from fuseloom_workbench.base.component import SessionComponent
 from fuseloom_workbench.base.page_backend import PageBackend
+from fuseloom_workbench.search.parameters import machine_space
 from fuseloom_workbench.search.wishes import SearchSettings
 from fuseloom_workbench.state.session import Session
 
@@ -59,11 +61,15 @@ class SearchPanel(SessionComponent):
         )
 
     def _refused(self) -> dict[str, str]:
-        """The field that the last search was refused for, once it had read the program."""
+        """The field that the last search was refused for, once it had read program and machine."""
         text = str(self.runner.status)
-        if self.runner.failed and not self.runner.running and text.startswith(RULE):
+        if not self.runner.failed or self.runner.running:
+            return {}
+        if text.startswith(RULE):
             return {"field": "rules", "message": text}
-        return {}
+        field, _, rest = text.partition(": ")
+        known = {"parameters", *(p["name"] for p in self.backend.part("search")["parameters"])}
+        return {"field": field, "message": rest} if field in known else {}
 
     def handle(self, request: Mapping[str, Any]) -> None:
         match request:
@@ -75,12 +81,16 @@ class SearchPanel(SessionComponent):
                 found = self.runner.searched
                 as_written = SearchSettings.of(found.get("wishes")).designs
                 self.backend.ask("take_found", found.get("problem", ""), schedule, as_written)
+            case {"kind": "use", "number": int(number)}:
+                self._use(number)
             case {"kind": "why", "text": str(text)}:
                 self._ask_why(text)
 
     def _start(self, values: Mapping[str, Any]) -> None:
         try:
             wishes = SearchSettings.of(values, float(self.runner.limit))
+            if view := self.backend.part("search"):
+                wishes = wishes.on(parse_machine(view["machine"]), view["lanes"])
         except FuseloomError as reason:
             field, _, rest = str(reason).partition(": ")
             self._wrong = {"field": field, "message": rest}
@@ -89,6 +99,25 @@ class SearchPanel(SessionComponent):
         self._wrong = {}
         self.refresh()
         self.backend.search(wishes.to_dict())
+
+    def _use(self, number: int) -> None:
+        """Take over a machine that was found with its schedule, if it was found for what is shown.
+
+        The machine and the schedule are a step each, for Undo.
+        """
+        shown, told = (self.backend.part("search") or {}).get("problem"), self.runner.searched
+        found = [best for best in told.get("bests") or [] if "machine" in best]
+        if not 0 <= number < len(found):
+            return
+        best, machine = found[number], found[number]["machine"]
+        if shown not in (told["problem"], *(other["machine"]["problem"] for other in found)):
+            return
+        if shown != machine["problem"]:
+            parameters = SearchSettings.of(told["wishes"]).parameters
+            space = machine_space(parse_machine(told["machine"]), told["lanes"], parameters)
+            chosen = space.point(machine["settings"]).machine
+            self.backend.ask("set_machine", print_machine(chosen))
+        self.backend.ask("take_found", machine["problem"], best["schedule"], True)
 
     def _ask_why(self, text: str) -> None:
         view, told = self.backend.part("search") or {}, self.runner.searched

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from fuseloom.dataflow.fusion.schedule import Schedule
+from fuseloom.dataflow.machine.space import ParameterValue
+from fuseloom.dataflow.machine.text import print_machine
 from fuseloom.dataflow.method import KEPT, Dataflow
 from fuseloom.errors import FuseloomError
 from fuseloom.exploration.autoschedule import SpaceSize, autoschedule
 from fuseloom.exploration.baselines import at_random
+from fuseloom.exploration.designs import MachineDesign
 from fuseloom.exploration.found import Sight
 from fuseloom.exploration.objective import Objective
 from fuseloom.results.method import Budget
+from fuseloom.wording import counted
 from fuseloom_workbench.base.quantities import count
 from fuseloom_workbench.running.worker import INTERVAL, SimulationJob, work
-from fuseloom_workbench.search.designing import COUNTING, searched_design
+from fuseloom_workbench.search.designing import COUNTING, searched_design, searched_machines
+from fuseloom_workbench.search.parameters import machine_space, setting_texts
 from fuseloom_workbench.search.story import Story
 from fuseloom_workbench.search.wishes import SearchRequest, SearchSettings, lanes_of
 from fuseloom_workbench.state import machines
-from fuseloom_workbench.state.design import BuiltDesign, build
+from fuseloom_workbench.state.answered import digest
+from fuseloom_workbench.state.design import BuiltDesign, Design, build
 from fuseloom_workbench.state.edits import with_schedule
 from fuseloom_workbench.state.records import source_of
 
@@ -103,10 +109,12 @@ class _Narrator:
             self._send(("progress", share, f"searching: {best}{text}"))
             self.show()
 
-    def see(self, sight: Sight, cycles: float | None = None) -> None:
+    def see(
+        self, sight: Sight, cycles: float | None = None, machine: Mapping[str, Any] | None = None
+    ) -> None:
         """Called by a search with what it has found."""
         first = not self.story.bests
-        self.story.see(sight, cycles)
+        self.story.see(sight, cycles, machine)
         if first:
             self.show()
         self.tell(sight.cycles, "looking for a better one")
@@ -129,10 +137,11 @@ def found(built: BuiltDesign, send: Send, wishes: SearchSettings | None = None) 
     wishes = wishes or SearchSettings()
     design = built.design
     wishes = replace(wishes, lanes=wishes.lanes or lanes_of(design))
-    kept = Schedule((), (), tuple(s for s in design.settings if isinstance(s, KEPT)))
+    if wishes.parameters:
+        return _found_machine(built, send, wishes)
     sure = design.machine.has_searchers
-    story = Story(built.problem, wishes, wishes.lanes, str(kept), sure)
-    narrator = _Narrator(story, send, wishes)
+    narrator = _Narrator(_story(built, wishes, sure), send, wishes)
+    story = narrator.story
     send(("progress", 0.0, "searching for a better schedule"))
     search = _drawn if wishes.strategy == "random" else _designed if wishes.designs else _searched
     best = search(built, wishes, narrator)
@@ -147,6 +156,53 @@ def found(built: BuiltDesign, send: Send, wishes: SearchSettings | None = None) 
     story.finish(narrator.seconds, best.schedule, best.value, best.bound, proof, best.cycles)
     narrator.show()
     send(("found", best.schedule, told))
+    return better
+
+
+def _story(built: BuiltDesign, wishes: SearchSettings, sure: bool) -> Story:
+    kept = Schedule((), (), tuple(s for s in built.design.settings if isinstance(s, KEPT)))
+    machine = print_machine(built.design.machine) if wishes.parameters else ""
+    return Story(built.problem, wishes, wishes.lanes, str(kept), sure, machine)
+
+
+def _found_machine(built: BuiltDesign, send: Send, wishes: SearchSettings) -> BuiltDesign:
+    """The best design with the best machine; no page takes that over before somebody asks for it.
+
+    Raises
+    ------
+    FuseloomError
+        If a machine cannot be, or the search finds nothing.
+    """
+    design = built.design
+    space = machine_space(design.machine, wishes.lanes, wishes.parameters)
+    sure = all(point.machine.has_searchers for point in space.points())
+    narrator = _Narrator(_story(built, wishes, sure), send, wishes)
+    send(("progress", 0.0, f"searching {counted(space.size, 'machine')}"))
+
+    def on(settings: Mapping[str, ParameterValue]) -> Design:
+        return replace(design, machine=space.point(settings).machine)
+
+    def told(best: MachineDesign) -> dict[str, Any]:
+        problem = replace(built, design=on(best.settings)).problem
+        texts = setting_texts(best.settings)
+        return {"settings": dict(best.settings), "texts": texts, "problem": digest(problem)}
+
+    def see(sight: Sight, best: MachineDesign | None) -> None:
+        if best is None:
+            narrator.see(sight)
+        else:
+            narrator.see(sight, best.cycles, told(best))
+
+    found = searched_machines(built, wishes, space, see, narrator.tell)
+    best, story = found.design, narrator.story
+    better = build(with_schedule(on(best.settings), best.schedule, as_written=True), built)
+    proof = proved(found.value, found.bound if sure else 0.0, wishes)
+    proof = f"The best of {counted(space.size, 'machine')}. {proof}"
+    story.machines = found
+    story.finish(
+        narrator.seconds, best.schedule, found.value, found.bound, proof, best.cycles, told(best)
+    )
+    narrator.show()
     return better
 
 

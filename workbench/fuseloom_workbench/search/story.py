@@ -6,8 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from fuseloom.dataflow.machine.space import ParameterValue
 from fuseloom.exploration.autoschedule import SpaceSize
+from fuseloom.exploration.designs import Codesign, ParameterEffect, SearchedMachine
 from fuseloom.exploration.found import Sight
+from fuseloom_workbench.search.parameters import setting_texts
 from fuseloom_workbench.search.wishes import SearchSettings
 from fuseloom_workbench.state.answered import digest
 
@@ -53,6 +56,8 @@ class Story:
         Settings that hold for every schedule, as a schedule's text.
     bounded : bool
         Whether bounds hold on this machine.
+    machine : str
+        Where several machines are searched: the text of the one that is shown.
 
     Attributes
     ----------
@@ -60,11 +65,20 @@ class Story:
         The objective of the best so far, None before the first, and what no schedule is below; both
         in the unit of the objective.
     bests : list of dict
-        Each with its ``value``, the objective, and its ``cycles``; the best first.
+        Each with its ``value``, the objective, and its ``cycles``; the best first.  Where several
+        machines are searched, with its ``machine``.
+    machines : Codesign or None
+        What is known of all machines in the end, where several are searched.
     """
 
     def __init__(
-        self, problem: str, wishes: SearchSettings, lanes: int, kept: str, bounded: bool
+        self,
+        problem: str,
+        wishes: SearchSettings,
+        lanes: int,
+        kept: str,
+        bounded: bool,
+        machine: str = "",
     ) -> None:
         self.about = {
             "problem": digest(problem),
@@ -73,16 +87,20 @@ class Story:
             "lanes": lanes,
             "copies": wishes.copies,
             "kept": kept,
+            "machine": machine,
         }
         self.points: list[list[float | None]] = []
         self.bests: list[dict[str, Any]] = []
         self.counts: Mapping[str, int] = {}
         self.reasons: Mapping[str, str] = {}
         self.space: SpaceSize | None = None
+        self.machines: Codesign | None = None
         self.end: dict[str, Any] = {}
         self._bounded = bounded
 
-    def see(self, sight: Sight, cycles: float | None = None) -> None:
+    def see(
+        self, sight: Sight, cycles: float | None = None, machine: Mapping[str, Any] | None = None
+    ) -> None:
         """Take over what a search has found so far.
 
         Parameters
@@ -91,6 +109,9 @@ class Story:
             With the objective in the place of cycles.
         cycles : float, optional
             Of the best so far, where the objective is another number.
+        machine : mapping, optional
+            Where several are searched: its ``settings``, these as ``texts`` for people, and the
+            ``problem`` that is searched on it.
         """
         value = None if math.isinf(sight.cycles) else sight.cycles
         bound = sight.bound if self._bounded and math.isfinite(sight.bound) else 0.0
@@ -99,7 +120,7 @@ class Story:
         self.points.append([round(sight.seconds, 3), sight.runs, value, bound])
         self.counts = sight.counts
         if value is not None:
-            self._best(value, cycles, sight.schedule, sight.runs, sight.seconds)
+            self._best(value, cycles, sight.schedule, sight.runs, sight.seconds, machine)
             del self.bests[MOST_BESTS:]
 
     def finish(
@@ -110,21 +131,30 @@ class Story:
         bound: float,
         told: str,
         cycles: float | None = None,
+        machine: Mapping[str, Any] | None = None,
     ) -> None:
         """The search is over: what it found in the end, outside of its space too."""
         runs = int(self.points[-1][1] or 0) if self.points else 0
         lower_bound = bound if self._bounded else 0.0
         self.points.append([round(seconds, 3), runs, value, lower_bound])
-        self._best(value, cycles, schedule, runs, seconds)
+        self._best(value, cycles, schedule, runs, seconds, machine)
         self.end = {"told": told}
 
     def _best(
-        self, value: float, cycles: float | None, schedule: str, runs: int, seconds: float
+        self,
+        value: float,
+        cycles: float | None,
+        schedule: str,
+        runs: int,
+        seconds: float,
+        machine: Mapping[str, Any] | None,
     ) -> None:
         """Keep a schedule if it is better than those before it."""
         if not self.bests or value < self.bests[0]["value"]:
             own = {"value": value, "cycles": value if cycles is None else cycles}
             found = {**own, "schedule": schedule, "runs": runs, "seconds": round(seconds, 3)}
+            if machine is not None:
+                found["machine"] = machine
             self.bests.insert(0, found)
 
     def to_dict(self) -> dict[str, Any]:
@@ -136,10 +166,44 @@ class Story:
             "points": points,
             "bests": self.bests,
             "space": _space(self.space),
+            "machines": self._machines(),
             "funnel": funnel(self.counts, self.reasons),
             "over": bool(self.end),
             **self.end,
         }
+
+    def _machines(self) -> dict[str, Any] | None:
+        """What is known of all machines: the effects of parameters, and the best machines."""
+        found = self.machines
+        if found is None:
+            return None
+        own = found.design.settings
+        ranked = sorted(found.machines, key=lambda m: (m.value is None, m.value or 0.0))
+        return {
+            "number": len(found.machines),
+            "effects": [
+                {
+                    **self._known(effect, {effect.parameter: effect.setting}),
+                    "best": own[effect.parameter] == effect.setting,
+                }
+                for effect in found.effects
+            ],
+            "ranked": [
+                {
+                    **self._known(machine, machine.settings),
+                    "verdict": machine.verdict if self._bounded else "",
+                    "best": machine.settings == own,
+                }
+                for machine in ranked[:MOST_BESTS]
+            ],
+        }
+
+    def _known(
+        self, of: ParameterEffect | SearchedMachine, settings: Mapping[str, ParameterValue]
+    ) -> dict[str, Any]:
+        """The objective and the bound of a machine, or of all that have one value."""
+        bound = of.bound if self._bounded else 0.0
+        return {"texts": setting_texts(settings), "value": of.value, "bound": bound}
 
 
 def _space(space: SpaceSize | None) -> dict[str, Any] | None:

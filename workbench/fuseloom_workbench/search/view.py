@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
+from fuseloom.dataflow.machine.space import MAX_MACHINES
+from fuseloom.dataflow.machine.text import print_machine
 from fuseloom.dataflow.space.requirements import KINDS
 from fuseloom.exploration.objective import OBJECTIVES
 from fuseloom_workbench.base.parts import page_part
 from fuseloom_workbench.base.quantities import count
+from fuseloom_workbench.search.parameters import FIRST, parameters
 from fuseloom_workbench.search.wishes import (
     LONGEST,
     MOST_COPIES,
@@ -42,12 +46,19 @@ def view(session: Session) -> dict[str, Any]:
             for name, text in OBJECTIVE_TEXTS.items()
         },
         "rules": "\n".join(KINDS.values()),
+        "parameters": [
+            {**asdict(parameter), "first": parameter.name in FIRST}
+            for parameter in parameters(design.machine)
+            if parameter.name != "lanes"  # which have a field of their own
+        ],
+        "machine": print_machine(design.machine),
         "own": SearchSettings().to_dict(),
         "most": {
             "seconds": min(LONGEST, float(session.run_limit)),
             "runs": MOST_RUNS,
             "lanes": MOST_LANES,
             "copies": MOST_COPIES,
+            "machines": MAX_MACHINES,
         },
         "verdict": verdict,
         "old": bool(verdict) and not verdict["of"] and verdict["shown"] != shown,

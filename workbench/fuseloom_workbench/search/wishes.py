@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from math import prod
 from typing import Any
 
 from fuseloom.dataflow.fusion.directives import Parallel
+from fuseloom.dataflow.machine import Machine
+from fuseloom.dataflow.machine.space import MAX_MACHINES, ParameterValue
 from fuseloom.dataflow.space.requirements import KINDS
 from fuseloom.errors import FuseloomError
 from fuseloom.exploration.objective import OBJECTIVES, Objective
 from fuseloom.wording import counted
+from fuseloom_workbench.search.parameters import machine_space, parameter_values
 from fuseloom_workbench.state.design import Design
 
 SECONDS = 10.0
@@ -22,6 +26,10 @@ MOST_COPIES = 4
 MOST_RULES = 50
 LONGEST_RULE = 300
 """Characters of a rule."""
+MOST_PARAMETERS = 50
+"""Parameters of a machine that have values."""
+MOST_BUILT = 50
+"""Machines that are built to check them when a search is asked for; others are when it begins."""
 LARGEST = 1e15
 """LUTs or joules of a budget."""
 STRATEGIES = {
@@ -70,8 +78,14 @@ class SearchSettings:
         Lookup tables that the hardware of a region may take, and joules that a run may; None is no
         limit.
     rules : tuple of str
-        What every region keeps (:mod:`fuseloom.dataflow.space.requirements`).  Objectives, budgets
-        and rules do not go with ``random``.
+        What every region keeps (:mod:`fuseloom.dataflow.space.requirements`).
+    parameters : mapping of str to tuple
+        Values of parameters of the machine, of all of which the search looks for the best machine
+        (:mod:`fuseloom.dataflow.machine.space`); empty searches the machine shown alone.
+    every : bool
+        Whether to find the best schedule of each of these machines.
+
+    Objectives, budgets, rules and parameters do not go with ``random``.
     """
 
     strategy: str = "auto"
@@ -86,6 +100,8 @@ class SearchSettings:
     area: float | None = None
     energy: float | None = None
     rules: tuple[str, ...] = ()
+    parameters: Mapping[str, tuple[ParameterValue, ...]] = field(default_factory=dict)
+    every: bool = False
 
     @classmethod
     def of(cls, given: Any, limit: float = LONGEST) -> SearchSettings:
@@ -103,6 +119,9 @@ class SearchSettings:
                 f"strategy: {str(strategy)[:40]!r} is none", hint=", ".join(STRATEGIES)
             )
         own = cls()
+        parameters = _parameters(values.get("parameters"))
+        if isinstance(lanes := values.get("lanes"), str) and "," in lanes.strip(" ,"):
+            parameters["lanes"] = _several_lanes(parameter_values("lanes", values.pop("lanes")))
         made = cls(
             strategy,
             _number(values, "seconds", own.seconds, 0.1, min(LONGEST, limit), "s"),
@@ -116,6 +135,8 @@ class SearchSettings:
             _limit(values, "area", "LUTs"),
             _limit(values, "energy", "J"),
             _rules(values.get("rules", ())),
+            parameters,
+            _flag(values, "every"),
         )
         made.check()
         return made
@@ -132,8 +153,36 @@ class SearchSettings:
 
     @property
     def designs(self) -> bool:
-        """Whether more counts than cycles, so that energy or area of schedules have to be found."""
-        return self.objective != "cycles" or self.limited
+        """Whether it looks for the best design by costs, and not for the fewest cycles alone."""
+        return self.objective != "cycles" or self.limited or bool(self.parameters)
+
+    @property
+    def machines(self) -> int:
+        """The number of machines that are searched."""
+        return prod(len(values) for values in self.parameters.values())
+
+    def on(self, machine: Machine, lanes: int) -> SearchSettings:
+        """The same settings, without parameters if these give this very machine and no other.
+
+        Parameters
+        ----------
+        lanes : int
+            Of a region, where the settings have none.
+
+        Raises
+        ------
+        FuseloomError
+            If a machine cannot be, of so few that they are built at once; the parameter is the
+            word before the colon.
+        """
+        if not self.parameters or self.machines > MOST_BUILT:
+            return self
+        space = machine_space(machine, self.lanes or lanes, self.parameters)
+        first = next(space.points())
+        if space.size > 1 or first.machine != machine or first.on_chip is not None:
+            return self
+        alone = replace(self, parameters={}, every=False)
+        return replace(alone, lanes=first.lanes) if "lanes" in self.parameters else alone
 
     def check(self) -> None:
         """Check that the settings go together.
@@ -146,21 +195,28 @@ class SearchSettings:
         given = {
             "objective": self.objective != "cycles", "area": self.area is not None,
             "energy": self.energy is not None, "rules": bool(self.rules),
+            "lanes": "lanes" in self.parameters, "parameters": bool(self.parameters),
         }  # fmt: skip
         odd = next((name for name, there in given.items() if there), "")
         if self.strategy == "random" and odd:
             raise FuseloomError(
                 f"{odd}: does not go with schedules drawn at random", hint="auto or exhaustive"
             )
+        if self.machines > MAX_MACHINES:
+            raise FuseloomError(
+                f"parameters: {counted(self.machines, 'machine')}", hint=f"at most {MAX_MACHINES:,}"
+            )
         if self.nonzero and self.designs:
             raise FuseloomError(
                 "nonzero: goes with a search for the fewest cycles",
-                hint="without a budget of area or energy",
+                hint="on one machine, without a budget of area or energy",
             )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data that :meth:`of` reads back; the gap in percent."""
-        return {**asdict(self), "gap": self.gap * 100, "rules": list(self.rules)}
+        parameters = {name: list(values) for name, values in self.parameters.items()}
+        plain = {**asdict(self), "gap": self.gap * 100, "rules": list(self.rules)}
+        return {**plain, "parameters": parameters}
 
 
 @dataclass(frozen=True)
@@ -218,6 +274,25 @@ def _rules(given: Any) -> tuple[str, ...]:
                 f"rules: {rule[:40]!r} is none", hint=f"{', '.join(KINDS)}; then names"
             )
     return rules
+
+
+def _parameters(given: Any) -> dict[str, tuple[ParameterValue, ...]]:
+    """Values of parameters by name; those without any are left out."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or len(given) > MOST_PARAMETERS:
+        raise FuseloomError(
+            "parameters: not a table of values", hint=f"of at most {MOST_PARAMETERS} parameters"
+        )
+    found = {str(name): parameter_values(str(name)[:80], own) for name, own in given.items()}
+    if "lanes" in found:
+        found["lanes"] = _several_lanes(found["lanes"])
+    return {name: own for name, own in found.items() if own}
+
+
+def _several_lanes(values: Iterable[ParameterValue]) -> tuple[ParameterValue, ...]:
+    most = (MOST_LANES, "lanes")
+    return tuple(int(_number({"lanes": n}, "lanes", 1, 1, *most, whole=True)) for n in values)
 
 
 def _flag(values: Mapping[str, Any], name: str) -> bool:
