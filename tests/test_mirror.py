@@ -226,6 +226,11 @@ ELSEWHERE = (
         "steps of the recurrence, through it",
     ),
     Elsewhere(
+        "fuseloom/comparison/*.py",
+        "tests/comparison/test_compare.py",
+        "rows of every system, by one call",
+    ),
+    Elsewhere(
         "fuseloom/exploration/designs.py",
         "tests/exploration/test_codesign.py",
         "results of that search",

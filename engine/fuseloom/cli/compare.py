@@ -69,12 +69,14 @@ def _tell(system: str) -> None:
         print(f"fuseloom: {system}", file=sys.stderr)
 
 
-def _presets(options: Any, given: Problem) -> dict[str, str]:
-    """The schedules of the dataflow machine: the model's presets, or the one that is named."""
+def _presets(options: Any, given: Problem) -> dict[str, str] | None:
+    """The schedules of the dataflow machine: the one that is named, or the model's presets."""
     if options.schedule is not None:
         return {options.schedule.stem: str(schedule_of(options, given.model))}
     if options.preset is not None:
         return {options.preset: str(schedule_of(options, given.model))}
+    if not given.model.presets:
+        return None
     return {name: text for name, text in given.model.presets.items() if name != "unfused"}
 
 

@@ -15,7 +15,7 @@ from fuseloom.cli.command import complete_with, json_option, natural
 from fuseloom.cli.edges import EdgeFiles, edge_options
 from fuseloom.cli.limits import MADE_UP_ELEMENTS
 from fuseloom.cli.machine import machine_for, machine_options, sized
-from fuseloom.cli.models import every_preset, given_options, presets_text, with_option
+from fuseloom.cli.models import given_options, presets_text, with_option
 from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.fusion.schedule import Schedule
@@ -24,6 +24,7 @@ from fuseloom.errors import DataError, ProgramError, ScheduleError
 from fuseloom.models import (
     DATASETS,
     MODELS,
+    PRESETS,
     Loaded,
     Model,
     load_labelled,
@@ -137,9 +138,8 @@ def program_options(parser: argparse.ArgumentParser) -> None:
         "file (added, renumbered, rounded) is said on standard error",
     )
     edge_options(parser)
-    presets = every_preset()
-    preset = parser.add_argument("--preset", help=f"schedule preset: {presets_text(presets)}")
-    complete_with(preset, presets)
+    preset = parser.add_argument("--preset", help=f"schedule preset: {presets_text()}")
+    complete_with(preset, PRESETS)
     parser.add_argument("--schedule", type=Path, metavar="FILE", help="schedule file")
     parser.add_argument("--seed", type=natural, default=0, help="seed of random data (default: 0)")
     parser.add_argument(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any
 
 from fuseloom.cli.command import Command, complete_with, json_option, print_json
 from fuseloom.errors import UsageError
 from fuseloom.models import MODELS as READY
-from fuseloom.models import PARAMETERS, Parameter, fitting, load_model
+from fuseloom.models import PARAMETERS, PRESETS, Parameter, fitting, load_model
 from fuseloom.models.parameters import number_text
 from fuseloom.results.document import DocumentKind
 from fuseloom.results.text_table import Align, TextColumn, text_table
@@ -27,19 +27,10 @@ _COLUMNS = (
 _WAY = "fuseloom simulate --model gpt3 --with sequence=128,block=16; fuseloom models lists them"
 
 
-def every_preset() -> dict[str, list[str]]:
-    """Return the presets of all models by name, with the models that have them."""
-    models: dict[str, list[str]] = {}
-    for model in READY:
-        for preset in load_model(model).presets:
-            models.setdefault(preset, []).append(model)
-    return models
-
-
-def presets_text(presets: Mapping[str, Sequence[str]]) -> str:
+def presets_text() -> str:
     """Return the names of the presets, with the model of those that only one has."""
-    several = [preset for preset, owners in presets.items() if len(owners) > 1]
-    others = [f"{preset} ({owners[0]})" for preset, owners in presets.items() if len(owners) == 1]
+    several = [preset for preset, owners in PRESETS.items() if len(owners) > 1]
+    others = [f"{preset} ({owners[0]})" for preset, owners in PRESETS.items() if len(owners) == 1]
     return f"{', '.join(several + others)}; 'models' lists those of each model"
 
 

@@ -45,7 +45,8 @@ def compare(
     data : mapping
         Every input by name.
     presets : mapping of str to str, optional
-        Schedules of the dataflow machine, besides the unfused one and the best that is found.
+        Schedules of the dataflow machine, besides the unfused one and the best that is found; by
+        default the one that fuses all statements.
     systems : iterable of str, optional
         Of ``dataflow``, ``contraction``, ``access``, ``calls``, ``stitch``; by default all.
     machine : Machine, optional
@@ -116,9 +117,16 @@ def problem_of(
     Parameters are those of :func:`compare`.
     """
     return ComparedProgram(
-        program, check_data(program, data), presets or {}, machine or Machine.default(),
+        program, check_data(program, data), _fused_whole(program) if presets is None else presets,
+        machine or Machine.default(),
         SystolicArray(*array), seconds, rounds, progress,
     )  # fmt: skip
+
+
+def _fused_whole(program: Program) -> dict[str, str]:
+    """The schedule with all statements in one region."""
+    names = [statement.out.tensor for statement in program.statements]
+    return {"full": f"fuse {names[0]}..{names[-1]}"} if len(names) > 1 else {}
 
 
 def with_commands(comparison: Comparison, command: str) -> Comparison:

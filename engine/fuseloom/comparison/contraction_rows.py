@@ -8,6 +8,7 @@ from fuseloom.comparison.problem import ComparedProgram
 from fuseloom.comparison.rows import ComparisonRow, FusionSystem
 from fuseloom.contraction.kernels.data import Data
 from fuseloom.contraction.kernels.run import count_products, kernels, measure
+from fuseloom.contraction.loopnest.ir import Assign, walk
 from fuseloom.contraction.ranking import Candidate, FusionScheme, ranked
 from fuseloom.contraction.solving.solve import Question
 from fuseloom.contraction.tree import ContractionTree
@@ -18,8 +19,8 @@ def contraction_rows(problem: ComparedProgram) -> Iterator[ComparisonRow]:
     """Return a row for each scheme of combining contractions: its nest that is expected fastest.
 
     Kernels are loop nests that run one after another; what they share is in workspaces, which count
-    as bytes between.  Arithmetic is counted by the code itself: a product is a multiplication and
-    an addition.
+    as bytes between.  Arithmetic is counted by the code itself: an assignment takes an addition, and
+    a multiplication less than it has operands.
     """
     problem.progress("contraction")
     try:
@@ -43,8 +44,12 @@ def contraction_rows(problem: ComparedProgram) -> Iterator[ComparisonRow]:
     )  # fmt: skip
     unfused: int | None = None
     for one, kernel in zip(chosen, made, strict=True):
-        products = sum(count_products(one.nest, tree, data, levels=data.levels).values())
-        unfused = products if unfused is None else unfused
+        times_run = count_products(one.nest, tree, data, levels=data.levels)
+        flops = sum(
+            len(part.operands) * times_run[part.out.tensor]
+            for part in walk(one.nest) if isinstance(part, Assign)
+        )
+        unfused = flops if unfused is None else unfused
         (output,) = problem.program.outputs
         error = problem.error({output: kernel.run(data)})
         taken = times[one.scheme.value]
@@ -52,7 +57,7 @@ def contraction_rows(problem: ComparedProgram) -> Iterator[ComparisonRow]:
             FusionSystem.CONTRACTION, one.scheme.value, applies=True,
             kernels=len(tree.contractions) if one.scheme is FusionScheme.UNFUSED else 1,
             bytes_between=kernel.workspace_bytes,
-            recompute=products / unfused if unfused else None, flops=2 * products,
+            recompute=flops / unfused if unfused else None, flops=flops,
             predicted=one.predicted.nanoseconds * 1e-9, predicted_unit="s",
             measured_seconds=taken.seconds, max_rel_error=error,
         )  # fmt: skip

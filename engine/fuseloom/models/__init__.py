@@ -36,6 +36,7 @@ __all__ = [
     "DATASETS",
     "MODELS",
     "PARAMETERS",
+    "PRESETS",
     "DataSet",
     "Kernel",
     "Loaded",
@@ -153,6 +154,18 @@ MODELS: Mapping[str, Callable[..., Model]] = MappingProxyType(
     }
 )
 """Ready-made models by name."""
+PRESETS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "unfused": (
+            "gcn", "graphsage", "autoencoder", "gpt3", "attention", "heads", "nested",
+        ),
+        "C+S": ("gcn",),
+        "partial": ("gcn", "graphsage", "autoencoder", "gpt3", "attention", "heads"),
+        "full": ("gcn", "graphsage", "autoencoder", "gpt3", "attention", "heads", "nested"),
+        "global": ("nested",),
+    }
+)  # fmt: skip
+"""The models that have a preset, by its name, known without making them."""
 ON_GRAPHS: Mapping[str, Callable[..., Model]] = MappingProxyType(
     {"gcn": gcn, "graphsage": graphsage}
 )

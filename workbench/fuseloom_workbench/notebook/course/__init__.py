@@ -17,5 +17,6 @@ MODULES = (
     "access",
     "calls",
     "stitch",
+    "five_ways",
 )
 """Of notebook 1, 2, and so on."""
