@@ -42,6 +42,7 @@ HOLDS = {
     "fuseloom.access": "access patterns, equality saturation,\nsystolic arrays",
     "fuseloom.calls": "annotated calls of libraries,\nfused tile by tile",
     "fuseloom.stitch": "dense graphs as HLO,\nstitched into kernels",
+    "fuseloom.comparison": "one program\nby every system",
     "fuseloom.dataflow.fusion": "regions, partial order graph",
     "fuseloom.dataflow.table": "fusion tables",
     "fuseloom.dataflow.samml": "catalogue, lowering, passes,\nother tools' graphs",

@@ -25,6 +25,10 @@ RECORDED: dict[str, tuple[tuple[str, str], ...]] = {
         ("calls.md", "unsharp mask | 2048 × 2048 | 2.54, 1.57 | 3.39, 1.97"),
     ),
     "codesign": (("codesign.md", "25,199 | 155 ns | 64 | 25,196 | 6.5 %"),),
+    "five_ways": (
+        ("five-ways.md", "contraction | fused | 1 | 64 | 1.00 | 9,248"),
+        ("five-ways.md", "dataflow | full | 1 | 0 | 4.54 | 42,016 | 20,701"),
+    ),
     "hardware": (
         ("rtl.md", "GCN, Karate, fused fully | 76 | 77,757 77,757 | 0.052 | 0.0128 | 0.55 | 11"),
     ),

@@ -122,6 +122,11 @@ CASES: dict[str, tuple[DocumentKind, int, tuple[str, ...]]] = {
         ("autoschedule", "--model", "spmv", "--data", "random", "--objective", "edp", "--pareto",
          "--budget", "lanes=2", "--time-limit", "3s"),
     ),
+    "compare": (
+        DocumentKind.COMPARISON, 0,
+        ("compare", "gcn_layer", "--time-limit", "200ms", "--rounds", "1", "--system", "dataflow",
+         "--system", "contraction", "--system", "calls"),
+    ),
     "why": (
         DocumentKind.WHY, 0,
         ("why", "--model", "gcn", "--preset", "unfused", "--time-limit", "500ms")
@@ -351,6 +356,7 @@ RICHEST = {
     DocumentKind.MACHINE: "machine hbm2",
     DocumentKind.DOCTOR: "doctor",
     DocumentKind.CONFORMANCE: "conform, failing",
+    DocumentKind.COMPARISON: "compare",
     DocumentKind.CONTRACTION: "contract, not run",
     DocumentKind.ACCESS: "access",
     DocumentKind.CALLS: "calls",

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from fuseloom.access.mapped_layers import MappedLayers, map_layers
 from fuseloom.access.meaning import evaluate
 from fuseloom.access.program_layers import layers_of_program
-from fuseloom.access.saturation.saturate import SaturationLimits
 from fuseloom.comparison.problem import ComparedProgram
 from fuseloom.comparison.rows import ComparisonRow, FusionSystem
 from fuseloom.errors import FuseloomError, ProgramError
@@ -28,8 +27,7 @@ def access_rows(problem: ComparedProgram) -> Iterator[ComparisonRow]:
         layers, others = layers_of_program(program)
         if not layers:
             raise ProgramError("; ".join(f"{x.name}: {x.reason}" for x in others))
-        limits = SaturationLimits(seconds=problem.seconds)
-        made = map_layers(layers, others, problem.array, limits=limits)
+        made = map_layers(layers, others, problem.array)
     except FuseloomError as error:
         yield ComparisonRow(FusionSystem.ACCESS, MAPPED, applies=False, reason=error.message)
         return

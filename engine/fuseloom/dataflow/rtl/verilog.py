@@ -15,6 +15,7 @@ import numpy as np
 from amaranth.back import rtlil, verilog
 
 from fuseloom.atomic_files import replacing
+from fuseloom.dataflow.rtl.channel import HardwareModule
 from fuseloom.dataflow.rtl.design import HardwareGraph, WrittenArray
 from fuseloom.dataflow.rtl.memories import BLOCK_MEMORY, BLOCK_MODULE, MEMORY, MEMORY_MODULE
 
@@ -157,6 +158,8 @@ OF_LARGEST = 1e-6
 """The same by the largest value of its array: sums of what is rounded otherwise may be nearly 0."""
 ABSOLUTE = 1e-30
 """The same, absolute."""
+MOST_CONVERTED = 512
+"""Modules whose texts are kept, some tens of kB each."""
 
 
 @dataclass(frozen=True)
@@ -220,7 +223,8 @@ def emit(
 
 def modules_text(graph: HardwareGraph) -> str:
     """Verilog of a graph and of the modules that it is made of."""
-    made = modules_rtlil({**graph.library, TOP: graph.top()})
+    shared = "\n".join(_shared_rtlil(name, module) for name, module in graph.library.items())
+    made = f"{shared}\n{modules_rtlil({TOP: graph.top()})}"
     text: str = verilog._convert_rtlil_text(made, strip_internal_attrs=True)
     return text
 
@@ -230,6 +234,23 @@ def modules_rtlil(modules: Mapping[str, Any]) -> str:
     return "\n".join(
         rtlil.convert(module, name=name, emit_src=False) for name, module in modules.items()
     )
+
+
+def _shared_rtlil(name: str, module: HardwareModule) -> str:
+    """A module of a library; one that was made with the same arguments is converted once."""
+    key = (module.configuration, repr(module.configuration))  # as 1 equals True and 1.0
+    text = _CONVERTED.get(key)
+    if text is None:
+        text = rtlil.convert(module, name=_PLACEHOLDER, emit_src=False)
+        if len(_CONVERTED) >= MOST_CONVERTED:
+            _CONVERTED.pop(next(iter(_CONVERTED)))
+        _CONVERTED[key] = text
+    return text.replace(_PLACEHOLDER, name)
+
+
+_PLACEHOLDER = "fuseloom_module_without_a_name"
+_CONVERTED: dict[tuple[Any, str], str] = {}
+"""Texts of modules by the arguments that they were made with."""
 
 
 def _bench(
