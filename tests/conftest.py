@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Generator, Iterator
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,9 +75,14 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+@cache
+def _below_tests(path: Path) -> str:
+    return path.relative_to(TESTS).as_posix()
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Mark the tests of the deep tier, and let a test that drives a browser run once more."""
-    if deep_path(item.path.relative_to(TESTS).as_posix()):
+    if deep_path(_below_tests(item.path)):
         item.add_marker(pytest.mark.deep)
     if item.get_closest_marker("browser") or item.get_closest_marker("walk"):
         item.add_marker(pytest.mark.flaky(reruns=1))
@@ -86,7 +92,7 @@ def _covered(item: pytest.Item) -> bool:
     """Return whether it has few random cases, and only the deep tier, which has more, runs it."""
     known = getattr(item, "callspec", None)
     few = known is not None and "small" in known.id.split("-") and "count" in known.params
-    return few and deep_path(item.path.relative_to(TESTS).as_posix()) is not None
+    return few and deep_path(_below_tests(item.path)) is not None
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.ndimage
-import scipy.signal
+import scipy  # loads a part when it is first used
 
 from fuseloom.calls.annotated import annotate
 from fuseloom.calls.checker import CallProblem, check
