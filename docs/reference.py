@@ -137,6 +137,7 @@ PACKAGES = (
     "fuseloom.calls.caches",
     "fuseloom.calls.fused",
     "fuseloom.calls.pipelines",
+    "fuseloom.calls.program_calls",
     "fuseloom.calls.whole_calls",
     "fuseloom.calls.measuring",
     "fuseloom.calls.record",
@@ -189,6 +190,12 @@ PACKAGES = (
     "fuseloom.exploration.sweep",
     "fuseloom.exploration.store",
     "fuseloom.exploration.executors",
+    "fuseloom.comparison.compare",
+    "fuseloom.comparison.rows",
+    "fuseloom.comparison.problem",
+    "fuseloom.comparison.examples",
+    "fuseloom.comparison.black_boxes",
+    "fuseloom.comparison.composed",
     "fuseloom.experiments",
     "fuseloom.display",
     "fuseloom.errors",
@@ -356,6 +363,11 @@ COMPONENTS = (
     "fuseloom_workbench.kernels.panels.KernelCounts",
     "fuseloom_workbench.kernels.panels.EndToEndView",
     "fuseloom_workbench.kernels.panels.ModuleText",
+    "fuseloom_workbench.systems.backend.SystemsBackend",
+    "fuseloom_workbench.systems.panels.ComparedProgramForm",
+    "fuseloom_workbench.systems.panels.ComparisonTable",
+    "fuseloom_workbench.systems.panels.ComparisonBars",
+    "fuseloom_workbench.systems.panels.ComparedCommands",
 )
 """Components for notebooks and pages of one's own."""
 

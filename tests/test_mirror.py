@@ -291,6 +291,12 @@ ELSEWHERE = (
         "answers, by the backend that asks",
     ),
     Elsewhere(f"{W}/kernels/pa*.py", "tests/browser/test_kernels.py", "a page, in a browser"),
+    Elsewhere(
+        f"{W}/systems/answering.py",
+        "tests/workbench/systems/test_backend.py",
+        "answers, by the backend that asks",
+    ),
+    Elsewhere(f"{W}/systems/pa*.py", "tests/browser/test_systems.py", "a page, in a browser"),
     Elsewhere(f"{W}/base/child_backend.py", N, "by the backends that are made of it"),
     Elsewhere(f"{W}/*/view.py", DRAWN, "what components draw"),
     Elsewhere(f"{W}/base/glossary.py", "tests/workbench/base/test_help.py", "rows of a table"),
@@ -310,6 +316,7 @@ ELSEWHERE = (
 
 ACROSS = {
     "browser/*": "whole pages in Chromium",
+    "comparison/test_page.py": "the tables of a document beside what the systems give",
     "contraction/test_beside_dataflow.py": "numbers that two packages derive apart from each other",
     "conformance/*": "reference vectors, for all primitives",
     "hostile/*": "inputs that mean harm, through whole commands",

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from fnmatch import fnmatch
+from functools import cache
 
 import pytest
 
@@ -99,6 +100,7 @@ DEEP_PATHS: dict[str, str] = {
     "workbench/input/test_panels.py": "estimates at many sizes",
     "workbench/networks/test_backend.py": "compiles and runs kernels in processes",
     "workbench/calls/test_backend.py": "composes and measures in processes",
+    "workbench/systems/test_backend.py": "fuses programs by every system, in processes",
     "workbench/patterns/test_backend.py": "maps in processes",
     "workbench/running/test_worker.py": "starts and ends worker processes",
     "workbench/search/": "searches for seconds each",
@@ -140,6 +142,7 @@ def in_deep_tier(path: str, text: str) -> bool:
     return deep_path(path) is not None or MARKED.search(text) is not None
 
 
+@cache
 def deep_path(path: str) -> str | None:
     """Return the row of :data:`DEEP_PATHS` that covers a path below ``tests``, if there is one."""
     return next(

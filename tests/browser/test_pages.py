@@ -27,6 +27,7 @@ READY = {
     "patterns": "table[aria-label=Rules]",
     "calls": "[aria-label=Python] code",
     "kernels": "[aria-label=Schedules] tr.now",
+    "compare": "table[aria-label=Comparison]",
 }
 """The elements to wait for, so that a page is judged with contents."""
 
@@ -77,7 +78,7 @@ def test_every_page_leads_to_every_other(page, server):
     page.get_by_label("Light or dark").click()
     is_in(page, "light")
     open_page(page, server, "networks")
-    for name in ("figures", "patterns", "calls", "kernels", "explorer"):
+    for name in ("figures", "patterns", "calls", "kernels", "compare", "explorer"):
         is_in(page, "light")
         menu = page.get_by_label("Fuseloom: pages")
         menu.focus()

@@ -11,6 +11,7 @@ import pytest
 from fuseloom.calls.pipelines import PIPELINES
 from fuseloom.cli import calls
 from fuseloom.cli.main import main
+from fuseloom.comparison.composed import COMPOSED
 
 SMALL = ("softmax", "--extents", "h=32,w=16", "--rounds", "1")
 
@@ -23,6 +24,7 @@ def _json(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]
 
 def test_the_command_knows_the_names_of_the_pipelines() -> None:
     assert tuple(PIPELINES) == calls.PIPELINES
+    assert tuple(COMPOSED) == calls.COMPOSED
 
 
 def test_a_document_has_what_scripts_rely_on(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import fuseloom as fl
 from fuseloom.cli.compare import EXAMPLES as NAMED
@@ -18,7 +19,7 @@ from fuseloom.contraction.kernels.run import count_products
 from fuseloom.contraction.ranking import FusionScheme, ranked
 from fuseloom.contraction.solving.solve import Question
 from fuseloom.contraction.tree import ContractionTree
-from fuseloom.errors import ProgramError
+from fuseloom.errors import CancelledError, DataError, LoweringError, ProgramError
 from fuseloom.program import evaluate
 from fuseloom.results.energy import ActionKind
 
@@ -184,3 +185,45 @@ def test_bad_options_are_refused(options, message):
     program, data = example("gcn_layer")
     with pytest.raises(ProgramError, match=message):
         compare(program, data, **options)
+
+
+def test_an_infinite_error_is_wrong_in_json_too():
+    row = ComparisonRow(FusionSystem.CALLS, "fused", applies=True, max_rel_error=float("inf"))
+    assert not row.is_right
+    told = row.to_dict()["max_rel_error"]
+    assert told is not None
+    assert told > TOLERANCE
+
+
+def test_who_cancels_is_heard_by_every_system():
+    program, data = example("gcn_layer")
+
+    def cancel(step: str) -> None:
+        if step == until:
+            raise CancelledError("cancelled")
+
+    steps = ("dataflow, unfused", "dataflow, found", "contraction", "access", "calls",
+             "calls, tuned", "stitch")  # fmt: skip
+    for until in steps:
+        with pytest.raises(CancelledError):
+            compare(
+                program, data, systems=[until.split(",")[0]], seconds=0.1, rounds=1,
+                progress=cancel,
+            )  # fmt: skip
+
+
+def test_data_that_are_too_large_for_the_reference_are_refused_at_once():
+    program = fl.parse("A: 100000x100000 csr\nB[i,j] = exp(A[i,j])")
+    with pytest.raises(DataError, match="dense reference holds at most"):
+        compare(program, {"A": scipy.sparse.eye_array(100_000, format="csr")})
+
+
+def test_without_a_compiler_rows_say_so(monkeypatch):
+    program, data = example("gcn_layer")
+
+    def missing(*_, **__):
+        raise LoweringError("there is no C compiler", hint="install one")
+
+    monkeypatch.setattr("fuseloom.comparison.contraction_rows.kernels", missing)
+    made = compare(program, data, systems=["contraction"], rounds=1)
+    assert {(row.applies, row.reason) for row in made.rows} == {(False, "there is no C compiler")}

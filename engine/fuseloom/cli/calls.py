@@ -22,13 +22,16 @@ PIPELINES = (
     "conv-pool",
 )  # fmt: skip
 """Names of compositions, known without loading what makes them."""
+COMPOSED = ("attention-composed", "graph-layer-composed")
+"""Names of those with kernels of other systems."""
 LANGUAGES = ("python", "c++")
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
     given = parser.add_argument
-    name = given("pipeline", help=f"a composition: {', '.join(PIPELINES)}")
-    complete_with(name, PIPELINES)
+    names = (*PIPELINES, *COMPOSED)
+    name = given("pipeline", help=f"a composition: {', '.join(names)}")
+    complete_with(name, names)
     given(
         "--extents", default="", metavar="X=N,...",
         help="its extents, e.g. h=512,w=512 of softmax; those that are left out have defaults",
@@ -70,7 +73,12 @@ def _run(options: Any) -> int:
     from fuseloom.calls.pipelines import pipeline_named, read_extents
     from fuseloom.calls.record import TOLERANCE
 
-    pipeline = pipeline_named(options.pipeline)
+    if options.pipeline in COMPOSED:
+        from fuseloom.comparison.composed import COMPOSED as WITH_KERNELS
+
+        pipeline = WITH_KERNELS[options.pipeline]
+    else:
+        pipeline = pipeline_named(options.pipeline)
     extents = {**pipeline.extents, **read_extents(options.extents)}
     case = pipeline.make(extents, options.seed)
     common: dict[str, Any] = {

@@ -10,6 +10,7 @@ from typing import Any
 
 from fuseloom.cli.command import Command, array_size, positive, print_json, seconds
 from fuseloom.cli.inputs import Problem, problem, program_options, schedule_of
+from fuseloom.cli.limits import add_limits, limits_of
 from fuseloom.results.document import DocumentKind
 
 EXAMPLES = ("attention_block", "gcn_layer", "mttkrp", "conv_block", "mlp_block")
@@ -19,6 +20,7 @@ SYSTEMS = ("dataflow", "contraction", "access", "calls", "stitch")
 
 def _declare(parser: argparse.ArgumentParser) -> None:
     program_options(parser)
+    add_limits(parser)
     parser.epilog = f"Programs that come with it, by name as FILE: {', '.join(EXAMPLES)}."
     given = parser.add_argument
     given(
@@ -54,7 +56,7 @@ def _run(options: Any) -> int:
         given.model.program, given.data, presets=_presets(options, given), systems=options.system,
         machine=given.machine, array=options.array, seconds=options.time_limit,
         rounds=options.rounds, label="" if given.source is None else given.source.label,
-        again=options.again, progress=_tell,
+        again=options.again, limits=limits_of(options), progress=_tell,
     )  # fmt: skip
     made = with_commands(made, _command(options.words))
     if options.json:

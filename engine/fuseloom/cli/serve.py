@@ -48,7 +48,7 @@ def port(text: str) -> int:
     return int(text)
 
 
-PAGES = ("explorer", "figures", "networks", "patterns", "calls", "kernels")
+PAGES = ("explorer", "figures", "networks", "patterns", "calls", "kernels", "compare")
 """The pages that a server may have; the explorer is always one of them."""
 
 

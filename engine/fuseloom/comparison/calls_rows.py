@@ -8,7 +8,7 @@ from fuseloom.calls.measuring import PipelineMeasurement, TiledSchedule, every_t
 from fuseloom.calls.program_calls import TILE, program_case
 from fuseloom.comparison.problem import ComparedProgram
 from fuseloom.comparison.rows import TOLERANCE, ComparisonRow, FusionSystem
-from fuseloom.errors import FuseloomError
+from fuseloom.errors import CancelledError, FuseloomError
 
 WHOLE, FUSED, TUNED = "unfused", "fused", "tuned"
 
@@ -26,6 +26,8 @@ def calls_rows(problem: ComparedProgram) -> Iterator[ComparisonRow]:
         (fused,) = measure(case, TILE, [middle], rounds=problem.rounds)
         problem.progress("calls, tuned")
         tuned = tune(case, TILE, rounds=problem.rounds, seconds=problem.seconds)[0]
+    except CancelledError:
+        raise
     except FuseloomError as refusal:
         for way in (WHOLE, FUSED, TUNED):
             yield ComparisonRow(FusionSystem.CALLS, way, applies=False, reason=refusal.message)

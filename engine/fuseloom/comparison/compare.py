@@ -13,6 +13,7 @@ from fuseloom.comparison.known import keep_comparison, known_comparison
 from fuseloom.comparison.problem import ComparedProgram, Progress, SystemRows
 from fuseloom.comparison.rows import Comparison, ComparisonRow, FusionSystem
 from fuseloom.dataflow.machine import Machine
+from fuseloom.dataflow.sim.reports import Limits
 from fuseloom.errors import ProgramError
 from fuseloom.program import Program
 from fuseloom.program.formats import suggestion
@@ -36,6 +37,7 @@ def compare(
     rounds: int = ROUNDS,
     label: str = "",
     again: bool = True,
+    limits: Limits | None = None,
     progress: Progress = lambda _: None,
 ) -> Comparison:
     """Fuse a program by every system that applies, and compare the results with one reference.
@@ -62,6 +64,8 @@ def compare(
     again : bool
         Whether systems are run again whose rows of the same program, data, machines and limits are
         known.  Rows are kept in any case.
+    limits : Limits, optional
+        What the simulation of a region may use.
     progress : callable
         Told what is done next; what it raises ends the comparison.
 
@@ -88,15 +92,17 @@ def compare(
         raise ProgramError("rounds and seconds are positive", hint=f"--rounds {ROUNDS}")
     problem = problem_of(
         program, data, presets=presets, machine=machine, array=array, seconds=seconds,
-        rounds=rounds, progress=progress,
+        rounds=rounds, limits=limits, progress=progress,
     )  # fmt: skip
     wanted = [*FusionSystem] if systems is None else [_system(name) for name in systems]
     rows: list[ComparisonRow] = []
     for system in wanted:
         known = None if again else known_comparison(problem, system)
         if known is None:
+            _ = problem.reference  # too large for it, too large for all
             known = Comparison(program.name, label, tuple(_rows_of(system)(problem)))
-            keep_comparison(problem, system, known)
+            if known.ok:
+                keep_comparison(problem, system, known)
         rows += known.rows
     return Comparison(program.name, label, tuple(rows))
 
@@ -110,6 +116,7 @@ def problem_of(
     array: tuple[int, int] = (64, 64),
     seconds: float = SECONDS,
     rounds: int = ROUNDS,
+    limits: Limits | None = None,
     progress: Progress = lambda _: None,
 ) -> ComparedProgram:
     """Return a program and its data as all systems take them.
@@ -119,7 +126,7 @@ def problem_of(
     return ComparedProgram(
         program, check_data(program, data), _fused_whole(program) if presets is None else presets,
         machine or Machine.default(),
-        SystolicArray(*array), seconds, rounds, progress,
+        SystolicArray(*array), seconds, rounds, limits, progress,
     )  # fmt: skip
 
 

@@ -19,22 +19,27 @@ def contraction_rows(problem: ComparedProgram) -> Iterator[ComparisonRow]:
     """Return a row for each scheme of combining contractions: its nest that is expected fastest.
 
     Kernels are loop nests that run one after another; what they share is in workspaces, which count
-    as bytes between.  Arithmetic is counted by the code itself: an assignment takes an addition, and
-    a multiplication less than it has operands.
+    as bytes between.  The code itself counts arithmetic: an addition per assignment, and a
+    multiplication less than it has operands.
     """
     problem.progress("contraction")
     try:
-        tree = ContractionTree.of(problem.program)
-        data = Data(tree, {name: problem.data[name] for name in tree.given})
-        found = ranked(Question(tree), data.held).candidates
+        rows = list(_rows(problem))
     except FuseloomError as refusal:
-        for scheme in _ORDER:
-            yield ComparisonRow(
+        rows = [
+            ComparisonRow(
                 FusionSystem.CONTRACTION, scheme.value, applies=False, reason=refusal.message
             )
-        return
+            for scheme in _ORDER
+        ]
+    yield from rows
+
+
+def _rows(problem: ComparedProgram) -> Iterator[ComparisonRow]:
+    tree = ContractionTree.of(problem.program)
+    data = Data(tree, {name: problem.data[name] for name in tree.given})
     best: dict[FusionScheme, Candidate] = {}
-    for candidate in found:
+    for candidate in ranked(Question(tree), data.held).candidates:
         best.setdefault(candidate.scheme, candidate)
     chosen = [best[scheme] for scheme in _ORDER if scheme in best]
     made = kernels([one.nest for one in chosen], tree, levels=data.levels)
@@ -47,7 +52,8 @@ def contraction_rows(problem: ComparedProgram) -> Iterator[ComparisonRow]:
         times_run = count_products(one.nest, tree, data, levels=data.levels)
         flops = sum(
             len(part.operands) * times_run[part.out.tensor]
-            for part in walk(one.nest) if isinstance(part, Assign)
+            for part in walk(one.nest)
+            if isinstance(part, Assign)
         )
         unfused = flops if unfused is None else unfused
         (output,) = problem.program.outputs

@@ -40,7 +40,7 @@ def dataflow_rows(problem: ComparedProgram) -> Iterator[ComparisonRow]:
     try:
         found = autoschedule(
             problem.program, problem.data, machine=problem.machine, presets=problem.presets,
-            time_limit=problem.seconds,
+            time_limit=problem.seconds, limits=problem.limits,
         )  # fmt: skip
         compiled = compile_program(problem.program, found.schedule)
         yield _simulated(problem, FOUND, compiled, unfused, str(found.certificate.verdict))
@@ -57,7 +57,7 @@ def _simulated(
     unfused: float | None,
     reason: str = "",
 ) -> ComparisonRow:
-    run = simulate(compiled, problem.data, problem.machine)
+    run = simulate(compiled, problem.data, problem.machine, limits=problem.limits)
     expected = estimate(compiled, problem.data, machine=problem.machine)
     outputs = set(problem.program.outputs)
     between = sum(x.bytes for name, x in run.outputs.items() if name not in outputs)

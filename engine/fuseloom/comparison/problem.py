@@ -14,6 +14,7 @@ import numpy.typing as npt
 from fuseloom.access.hardware import SystolicArray
 from fuseloom.comparison.rows import ComparisonRow
 from fuseloom.dataflow.machine import Machine
+from fuseloom.dataflow.sim.reports import Limits
 from fuseloom.errors import ProgramError
 from fuseloom.program import Format, Op, Program, StoredTensor, evaluate
 from fuseloom.program.completeness import dense_refusal, presences
@@ -47,6 +48,8 @@ class ComparedProgram:
         Time limit of each search and of each tuning.
     rounds : int
         Runs by the clock, of which the median counts.
+    limits : Limits, optional
+        What the simulation of a region may use.
     progress : callable
     """
 
@@ -57,6 +60,7 @@ class ComparedProgram:
     array: SystolicArray
     seconds: float
     rounds: int
+    limits: Limits | None
     progress: Progress
 
     @cached_property

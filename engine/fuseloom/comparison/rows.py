@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
-from fuseloom.results.declarations import Amount, Count, Record
+from fuseloom.results.declarations import LARGEST, Amount, Count, Record
 from fuseloom.results.text_table import Align, TextColumn, text_table
 from fuseloom.wording import counted, described, duration, grouped
 
@@ -59,7 +59,8 @@ class ComparisonRow(Record):
     energy : float, optional
         Joules of a simulated run.
     max_rel_error : float, optional
-        The largest error against the reference, over the largest value of it.
+        The largest error against the reference, over the largest value of it; the largest float
+        where something is infinite or no number that is to be one.
     command : str, optional
         The command that gives this row.
     """
@@ -79,6 +80,10 @@ class ComparisonRow(Record):
     energy: Amount | None = None
     max_rel_error: Amount | None = None
     command: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_rel_error is not None and not self.max_rel_error <= LARGEST:
+            object.__setattr__(self, "max_rel_error", LARGEST)  # JSON knows no infinity
 
     def __repr__(self) -> str:
         return described(self, f"{self.system.value}, {self.way}")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from typing import Any
+
+import scipy.sparse
 
 from fuseloom.calls.composition import Composition
 from fuseloom.calls.measuring import PipelineMeasurement
@@ -41,10 +44,12 @@ def keep_calls(
     """
     program = program_text(case.composition)
     contents = hashlib.sha256()
-    for array in sorted(case.given):
-        contents.update(array.encode())
-        contents.update(str(case.given[array].shape).encode())
-        contents.update(case.given[array].tobytes())
+    for name_of_data in sorted(case.given):
+        given: Any = case.given[name_of_data]
+        contents.update(f"{name_of_data}{given.shape}".encode())
+        sparse = scipy.sparse.issparse(given)
+        for array in (given.indptr, given.indices, given.data) if sparse else (given,):
+            contents.update(array.tobytes())
     records = [fused_record(one, name, DataSource(label)) for one in measured]
     records += [whole_record(one, name, DataSource(label)) for one in measured[:1]]
     for record in records:

@@ -232,7 +232,7 @@ def test_writers_and_readers_of_one_store_do_not_disturb_each_other(runs, shared
 
 def test_all_pages_are_served_to_this_machine_alone():
     assert serve.pages_of(options()) == (
-        "explorer", "figures", "networks", "patterns", "calls", "kernels"
+        "explorer", "figures", "networks", "patterns", "calls", "kernels", "compare"
     )  # fmt: skip
     assert serve.pages_of(options("--address", "0.0.0.0")) == ("explorer",)
     beyond = options("--address", "0.0.0.0", "--pages", "networks")

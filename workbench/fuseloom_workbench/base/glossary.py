@@ -11,6 +11,7 @@ _ESTIMATES = "docs/estimate.md § What an estimate rests on"
 _TELLS = "docs/simulator.md § What a run tells"
 _WHY = "docs/workbench.md § Why, and what would help"
 _COSTS = "docs/workbench.md § Costs"
+_SYSTEMS = "docs/workbench.md § One program, five ways"
 _STATS = "fuseloom/dataflow/dram/stats.py"
 _PROVED = "docs/exploration.md § What is proved"
 _SEARCH = "docs/workbench.md § Search"
@@ -282,5 +283,32 @@ _FOUND: tuple[Row, ...] = (
      "lower bound ≤ simulated cycles; a schedule falls by the first above the best", _SEARCH),
 )  # fmt: skip
 
-ROWS: tuple[Row, ...] = (*_RUNS, *_WORK, *_DESIGN, *_NODES, *_MEMORY, *_FOUND)
+_COMPARED: tuple[Row, ...] = (
+    ("systems.kernels", "Kernels of a scheme", "kernels",
+     "What runs one after another: regions of the dataflow machine, loop nests, calls of the "
+     "array, calls of NumPy, or kernels with calls of libraries.",
+     "count over the whole program; of tiles, every call", _SYSTEMS),
+    ("systems.between", "Bytes between kernels", "B (bytes)",
+     "Bytes of intermediates that memory holds between kernels; of calls in tiles, those of a "
+     "tile.", "sum over intermediates that are written of their bytes, as the system stores them",
+     _SYSTEMS),
+    ("systems.recompute", "Recompute factor", "times (×)",
+     "How many times the arithmetic of the same system without fusion a scheme takes.",
+     "FLOPs of the scheme / FLOPs of the system's unfused scheme", _SYSTEMS),
+    ("systems.flops", "FLOPs of a scheme", "floating-point operations",
+     "Arithmetic as the system does it: sparse ones on what is stored, dense ones on every "
+     "element.",
+     "additions, multiplications and functions; a product of n factors with its sum is n",
+     _SYSTEMS),
+    ("systems.predicted", "Predicted by a model of costs", "cycles; s (seconds)",
+     "What the system's own model of costs expects, in cycles of the machine that it is of, or in "
+     "seconds on this processor.",
+     "the estimate of the dataflow machine; the model of loop nests; the cycles of the array's "
+     "calls", _SYSTEMS),
+    ("systems.measured", "Measured by the clock", "s (seconds)",
+     "How long it takes on the processor of this server; of right results only.",
+     "median of five runs in turns", _SYSTEMS),
+)  # fmt: skip
+
+ROWS: tuple[Row, ...] = (*_RUNS, *_WORK, *_DESIGN, *_NODES, *_MEMORY, *_FOUND, *_COMPARED)
 """All of them, in the order in which they are listed."""

@@ -51,6 +51,9 @@ PAGE_LINKS: Mapping[str, PageLink] = MappingProxyType(
             ),
             PageLink("calls", "Library calls", "black boxes fused tile by tile, or left alone"),
             PageLink("kernels", "Deep fusion", "few kernels for the many operations of a graph"),
+            PageLink(
+                "compare", "One program, five ways", "fused by every system, beside one reference"
+            ),
         )
     }
 )

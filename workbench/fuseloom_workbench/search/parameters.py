@@ -19,7 +19,9 @@ LONGEST_LIST = 5_000
 MEMORY = "memory"
 FIXED = ("name", "kind", "quirks")
 """Keys of a machine that are no parameters: names, and what is a list in its file."""
-FIRST = ("channel_capacity", "memory.channels", "memory.channel_num", MEMORY, "on_chip")
+FIRST = (
+    "channel_capacity", f"{MEMORY}.channels", f"{MEMORY}.channel_num", MEMORY, "on_chip",
+)  # fmt: skip
 """Parameters that are offered first, of those that a machine has."""
 OWN_UNITS = {
     "lanes": ("lanes", "Copies of a region that the machine has room for"),
@@ -32,7 +34,7 @@ TABLE_UNITS = {
     "energy": ("pJ", "Energy of this action"),
     "functions": ("cycles", "From operands to the result of this function"),
     "blocks": ("cycles", "A formula of the edge b of a block, and of its s numbers"),
-    "memory.timing": ("clocks", "Of the memory"),
+    f"{MEMORY}.timing": ("clocks", "Of the memory"),
 }
 """Unit and meaning of the parameters of a table."""
 WORDS = {"on": True, "true": True, "off": False, "false": False}

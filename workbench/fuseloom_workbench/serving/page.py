@@ -77,6 +77,13 @@ def kernels(pages: Sequence[str] = ()) -> Any:
     return kernels_page(pages=pages)
 
 
+def compare(pages: Sequence[str] = ()) -> Any:
+    """A page of one program by every system for the visitor whose document is being made."""
+    from fuseloom_workbench.systems.page import systems_page
+
+    return systems_page(pages=pages)
+
+
 PAGES: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
         "explorer": served_page,
@@ -85,6 +92,7 @@ PAGES: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "patterns": patterns,
         "calls": calls,
         "kernels": kernels,
+        "compare": compare,
     }
 )
 """The pages of a server by name; those besides the explorer are imported when they are visited."""
