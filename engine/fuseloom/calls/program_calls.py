@@ -60,7 +60,7 @@ def program_case(program: Program, data: Mapping[str, Any]) -> PipelineCase:
     >>> program = fl.parse("A: 8x4 dense\\nB: 4x5 dense\\nT[i,j] = A[i,k] * B[k,j]\\n"
     ...                    "y[i] = max[j] T[i,j]")
     >>> case = program_case(program, {"A": np.ones((8, 4)), "B": np.ones((4, 5))})
-    >>> [call.function.name for call in case.calls], case.expected[0]
+    >>> [call.function.name for call in case.calls], float(case.expected[0])
     (['T', 'y'], 4.0)
     """
     if len(program.outputs) != 1:

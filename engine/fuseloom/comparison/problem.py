@@ -51,6 +51,15 @@ class ComparedProgram:
     limits : Limits, optional
         What the simulation of a region may use.
     progress : callable
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> from fuseloom.comparison.compare import problem_of
+    >>> program = fl.parse("A: 8x4 dense\\nx: 4 dense\\ny[i] = A[i,j] * x[j]")
+    >>> problem = problem_of(program, {"A": np.ones((8, 4)), "x": np.ones(4)})
+    >>> problem.dense_operations, problem.dense_bytes("A")
+    ({'y': 64}, 128)
     """
 
     program: Program
@@ -124,16 +133,7 @@ class ComparedProgram:
 
     @cached_property
     def dense_operations(self) -> Mapping[str, int]:
-        """The arithmetic operations of each statement on dense arrays, by what it assigns.
-
-        Examples
-        --------
-        >>> import fuseloom as fl
-        >>> from fuseloom.comparison.compare import problem_of
-        >>> program = fl.parse("A: 8x4 dense\\nx: 4 dense\\ny[i] = A[i,j] * x[j]")
-        >>> problem_of(program, {"A": np.ones((8, 4)), "x": np.ones(4)}).dense_operations
-        {'y': 64}
-        """
+        """The arithmetic operations of each statement on dense arrays, by what it assigns."""
         found: dict[str, int] = {}
         for s, extents in zip(self.program.statements, self.program.extents, strict=True):
             points = prod(extents[x] for x in s.indices)
