@@ -104,6 +104,43 @@ def test_every_page_leads_to_every_other(page, server):
     is_in(page, "dark")
 
 
+@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 1920)])
+def test_a_walk_with_one_program(page, server, theme, width):
+    """From home to the explorer and to the comparison, into a page of one system, and back."""
+    page.emulate_media(color_scheme="dark" if theme == "light" else "light")
+    page.set_viewport_size({"width": width, "height": 900})
+
+    def choose(name: str) -> None:
+        page.get_by_label("Fuseloom: pages").click()
+        title = PAGE_LINKS[name].title if name else "Home"
+        page.get_by_role("navigation", name="Pages").get_by_role("link", name=title).click()
+
+    page.goto(server.url)
+    page.get_by_label("Light or dark").click()  # chosen, so that other tabs have it, too
+    page.get_by_role("link", name="spmm").click()
+    page.locator("g.node").first.wait_for(timeout=2 * PATIENCE)
+    is_in(page, theme)
+    choose("compare")
+    table = page.locator(READY["compare"])
+    table.wait_for(timeout=2 * PATIENCE)
+    page.goto(f"{server.url}/compare?example=mttkrp")
+    table.wait_for(timeout=2 * PATIENCE)
+    is_in(page, theme)
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name=PAGE_LINKS["networks"].title).last.click()
+    there = opened.value
+    there.set_default_timeout(2 * PATIENCE)
+    there.locator(READY["networks"]).first.wait_for()
+    is_in(there, theme)
+    expect(there.locator("body")).to_contain_text("B")
+    wide = there.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+    assert wide[0] <= wide[1]
+    there.close()
+    choose("")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    assert page.url == f"{server.url}/"
+
+
 @pytest.mark.parametrize("name", ["", "figures", "networks"])
 def test_no_page_has_a_serious_violation_and_each_fits(page, server, name):
     """In both themes, and in windows of every width.  The bench has tests of its own."""

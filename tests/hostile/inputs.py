@@ -24,6 +24,7 @@ PATHS: tuple[tuple[str, ...], ...] = (
     ("simulate", "--tortilla", "good.bin", "--tensors", "{}"),
     ("conform", "{}"),
     ("machine", "{}"),
+    ("compare", "{}"),
     ("compile", "prog.loom", "--export", "json", "--output", "{}/made"),
     ("compile", "--model", "spmv", "--export", "tortilla", "--output", "{}"),
     ("simulate", "prog.loom", "--trace-out", "{}"),
@@ -35,10 +36,10 @@ READERS = {
     ".json": (PATHS[8], PATHS[13]),
     ".toml": (PATHS[5], PATHS[14]),
     ".gv": (PATHS[9],),
-    ".mlir": (PATHS[0], PATHS[1]),
+    ".mlir": (PATHS[0], PATHS[1], PATHS[15]),
     ".bin": (PATHS[11],),
     ".npz": (PATHS[3], PATHS[4], PATHS[6], PATHS[10]),
-    ".loom": (PATHS[0],),
+    ".loom": (PATHS[0], PATHS[15]),
     ".sched": (PATHS[2],),
 }
 """Which of them read a format."""
