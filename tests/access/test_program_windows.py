@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import prod
 from typing import Any
 
@@ -17,18 +16,11 @@ from fuseloom.access.lower import compile_term
 from fuseloom.access.mapping import map_term
 from fuseloom.access.meaning import evaluate
 from fuseloom.access.program_layers import layers_of_program
-from fuseloom.access.program_windows import (
-    IndexSum,
-    WindowView,
-    are_filled,
-    check_windows,
-    index_places,
-    window_term,
-)
-from fuseloom.errors import ProgramError
+from fuseloom.access.program_windows import window_term
 from fuseloom.frontends.mlir import from_mlir
 from fuseloom.program import Program
 from fuseloom.program import evaluate as value_of
+from fuseloom.program.windows import IndexSum, WindowView
 
 Array = npt.NDArray[Any]
 ARRAY = SystolicArray(8, 8)
@@ -389,20 +381,6 @@ def test_terms_of_windows_are_compiled() -> None:
         np.testing.assert_allclose(compile_term(term)(layer.data), layer.result, atol=1e-12)
 
 
-def _view(**terms: int) -> WindowView:
-    offset = terms.pop("offset", 0)
-    return WindowView("x", (9,), (IndexSum(tuple(terms.items()), offset),))
-
-
-def test_a_filled_window_has_an_element_everywhere() -> None:
-    extents: Mapping[str, int] = {"i": 5, "k": 3, "f": 2}
-    inside, padded = _view(i=1, k=1), _view(i=2, k=1, offset=-1)
-    assert are_filled([inside, padded], extents, ["k"])
-    assert not are_filled([padded, padded], extents, ["k"])  # both may lack the same elements
-    assert not are_filled([_view(i=4, k=1)], extents, ["k"])
-    assert not are_filled([padded], extents, [])
-
-
 def test_relations_in_one_statement_are_solved_together() -> None:
     program = fl.parse("""
     x: 20 dense
@@ -410,16 +388,7 @@ def test_relations_in_one_statement_are_solved_together() -> None:
     N[j,l]: 9x20 csr where l = 2*j + 1
     y[i,k] = product(x[l], N[j,l], M[i,k,j])
     """)
-    places = index_places(program.statements[0], program.extents[0], program)
-    assert places.places["l"] == IndexSum((("i", 2), ("k", 4)), 3)
     _checked(fl.parse(str(program).replace("output y", "w: 3x2 dense\nz[i,f] = y[i,k] * w[k,f]")))
-
-
-def test_windows_without_a_term_are_refused() -> None:
-    with pytest.raises(ProgramError, match="backwards"):
-        check_windows([_view(i=-1, offset=8)], {"i": 9})
-    with pytest.raises(ProgramError, match="more than two indices"):
-        check_windows([_view(i=1, j=1, k=1)], {"i": 2, "j": 2, "k": 2})
 
 
 def test_windows_iterate_over_the_leading_dimensions_as_they_are() -> None:

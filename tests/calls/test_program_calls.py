@@ -84,11 +84,50 @@ def test_what_every_tile_needs_whole_is_computed_again(breaks):
     assert again["G"] == (1.0 if 3 in breaks else 3.0)
 
 
+WINDOWS = {
+    "one dimension": ("x: 11 dense\nw: 3 dense\ny[i] = x[i+k] * w[k]", [1, 2, 4, 20]),
+    "strided": ("x: 15 dense\nw: 3 dense\ny[i] = x[2*i+k] * w[k]", [1, 2, 3, 20]),
+    "dilated": ("x: 15 dense\nw: 3 dense\ny[i] = x[i+2*k] * w[k]", [1, 4, 20]),
+    "two dimensions": ("x: 9x8 dense\nw: 3x2 dense\ny[i,j] = x[i+r,j+s] * w[r,s]", [1, 3, 20]),
+    "channels": (
+        "x: 2x9x8 dense\nw: 4x2x3x3 dense\ny[o,i,j] = x[c,i+r,j+s] * w[o,c,r,s]", [1, 3, 20],
+    ),
+    "pooled": ("x: 8x6 dense\nk: index 2\ny[i,j] = max[k] x[2*i+k,j]", [1, 2, 20]),
+    "summed": ("x: 8x6 dense\nk: index 2\ny[i,j] = sum[k] x[i,j+k]", [1, 3, 20]),
+    "of the second index": ("x: 9 dense\nw: 3 dense\ny[j,i] = x[i+k] * w[k] * w[j]", [1, 2, 20]),
+    "beside a place": ("x: 9x4 dense\nw: 3 dense\ny[i] = x[i+k,2] * w[k]", [1, 2, 20]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "tiles"), WINDOWS.values(), ids=WINDOWS)
+def test_windows_whole_and_in_tiles(text, tiles):
+    case = program_case(fl.parse(text), data_of(text))
+    assert len(case.calls) == len(fl.parse(text).live) - 1
+    WholeCalls(case.composition, case.arguments)()
+    np.testing.assert_allclose(case.result, case.expected, rtol=2e-6, atol=2e-6)
+    for made in measure(case, TILE, [TiledSchedule(n) for n in tiles], rounds=1):
+        assert made.max_rel_error < 2e-6, made.schedule
+
+
+def test_windows_over_rows_compute_a_halo_again():
+    """Two convolutions in tiles of 4 rows: each but the last computes 2 rows of the first twice."""
+    text = "x: 16x5 dense\nw: 3 dense\ny[i,j] = x[i+k,j] * w[k]\nz[i,j] = y[i+k,j] * w[k]\noutput z"
+    case = program_case(fl.parse(text), data_of(text))
+    made = measure(case, TILE, [TiledSchedule(4), TiledSchedule(12)], rounds=1)
+    again = {one.schedule.tile: one.counts.recomputation["y"] for one in made}
+    assert again == {4: 18 / 14, 12: 1.0}
+    assert all(one.max_rel_error < 2e-6 for one in made)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("A: 4 dense\nB[i] = exp(A[i])\nC[i] = relu(A[i])\noutput B\noutput C", "one result"),
-        ("x: 9 dense\nw: 3 dense\ny[i] = x[i+k] * w[k]", "reads the places that x_at computes"),
+        ("x: 9 dense\nw: 3 dense\ny: 9 dense\ny[i] = x[i+k-1] * w[k]", "windows reach beyond x"),
+        ("x: 9 dense\nw: 3 dense\ny[i] = x[i+k+1] * w[k]", "begin behind the first element"),
+        ("x: 9 dense\np: list 2, 0, 5\ny[i] = x[p[i]]", "places in a list"),
+        ("A: 4x4 dense\ny[i] = A[i,i]", "diagonal"),
+        ("x: 9 dense\nk: index 3\ny[i,k] = x[2*i+k]", "it is the result, and only reads"),
         ("A: 4 dense\nB[i] = nonzero(relu(A[i]))", "leaves zeros out"),
         ("A: 2x2x2x2x2 dense\nB[i,j,k,l,m] = relu(A[i,j,k,l,m])", "at most 4"),
     ],

@@ -27,7 +27,7 @@ APPLIES = {
     "attention_block": {"dataflow", "access", "calls", "stitch"},
     "gcn_layer": {"dataflow", "contraction", "access", "calls", "stitch"},
     "mttkrp": {"dataflow", "contraction", "access", "calls", "stitch"},
-    "conv_block": {"dataflow", "access", "stitch"},
+    "conv_block": {"dataflow", "access", "calls", "stitch"},
     "mlp_block": {"dataflow", "access", "calls", "stitch"},
 }
 """The systems that take each program."""

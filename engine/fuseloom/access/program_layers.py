@@ -13,7 +13,13 @@ from fuseloom.access.constructs.construct import Array
 from fuseloom.access.kernels import apply, dot_products, grouped_products
 from fuseloom.access.layers import Layer, OtherCall
 from fuseloom.access.meaning import random_data
-from fuseloom.access.program_windows import (
+from fuseloom.access.program_windows import window_term
+from fuseloom.access.shapes import AccessShape, Dims
+from fuseloom.access.terms import Term
+from fuseloom.errors import DataError, ProgramError
+from fuseloom.program import Access, Format, Op, Program, Statement, evaluate
+from fuseloom.program.completeness import ElementPresence, presence_of, presences
+from fuseloom.program.windows import (
     Extents,
     IndexPlaces,
     IndexSum,
@@ -22,13 +28,7 @@ from fuseloom.access.program_windows import (
     check_windows,
     has_windows,
     index_places,
-    window_term,
 )
-from fuseloom.access.shapes import AccessShape, Dims
-from fuseloom.access.terms import Term
-from fuseloom.errors import DataError, ProgramError
-from fuseloom.program import Access, Format, Op, Program, Statement, evaluate
-from fuseloom.program.completeness import ElementPresence, presence_of, presences
 
 NO_PRODUCT = "no product of two tensors: computed beside the array"
 """Why a statement is no layer."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,15 @@ from fuseloom.errors import ProgramError
 from fuseloom.program import Access, Op, Program, Statement, evaluate
 from fuseloom.program.functions import FUNCTIONS
 from fuseloom.program.inputs import check_data
+from fuseloom.program.windows import (
+    Extents,
+    IndexPlaces,
+    IndexSum,
+    WindowView,
+    check_windows,
+    index_places,
+    is_inside,
+)
 
 TILE = "n"
 """The variable of a call that is the size of its tiles."""
@@ -30,9 +39,10 @@ def program_case(program: Program, data: Mapping[str, Any]) -> PipelineCase:
     """Return the statements of a program as calls on data, all arrays dense in float32.
 
     A call computes rows of its result: a range of its first index, of results with four dimensions
-    of the second.  It needs the same range of operands that have this index, and all of the others.
-    What joins or reshapes whole arrays is computed whole.  Statements that no output needs are left
-    out.
+    of the second.  It needs the same range of operands that have this index, with the rest of the
+    windows where they are read at sums of indices, and all of the others.  What joins or reshapes
+    whole arrays is computed whole.  Statements that no output needs, or that only read windows, are
+    no calls.
 
     Parameters
     ----------
@@ -48,8 +58,8 @@ def program_case(program: Program, data: Mapping[str, Any]) -> PipelineCase:
     Raises
     ------
     ProgramError
-        If the program has several outputs; of a statement that reads computed places or leaves
-        zeros out, or of a tensor of five dimensions or more.
+        If the program has several outputs; of a statement that reads windows beyond a tensor or
+        other computed places, or leaves zeros out, or of a tensor of five dimensions or more.
     DataError
         Of data that contradict the program.
 
@@ -70,86 +80,201 @@ def program_case(program: Program, data: Mapping[str, Any]) -> PipelineCase:
             hint="write a program for each",
         )
     stored = check_data(program, data)
-    case, handles = PipelineCase(), dict[str, DataHandle]()
-    for statement in program.live:
-        for access in statement.operands:
-            if access.tensor not in handles:
-                handles[access.tensor] = _handle(program, access.tensor, statement)
-                if program.tensor(access.tensor).made is None:
-                    array = stored[access.tensor].to_dense().astype(np.float32)
-                    case.given[access.tensor] = np.ascontiguousarray(np.atleast_1d(array))
-        name = statement.out.tensor
-        handles[name] = _handle(program, name, statement)
-        case.calls.append(_call(program, statement, handles))
+    reader, case = _CallReader(program), PipelineCase()
+    live = {statement.out.tensor for statement in program.live}
+    for statement, extents in zip(program.statements, program.extents, strict=True):
+        if statement.out.tensor not in live or reader.only_reads(statement, extents):
+            continue
+        views = reader.operands(statement, extents)
+        for view in views:
+            if view.tensor in stored and view.tensor not in case.given:
+                array = stored[view.tensor].to_dense().astype(np.float32)
+                case.given[view.tensor] = np.ascontiguousarray(np.atleast_1d(array))
+        case.calls.append(_call(reader, statement, views, extents))
     (name,) = program.outputs
     case.expected = np.atleast_1d(evaluate(program, stored)[name].dense())
     case.result = np.empty(case.expected.shape, np.float32)
     return case
 
 
-def _handle(program: Program, name: str, statement: Statement) -> DataHandle:
-    tensor = program.tensor(name)
-    reason = ""
-    if tensor.made is not None:
-        reason = f"it reads the places that {name} computes, of which no part is a range"
-    elif statement.nonzero:
-        reason = "it leaves zeros out"
-    elif tensor.rank not in KINDS:
-        reason = f"{name} has {tensor.rank} dimensions, arrays of calls at most {max(KINDS)}"
-    if reason:
-        raise ProgramError(
+@dataclass
+class _CallReader:
+    """Reads one statement after another.
+
+    Attributes
+    ----------
+    windows : dict
+        What statements assign that only read another tensor: its indices, and where they read.
+    handles : dict
+        The arrays that calls read and write.
+    """
+
+    program: Program
+    windows: dict[str, tuple[tuple[str, ...], WindowView]] = field(default_factory=dict)
+    handles: dict[str, DataHandle] = field(default_factory=dict)
+
+    def only_reads(self, statement: Statement, extents: Extents) -> bool:
+        """Note a statement whose result is another tensor at sums of indices."""
+        made = [self.program.tensor(x.tensor).made for x in statement.operands]
+        if statement.op is not Op.MUL or all(x is None for x in made) or statement.nonzero:
+            return False
+        views = self.operands(statement, extents)
+        out = statement.out
+        if len(views) != 1 or views[0].indices != {*out.indices}:
+            return False
+        if out.tensor in self.program.outputs:
+            raise self.refused(statement, "it is the result, and only reads windows")
+        self.windows[out.tensor] = out.indices, views[0]
+        return True
+
+    def operands(self, statement: Statement, extents: Extents) -> list[WindowView]:
+        """The tensors that a statement reads, each at sums of indices.
+
+        Raises
+        ------
+        ProgramError
+            Of other places, and of windows that reach beyond a tensor.
+        """
+        if statement.nonzero:
+            raise self.refused(statement, "it leaves zeros out")
+        try:
+            places = index_places(statement, extents, self.program)
+            views = [self._view(access, places) for access in places.operands]
+            check_windows(views, extents)
+        except ProgramError as error:
+            raise self.refused(statement, error.message) from None
+        beyond = next((x.tensor for x in views if not is_inside(x, extents)), None)
+        if beyond is not None and statement.op is not Op.CONCAT:  # whose extents add up
+            raise self.refused(statement, f"windows reach beyond {beyond}")
+        for name in (*(view.tensor for view in views), statement.out.tensor):
+            self._take(name, statement)
+        return views
+
+    def _view(self, access: Access, places: IndexPlaces) -> WindowView:
+        at = [places.places.get(x, IndexSum.index(x)) for x in access.indices]
+        if access.tensor in self.windows:
+            indices, view = self.windows[access.tensor]
+            return view.read(access.tensor, dict(zip(indices, at, strict=True)))
+        return WindowView(access.tensor, self.program.tensor(access.tensor).shape, tuple(at))
+
+    def _take(self, name: str, statement: Statement) -> None:
+        rank = self.program.tensor(name).rank
+        if name in self.handles or name in self.windows:
+            return
+        if rank in KINDS:
+            self.handles[name] = DataHandle(name, KINDS[rank](np.float32))
+        elif name != statement.out.tensor or not self._has_made(statement):
+            raise self.refused(
+                statement, f"{name} has {rank} dimensions, arrays of calls at most {max(KINDS)}"
+            )
+
+    def _has_made(self, statement: Statement) -> bool:
+        return any(self.program.tensor(x.tensor).made for x in statement.operands)
+
+    def refused(self, statement: Statement, reason: str) -> ProgramError:
+        """The refusal of a statement, with its place."""
+        return ProgramError(
             f"{statement.out.tensor} is no call: {reason}",
             hint="compute it before the program, or leave it to the dataflow machine",
             line=statement.line,
             column=statement.column,
         )
-    return DataHandle(name, KINDS[tensor.rank](np.float32))
 
 
 def _call(
-    program: Program, statement: Statement, handles: Mapping[str, DataHandle]
+    reader: _CallReader, statement: Statement, views: Sequence[WindowView], extents: Extents
 ) -> FunctionCall:
     """A statement as a call of a function that is annotated with the parts it needs."""
     out = statement.out
-    parameters = [f"a{number}" for number, _ in enumerate(statement.operands, 1)]
+    parameters = [f"a{number}" for number, _ in enumerate(views, 1)]
     tiled = ""
     if out.indices and statement.op is not Op.RESHAPE:
         tiled = out.indices[1 if len(out.indices) == max(KINDS) else 0]
     if statement.op is Op.CONCAT and tiled == statement.axis:
         tiled = ""
-    needs = ", ".join(
-        _part(name, access, program, handles, tiled)
-        for name, access in zip(parameters, statement.operands, strict=True)
+    whole = WindowView(
+        out.tensor, reader.program.tensor(out.tensor).shape, tuple(map(IndexSum.index, out.indices))
     )
-    produced = _part("out", out, program, handles, tiled)
+    handles = reader.handles
+    if any(place.offset and tiled in place.names for view in views for place in view.places):
+        raise reader.refused(statement, f"windows along {tiled} begin behind the first element")
+    needs = ", ".join(
+        _part(name, view, handles[view.tensor], tiled, extents)
+        for name, view in zip(parameters, views, strict=True)
+    )
+    produced = _part("out", whole, handles[out.tensor], tiled, extents)
     text = f"produces {{ {produced} }} when consumes {{ {needs} }}"
     if tiled:
-        extent = program.tensor(out.tensor).shape[out.indices.index(tiled)]
-        text = f"{TILE}: Symbolic for x in [0, {extent}, {TILE}] {{ {text} }}"
-    function = annotate(_computation(statement), text, [*parameters, "out"], out.tensor)
-    arguments = [handles[access.tensor] for access in (*statement.operands, out)]
-    call = function(*arguments)
+        text = f"{TILE}: Symbolic for x in [0, {extents[tiled]}, {TILE}] {{ {text} }}"
+    computed = _computation(_named(statement, views))
+    function = annotate(
+        _of_parts(computed, views, out, tiled, extents), text, [*parameters, "out"], out.tensor
+    )
+    call = function(*(handles[view.tensor] for view in views), handles[out.tensor])
     assert isinstance(call, FunctionCall)
     return call
 
 
 def _part(
-    parameter: str,
-    access: Access,
-    program: Program,
-    handles: Mapping[str, DataHandle],
-    tiled: str,
+    parameter: str, view: WindowView, handle: DataHandle, tiled: str, extents: Extents
 ) -> str:
-    """The part of an array: a range of the tiled index, and all of the others."""
-    shape = program.tensor(access.tensor).shape or (1,)
-    indices = access.indices or ("",)
+    """The part of an array: what a range of the tiled index reads, and all of the others."""
+    shape, places = view.shape or (1,), view.places or (IndexSum((), 0),)
     fields = []
-    for pair, index, extent in zip(
-        handles[access.tensor].kind.dimensions, indices, shape, strict=True
-    ):
-        start, length = ("x", TILE) if tiled and index == tiled else ("0", str(extent))
+    for pair, place, extent in zip(handle.kind.dimensions, places, shape, strict=True):
+        factor = dict(place.terms).get(tiled, 0) if tiled else 0
+        start, length = "0", str(extent)
+        if factor:
+            rest = IndexSum(tuple(x for x in place.terms if x[0] != tiled), place.offset)
+            start = f"{factor} * x"
+            length = f"{factor} * {TILE} + {rest.bounds(extents)[1] + 1} - {factor}"
         fields.append(f"{pair.start}: {start}, {pair.length}: {length}")
     return f"{parameter} {{ {', '.join(fields)} }}"
+
+
+def _named(statement: Statement, views: Sequence[WindowView]) -> Statement:
+    """The statement with operands that have an index of their own for each term of a sum."""
+    operands = tuple(
+        Access(view.tensor, tuple(x for place in view.places for x in place.names))
+        for view in views
+    )
+    return replace(statement, operands=operands)
+
+
+def _of_parts(
+    compute: Callable[..., None],
+    views: Sequence[WindowView],
+    out: Access,
+    tiled: str,
+    extents: Extents,
+) -> Callable[..., None]:
+    """A function of parts of arrays, whose windows become dimensions of their own."""
+    if all(place == IndexSum(place.terms[:1]) and dict(place.terms).get(place.names[0]) == 1
+           for view in views for place in view.places):  # fmt: skip
+        return compute
+    at = out.indices.index(tiled) if tiled else 0
+
+    def function(*arrays: Array) -> None:
+        *operands, result = arrays
+        sizes = {**extents, tiled: result.shape[at]} if tiled else extents
+        windows = (
+            _windows(array, view, tiled, sizes) for array, view in zip(operands, views, strict=True)
+        )
+        compute(*windows, result)
+
+    return function
+
+
+def _windows(array: Array, view: WindowView, tiled: str, extents: Extents) -> Array:
+    """An array with a dimension for each term of the sums at which it is read."""
+    starts, shape, strides = [], [], []
+    for place, stride in zip(view.places, array.strides, strict=True):
+        is_range = bool(tiled) and tiled in place.names  # which begins with what is read first
+        starts.append(slice(0 if is_range else place.offset, None))
+        for name, factor in place.terms:
+            shape.append(extents[name])
+            strides.append(factor * stride)
+    return np.lib.stride_tricks.as_strided(array[tuple(starts)], shape, strides, writeable=False)
 
 
 @dataclass(frozen=True)

@@ -35,12 +35,12 @@ def access_rows(problem: ComparedProgram) -> Iterator[ComparisonRow]:
         call.multiplications for layer in made.layers for call in layer.mapped.calls
     )
     beside = ", ".join(other.name for other in others)
-    told = ", ".join(layer.name for layer in made.layers)
+    names = [layer.name for layer in made.layers]
     yield ComparisonRow(
         FusionSystem.ACCESS, MAPPED, applies=True,
-        reason=f"{told} on the array" + (f"; {beside} beside it" if beside else ""),
+        reason=f"{', '.join(names)} on the array" + (f"; {beside} beside it" if beside else ""),
         kernels=sum(len(layer.mapped.calls) for layer in made.layers) + len(others),
-        bytes_between=sum(map(problem.dense_bytes, problem.intermediates)),
+        bytes_between=problem.dense_bytes(*names, *(other.name for other in others)),
         flops=2 * multiplications, predicted=made.cycles, predicted_unit="cycles",
         max_rel_error=_error(problem, made),
     )  # fmt: skip

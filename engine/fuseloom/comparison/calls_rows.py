@@ -37,7 +37,8 @@ def calls_rows(problem: ComparedProgram) -> Iterator[ComparisonRow]:
     whole = min(times.unfused_fresh, times.unfused_preallocated)
     yield ComparisonRow(
         FusionSystem.CALLS, WHOLE, applies=True, kernels=len(case.calls),
-        bytes_between=sum(map(problem.dense_bytes, problem.intermediates)), recompute=1.0,
+        bytes_between=problem.dense_bytes(*(call.function.name for call in case.calls)),
+        recompute=1.0,
         flops=problem.dense_flops, measured_seconds=whole if error <= TOLERANCE else None,
         max_rel_error=error,
     )  # fmt: skip

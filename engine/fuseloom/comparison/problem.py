@@ -19,6 +19,7 @@ from fuseloom.errors import ProgramError
 from fuseloom.program import Format, Op, Program, StoredTensor, evaluate
 from fuseloom.program.completeness import dense_refusal, presences
 from fuseloom.program.sparse_reference import Evaluated
+from fuseloom.program.windows import IndexPlaces, index_places
 from fuseloom.results import relative_error
 from fuseloom.stitch.program_graph import dense_program
 
@@ -58,7 +59,7 @@ class ComparedProgram:
     >>> from fuseloom.comparison.compare import problem_of
     >>> program = fl.parse("A: 8x4 dense\\nx: 4 dense\\ny[i] = A[i,j] * x[j]")
     >>> problem = problem_of(program, {"A": np.ones((8, 4)), "x": np.ones(4)})
-    >>> problem.dense_operations, problem.dense_bytes("A")
+    >>> problem.dense_operations, problem.dense_bytes("A", "y")
     ({'y': 64}, 128)
     """
 
@@ -121,28 +122,30 @@ class ComparedProgram:
         """An input as dense systems read it."""
         return np.ascontiguousarray(self.data[name].to_dense().astype(np.float32))
 
-    @cached_property
-    def intermediates(self) -> tuple[str, ...]:
-        """What statements compute that is no output."""
-        names = (statement.out.tensor for statement in self.program.live)
-        return tuple(name for name in names if name not in self.program.outputs)
-
-    def dense_bytes(self, name: str) -> int:
-        """Bytes of a tensor as a dense array of float32."""
-        return WORD * prod(self.program.tensor(name).shape)
+    def dense_bytes(self, *names: str) -> int:
+        """Bytes of tensors that are no output, as dense arrays of float32."""
+        between = {*names}.difference(self.program.outputs)
+        return sum(WORD * prod(self.program.tensor(name).shape) for name in between)
 
     @cached_property
     def dense_operations(self) -> Mapping[str, int]:
-        """The arithmetic operations of each statement on dense arrays, by what it assigns."""
+        """The arithmetic operations of each statement on dense arrays, by what it assigns.
+
+        A read at computed places takes none.
+        """
         found: dict[str, int] = {}
         for s, extents in zip(self.program.statements, self.program.extents, strict=True):
-            points = prod(extents[x] for x in s.indices)
-            alone = len(s.operands) - 1 if len(s.operands) > 1 else 1
+            try:
+                places = index_places(s, extents, self.program)
+            except ProgramError:  # a selection that is a product, with a tensor of ones
+                places = IndexPlaces(operands=s.operands)
+            points = prod(extents[x] for x in s.indices if x not in places.places)
+            alone = len(places.operands) - 1 if len(s.operands) > 1 else 1
             if s.op in (Op.RESHAPE, Op.CONCAT):
                 alone = 0
             elif s.op in (Op.SUM, Op.MAX):
                 alone = 1
-            elif s.reduced:
+            elif {*s.reduced}.difference(places.places):
                 alone += 1
             found[s.out.tensor] = alone * points
         return found
