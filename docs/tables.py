@@ -23,6 +23,7 @@ GROUPS = (
     ("Nodes", glossary._NODES),
     ("Memory", glossary._MEMORY),
     ("Searches", glossary._FOUND),
+    ("Systems compared", glossary._COMPARED),
 )
 
 

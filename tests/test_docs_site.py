@@ -77,7 +77,10 @@ def test_every_room_that_is_handed_on_has_a_page(helpers: Any) -> None:
 
 def test_every_component_is_in_the_reference(helpers: Any) -> None:
     """Views that are not part of the bench's frame alone."""
-    bases = {"SessionComponent", "PatternPanel", "CallsPanel", "KernelsPanel", "SelectingPanel"}
+    bases = {
+        "SessionComponent", "PatternPanel", "CallsPanel", "KernelsPanel", "SelectingPanel",
+        "SystemsPanel",
+    }  # fmt: skip
     frame = {"TopBar", "Rail", "Connection", "DataLabel", *bases}
     found = set()
     for path in (ROOT / "workbench").rglob("*.py"):

@@ -148,4 +148,4 @@ def pattern_address(program: Program) -> str:
         return ""
     if len(layers) != 1 or others:
         return ""
-    return f"patterns?{urlencode({'source': 'term', 'term': to_text(layers[0].term)})}"
+    return f"patterns?source=term&{urlencode({'term': to_text(layers[0].term)})}"
