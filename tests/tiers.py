@@ -129,7 +129,7 @@ BROWSER = "browser/test_*.py"
 WALKS = "browser/test_walks.py"
 """The one file with the mark ``walk``, which belongs to the first tier."""
 MARKED = re.compile(r"\b(deep|browser|counts)\b")
-"""What stands in the text of each file that has a test with a mark of the deep tier."""
+"""Words of which a file has one if a test in it has a mark of the deep tier."""
 
 
 def in_first_tier(path: str) -> bool:

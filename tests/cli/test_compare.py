@@ -9,6 +9,10 @@ import pytest
 
 from fuseloom.cli import main
 from fuseloom.cli.compare import EXAMPLES
+from fuseloom.cli.limits import limits_of
+from fuseloom.cli.main import read_options
+from fuseloom.comparison.compare import ROUNDS, SECONDS
+from fuseloom.dataflow.sim.reports import Limits
 
 QUICK = ("--time-limit", "200ms", "--rounds", "1")
 
@@ -68,6 +72,8 @@ def test_a_preset_or_a_schedule_alone(capsys, tmp_path):
         (("mttkrpp",), "mttkrpp"),
         (("--model", "attention", "--array", "8"), "'8' is no array"),
         (("--model", "attention", "--rounds", "0"), "must be at least 1"),
+        (("--model", "attention", "--orders", "first"), "goes with other commands"),
+        (("--model", "attention", "--capacity", "sized"), "depends on the schedule"),
         (("--model", "attention", "--system", "glenside"), "invalid choice"),
     ],
 )
@@ -81,6 +87,14 @@ def test_bad_input_is_one_message(capsys, words, message):
     told = capsys.readouterr().err
     assert message in told
     assert "Traceback" not in told
+
+
+def test_defaults_are_those_of_the_function():
+    """The page, which takes these, and the command know each other's rows."""
+    options = read_options(["compare", "gcn_layer"])
+    assert (options.time_limit, options.rounds) == (SECONDS, ROUNDS)
+    limits = limits_of(options)
+    assert (limits.tokens, limits.memory) == (Limits().tokens, Limits().memory)
 
 
 def test_examples_are_in_the_help(capsys):

@@ -150,8 +150,11 @@ def test_dense_meaning_is_that_of_the_statements():
 
 
 def test_a_wrong_result_has_no_time():
-    row = ComparisonRow(FusionSystem.CALLS, "fused", applies=True, max_rel_error=0.1)
+    row = ComparisonRow(
+        FusionSystem.CALLS, "fused", applies=True, max_rel_error=0.1, measured_seconds=1.0
+    )
     assert not row.is_right
+    assert row.measured_seconds is None
     assert not Comparison("p", "", (row, replace(row, max_rel_error=0.0))).ok
 
 
@@ -166,6 +169,9 @@ def test_what_is_known_is_not_done_again(tmp_path, monkeypatch):
     compare(program, other, systems=["access"], again=False, progress=asked.append)
     compare(program, data, systems=["access"], progress=asked.append)
     assert asked == ["access"] * 3
+    for limits in (fl.Limits(tokens=5), fl.Limits()):
+        made = compare(program, data, systems=["dataflow"], again=False, limits=limits, seconds=0.1)
+        assert made.rows[0].applies == (limits.tokens is None)
     for path in (tmp_path / "comparisons").iterdir():
         path.write_text('{"fuseloom": "comparison"', encoding="utf-8")
     assert compare(program, data, systems=["access"], again=False, progress=asked.append) == first
@@ -227,3 +233,25 @@ def test_without_a_compiler_rows_say_so(monkeypatch):
     monkeypatch.setattr("fuseloom.comparison.contraction_rows.kernels", missing)
     made = compare(program, data, systems=["contraction"], rounds=1)
     assert {(row.applies, row.reason) for row in made.rows} == {(False, "there is no C compiler")}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("A: 4 dense\nB[i] = log(A[i])\noutput B", 0.0),
+        ("A: 4 dense\nB[i] = sqrt(A[i])\noutput B", -1.0),
+        ("A: 4 dense\nz = A[i] * A[i]\noutput z", 2.0),
+        ("A: 1x1 csr\nB: 1x1 dense\nC[i,k] = A[i,j] * B[j,k]\noutput C", 0.0),
+        ("A: 4x6 dense\nB: 24 dense\nB[p] = reshape(A[i,j])\nC[p] = exp(B[p])\noutput C", 1.0),
+        ("x: 9 dense\np: list 2, 0, 5\ny[i] = x[p[i]]\nz[i] = exp(y[i])\noutput z", 1.0),
+        ("A: 5x4 csr\nB[i,j] = relu(A[i,j])\ns[i] = B[i,j]\noutput B\noutput s", 1.0),
+    ],
+    ids=["infinite", "no number", "a number", "nothing stored", "reshape", "list", "two results"],
+)
+def test_odd_programs_are_right_or_refused(text, value):
+    program = fl.parse(text)
+    data = {name: np.full(program.tensor(name).shape, value) for name in program.given}
+    made = compare(program, data, seconds=0.1, rounds=1)
+    assert made.ok
+    assert all(row.reason for row in made.rows if not row.applies)
+    assert made.of("dataflow")[0].applies

@@ -211,7 +211,8 @@ def measure(
             run()
             found.append(time.perf_counter() - began)
     fresh, kept, *each = map(median, times)
-    scale = float(np.max(np.abs(case.expected), initial=0)) or 1.0
+    finite = np.abs(case.expected[np.isfinite(case.expected)])
+    scale = float(np.max(finite, initial=0)) or 1.0
     moved = whole.moved_bytes
     made = [
         PipelineMeasurement(
@@ -369,5 +370,11 @@ def every_tile(case: PipelineCase) -> tuple[int, ...]:
 
 
 def _error(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> float:
-    difference = found != expected if found.dtype.kind == "b" else np.abs(found - expected)
-    return float(np.max(difference, initial=0))
+    """The largest difference; infinite where only one is infinite or no number."""
+    same = found == expected
+    if found.dtype.kind == "b":
+        return float(np.max(~same, initial=0))
+    same |= np.isnan(found) & np.isnan(expected)
+    with np.errstate(invalid="ignore"):
+        difference = np.where(same, 0.0, np.abs(found - expected))
+    return float(np.max(np.where(np.isnan(difference), np.inf, difference), initial=0))

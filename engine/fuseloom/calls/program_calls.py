@@ -15,6 +15,7 @@ from fuseloom.errors import ProgramError
 from fuseloom.program import Access, Op, Program, Statement, evaluate
 from fuseloom.program.functions import FUNCTIONS
 from fuseloom.program.inputs import check_data
+from fuseloom.program.sparse_reference import Evaluated
 from fuseloom.program.windows import (
     Extents,
     IndexPlaces,
@@ -35,7 +36,9 @@ _ELEMENTWISE: Mapping[Op, Callable[..., Array]] = {
 }  # fmt: skip
 
 
-def program_case(program: Program, data: Mapping[str, Any]) -> PipelineCase:
+def program_case(
+    program: Program, data: Mapping[str, Any], reference: Evaluated | None = None
+) -> PipelineCase:
     """Return the statements of a program as calls on data, all arrays dense in float32.
 
     A call computes rows of its result: a range of its first index, of results with four dimensions
@@ -48,6 +51,8 @@ def program_case(program: Program, data: Mapping[str, Any]) -> PipelineCase:
     ----------
     data : mapping
         As :func:`fuseloom.program.inputs.check_data` takes them.
+    reference : Evaluated, optional
+        What the program means, if it was computed before.
 
     Returns
     -------
@@ -92,7 +97,8 @@ def program_case(program: Program, data: Mapping[str, Any]) -> PipelineCase:
                 case.given[view.tensor] = np.ascontiguousarray(np.atleast_1d(array))
         case.calls.append(_call(reader, statement, views, extents))
     (name,) = program.outputs
-    case.expected = np.atleast_1d(evaluate(program, stored)[name].dense())
+    meaning = evaluate(program, stored) if reference is None else reference
+    case.expected = np.atleast_1d(meaning[name].dense())
     case.result = np.empty(case.expected.shape, np.float32)
     return case
 

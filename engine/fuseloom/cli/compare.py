@@ -11,6 +11,7 @@ from typing import Any
 from fuseloom.cli.command import Command, array_size, positive, print_json, seconds
 from fuseloom.cli.inputs import Problem, problem, program_options, schedule_of
 from fuseloom.cli.limits import add_limits, limits_of
+from fuseloom.errors import UsageError
 from fuseloom.results.document import DocumentKind
 
 EXAMPLES = ("attention_block", "gcn_layer", "mttkrp", "conv_block", "mlp_block")
@@ -49,6 +50,15 @@ def _run(options: Any) -> int:
     from fuseloom.comparison.compare import compare, with_commands
     from fuseloom.comparison.examples import example_path
 
+    if options.orders != "best":
+        raise UsageError(
+            "--orders first goes with other commands", hint="a schedule may name its orders"
+        )
+    if options.capacity == "sized":
+        raise UsageError(
+            "--capacity sized depends on the schedule, and here are several",
+            hint="--capacity N is the same for all",
+        )
     if options.file is not None and str(options.file) in EXAMPLES and not options.file.exists():
         options.file = example_path(str(options.file))
     given = problem(options)

@@ -154,7 +154,7 @@ def with_commands(comparison: Comparison, command: str) -> Comparison:
 
 
 def _rows_of(system: FusionSystem) -> SystemRows:
-    """What gives the rows of a system; only systems that are asked are imported."""
+    """Return the function that computes the rows of a system, and import its module."""
     module = import_module(f"fuseloom.comparison.{system.value}_rows")
     found: SystemRows = getattr(module, f"{system.value}_rows")
     return found

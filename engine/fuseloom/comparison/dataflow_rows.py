@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from fuseloom.comparison.problem import ComparedProgram
 from fuseloom.comparison.rows import ComparisonRow, FusionSystem
@@ -29,12 +30,14 @@ def dataflow_rows(problem: ComparedProgram) -> Iterator[ComparisonRow]:
             compiled = compile_program(problem.program, schedule)
             compiled = best_orders(compiled, problem.data, machine=problem.machine).compilation
             row = _simulated(problem, way, compiled, unfused)
+            if way == UNFUSED:
+                unfused = row.flops
+                row = replace(row, recompute=1.0)
         except CancelledError:
             raise
         except FuseloomError as error:
             yield ComparisonRow(FusionSystem.DATAFLOW, way, applies=False, reason=error.message)
             continue
-        unfused = row.flops if unfused is None else unfused
         yield row
     problem.progress(f"dataflow, {FOUND}")
     try:
@@ -61,16 +64,11 @@ def _simulated(
     expected = estimate(compiled, problem.data, machine=problem.machine)
     outputs = set(problem.program.outputs)
     between = sum(x.bytes for name, x in run.outputs.items() if name not in outputs)
+    flops = run.work.flops
     error = problem.error({name: run.outputs[name].to_dense() for name in outputs})
     return ComparisonRow(
         FusionSystem.DATAFLOW, way, applies=True, reason=reason, kernels=len(compiled.regions),
-        bytes_between=between, recompute=_share(run.work.flops, unfused), flops=run.work.flops,
+        bytes_between=between, recompute=flops / unfused if unfused else None, flops=flops,
         simulated_cycles=run.cycles, predicted=expected.cycles, predicted_unit="cycles",
         energy=run.energy.joules, max_rel_error=error,
     )  # fmt: skip
-
-
-def _share(flops: float, unfused: float | None) -> float | None:
-    if unfused is None:
-        return 1.0
-    return flops / unfused if unfused else None

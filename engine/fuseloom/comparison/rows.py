@@ -55,7 +55,7 @@ class ComparisonRow(Record):
     predicted_unit : str, optional
         ``cycles`` of the machine that is predicted, or ``s``.
     measured_seconds : float, optional
-        By the clock, on this processor; only of results that are right.
+        By the clock, on this processor; None of a result that is wrong.
     energy : float, optional
         Joules of a simulated run.
     max_rel_error : float, optional
@@ -84,6 +84,8 @@ class ComparisonRow(Record):
     def __post_init__(self) -> None:
         if self.max_rel_error is not None and not self.max_rel_error <= LARGEST:
             object.__setattr__(self, "max_rel_error", LARGEST)  # JSON knows no infinity
+        if not self.is_right:
+            object.__setattr__(self, "measured_seconds", None)
 
     def __repr__(self) -> str:
         return described(self, f"{self.system.value}, {self.way}")

@@ -8,7 +8,7 @@ from itertools import chain
 import numpy as np
 
 from fuseloom.comparison.problem import ComparedProgram
-from fuseloom.comparison.rows import TOLERANCE, ComparisonRow, FusionSystem
+from fuseloom.comparison.rows import ComparisonRow, FusionSystem
 from fuseloom.errors import FuseloomError
 from fuseloom.results.cpu import NANOSECOND
 from fuseloom.stitch.end_to_end import time_module
@@ -57,7 +57,7 @@ def stitch_rows(problem: ComparedProgram) -> Iterator[ComparisonRow]:
             FusionSystem.STITCH, way, applies=True, kernels=moved.kernels + moved.calls,
             bytes_between=max(0, moved.written - outputs),
             recompute=flops / alone if alone else None, flops=flops,
-            measured_seconds=seconds * NANOSECOND if error <= TOLERANCE else None,
+            measured_seconds=seconds * NANOSECOND,
             max_rel_error=error,
         )  # fmt: skip
 

@@ -71,10 +71,11 @@ def test_a_network_has_the_same_contractions(name):
     asked = network_question(words(opened(name)["networks"]))
     made = binary(from_einsum(asked.einsum, read_extents(asked.extents)), asked.tree)
     wanted = ContractionTree.of(example(name)[0])
-    sizes = lambda tree: sorted(  # noqa: E731
-        sorted(tree.extents[x] for x in one.indices) for one in tree.contractions
+    here, there = (
+        sorted(sorted(tree.extents[x] for x in one.indices) for one in tree.contractions)
+        for tree in (made, wanted)
     )
-    assert sizes(made) == sizes(wanted)
+    assert here == there
     assert len(made.inputs) == len(wanted.inputs)
 
 

@@ -173,7 +173,7 @@ class Story:
         }
 
     def _machines(self) -> dict[str, Any] | None:
-        """What is known of all machines: the effects of parameters, and the best machines."""
+        """The effects of parameters and the best machines, as plain data; None of one machine."""
         found = self.machines
         if found is None:
             return None

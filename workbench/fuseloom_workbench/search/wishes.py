@@ -153,7 +153,7 @@ class SearchSettings:
 
     @property
     def designs(self) -> bool:
-        """Whether it looks for the best design by costs, and not for the fewest cycles alone."""
+        """True unless the search is for the fewest cycles on the machine shown, without limits."""
         return self.objective != "cycles" or self.limited or bool(self.parameters)
 
     @property

@@ -15,16 +15,17 @@ from fuseloom.program import StoredTensor
 
 NUMERICS = "float32"
 """Values are computed so by every engine."""
-_PACKAGES = ("program", "results", "dataflow")
+SIMULATION = ("program", "results", "dataflow")
+"""Packages on whose sources the result of a simulation depends."""
 _KINDS = (".py", ".lark")
 
 
 @cache
-def engine_version() -> str:
-    """Version of the engine, with a hash of the sources that results depend on."""
+def engine_version(packages: tuple[str, ...] = SIMULATION) -> str:
+    """Version of the engine, with a hash of the sources of the packages results depend on."""
     digest = hashlib.sha256()
     root = Path(fuseloom.__file__).parent
-    for package in _PACKAGES:
+    for package in packages:
         for path in sorted(p for p in (root / package).rglob("*") if p.suffix in _KINDS):
             content = path.read_bytes()
             digest.update(f"{path.relative_to(root).as_posix()} {len(content)}\n".encode())
