@@ -317,6 +317,7 @@ ELSEWHERE = (
 ACROSS = {
     "browser/*": "whole pages in Chromium",
     "comparison/test_page.py": "the tables of a document beside what the systems give",
+    "comparison/test_torch.py": "modules of PyTorch, through the importer and every system",
     "contraction/test_beside_dataflow.py": "numbers that two packages derive apart from each other",
     "conformance/*": "reference vectors, for all primitives",
     "hostile/*": "inputs that mean harm, through whole commands",

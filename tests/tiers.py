@@ -52,6 +52,7 @@ DEEP_PATHS: dict[str, str] = {
     "dataflow/sim/compiled/test_cache.py": "compiles kernels in processes with caches of their own",
     "experiments/recipes/": "simulates figures of the paper",
     "exploration/executors/test_drive.py": "kills drivers, fills a disk, and starts again",
+    "comparison/test_torch.py": "needs PyTorch",
     "exploration/test_torch_modules.py": "needs PyTorch",
     "exploration/test_autoschedule.py": "searches spaces of schedules for seconds each",
     "property/test_memory_by_content.py": "imports the engine in processes of their own",

@@ -9,7 +9,7 @@ from fuseloom.access.kernels import Convolution, matmul, pool2d
 from fuseloom.access.layers import Layer
 from fuseloom.access.meaning import evaluate, random_data
 from fuseloom.access.memory import BufferedMemory
-from fuseloom.access.record import machine_of, mapped_record
+from fuseloom.access.record import array_machine, mapped_record
 from fuseloom.access.sweep import ArrayDesign, compare_arrays
 from fuseloom.access.terms import Term
 from fuseloom.errors import ProgramError
@@ -41,8 +41,7 @@ def test_a_region_per_layer_that_the_array_computes() -> None:
 
 def test_another_memory_is_another_machine() -> None:
     one, two = (
-        machine_of(design_of(matmul(8, 8, 8), memory=BufferedMemory(bandwidth)))
-        for bandwidth in (8.0, 16.0)
+        array_machine(SystolicArray(8, 8), BufferedMemory(bandwidth)) for bandwidth in (8.0, 16.0)
     )
     assert one.name == two.name
     assert one.fingerprint != two.fingerprint

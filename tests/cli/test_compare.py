@@ -102,3 +102,14 @@ def test_examples_are_in_the_help(capsys):
         main(["compare", "--help"])
     out = capsys.readouterr().out
     assert all(name in out for name in EXAMPLES)
+
+
+def test_rows_are_kept_as_runs(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("FUSELOOM_RUNS", str(tmp_path / "runs.db"))
+    made = rows(capsys, "gcn_layer", "--array", "8x8", "--keep")
+    assert all("--keep" not in row["command"] for row in made)
+    assert main(["runs", "list", "--json"]) == 0
+    kept = json.loads(capsys.readouterr().out)["runs"]
+    assert len(kept) == sum(row["applies"] for row in made)
+    cycles = {row["simulated_cycles"] for row in made if row["simulated_cycles"]}
+    assert cycles <= {one["cycles"] for one in kept}

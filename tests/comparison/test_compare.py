@@ -182,7 +182,7 @@ def test_what_is_known_is_not_done_again(tmp_path, monkeypatch):
     ("options", "message"),
     [
         ({"systems": ["dataflw"]}, "no system 'dataflw'"),
-        ({"rounds": 0}, "positive"),
+        ({"rounds": 0}, "from 1 to 10,000 rounds, not 0"),
         ({"seconds": 0.0}, "positive"),
         ({"array": (0, 8)}, "an array of 0 rows is none"),
     ],

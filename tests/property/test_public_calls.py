@@ -314,6 +314,13 @@ CALLS: Mapping[str, Call] = {
         gap=number, time_limit=choice(0.01, 0, -1, float("nan")), limits=limits,
     ),
     "codesign": lambda rng: designed(rng),
+    "compare": with_data(
+        program, presets=choice(None, {}, {"all": "fuse T..Y"}, {"odd": "melt"}, {3: 4}),
+        systems=choice(None, ("stitch",), ("calls", "access"), ("dataflow",), ("magic",), ()),
+        machine=machine, array=choice((8, 8), (0, 1), (2,), ("a", 2)), limits=limits,
+        seconds=choice(0.01, 0, -1, float("nan"), "1"), rounds=choice(1, 2, 0, -1, 10**9, True),
+        label=choice("", "data", 3), again=choice(True, False),
+    ),
     "load": loaded,
     "from_mlir": given(lambda rng: mutated(MLIR, rng), shapes=shapes, function=choice("f", "g")),
     "to_mlir": given(program, choice(None, fl.Schedule(), fl.Schedule.parse("fuse T..Y"))),

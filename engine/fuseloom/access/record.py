@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 
+from fuseloom.access.hardware import SystolicArray
+from fuseloom.access.memory import BufferedMemory
 from fuseloom.access.sweep import ArrayDesign
 from fuseloom.errors import ProgramError
 from fuseloom.results import Check
@@ -13,21 +15,16 @@ TOLERANCE = 1e-4
 """The largest error, relative to the largest value, of a mapping that is right."""
 
 
-def machine_of(design: ArrayDesign) -> MachineId:
-    """The array and its memory as a machine.
+def array_machine(array: SystolicArray, memory: BufferedMemory | None = None) -> MachineId:
+    """An array and its memory, if transfers count, as a machine.
 
     Examples
     --------
-    >>> from fuseloom.access.hardware import SystolicArray
-    >>> from fuseloom.access.memory import BufferedMemory
-    >>> from fuseloom.access.sweep import compare_arrays
-    >>> (design,) = compare_arrays([], [], [SystolicArray(8, 8)], [BufferedMemory()])
-    >>> machine_of(design).name
+    >>> array_machine(SystolicArray(8, 8)).name
     'systolic array 8 × 8'
     """
-    text = repr((design.array, design.memory))
-    name = f"systolic array {design.array.rows} × {design.array.columns}"
-    return MachineId(name, hashlib.sha256(text.encode()).hexdigest())
+    name = f"systolic array {array.rows} × {array.columns}"
+    return MachineId(name, hashlib.sha256(repr((array, memory)).encode()).hexdigest())
 
 
 def mapped_record(
@@ -52,11 +49,9 @@ def mapped_record(
 
     Examples
     --------
-    >>> from fuseloom.access.hardware import SystolicArray
     >>> from fuseloom.access.kernels import matmul
     >>> from fuseloom.access.layers import Layer
     >>> from fuseloom.access.meaning import evaluate, random_data
-    >>> from fuseloom.access.memory import BufferedMemory
     >>> from fuseloom.access.sweep import compare_arrays
     >>> data = random_data(matmul(8, 8, 8))
     >>> layer = Layer("matmul", matmul(8, 8, 8), data, evaluate(matmul(8, 8, 8), data))
@@ -77,4 +72,12 @@ def mapped_record(
         raise ProgramError("nothing is computed by the array: there is no run to keep")
     check = Check(design.made.max_rel_error, tolerance=TOLERANCE)
     seconds = sum(mapped.seconds for mapped in design.made.distinct)
-    return RunRecord(name, schedule, machine_of(design), source, tuple(regions), check, seconds)
+    return RunRecord(
+        name,
+        schedule,
+        array_machine(design.array, design.memory),
+        source,
+        tuple(regions),
+        check,
+        seconds,
+    )

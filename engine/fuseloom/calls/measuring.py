@@ -20,6 +20,7 @@ from fuseloom.calls.fused import CodeLanguage, FusedFunction
 from fuseloom.calls.pipelines import PipelineCase
 from fuseloom.calls.recomputation import ScheduleCounts
 from fuseloom.calls.whole_calls import WholeCalls
+from fuseloom.timing import check_rounds, in_turns, rounds_within
 from fuseloom.wording import counted
 
 ROUNDS = 7
@@ -157,6 +158,7 @@ def measure(
     commands: Sequence[ScheduleCommand] = (),
     workers: int = 1,
     rounds: int = ROUNDS,
+    seconds: float = inf,
     language: CodeLanguage = CodeLanguage.PYTHON,
     progress: Callable[[int], None] = lambda _: None,
 ) -> tuple[PipelineMeasurement, ...]:
@@ -172,6 +174,8 @@ def measure(
     workers : int
         Threads among which tiles are dealt.
     rounds : int
+    seconds : float
+        After so long no other round begins; there is one.
     language : CodeLanguage
         Of the fused calls.
     progress : callable
@@ -186,6 +190,8 @@ def measure(
     ------
     DataError, ScheduleError
         If a size or a break is none.
+    ProgramError
+        If there is no round, or no time.
 
     Examples
     --------
@@ -195,6 +201,7 @@ def measure(
     >>> made.counts.recomputation["t1"], made.max_abs_error < 1e-5
     (1.1764705882352942, True)
     """
+    check_rounds(rounds, seconds)
     whole = WholeCalls(case.composition, case.arguments)
     fused = [_Fused(case, variable, x, workers, commands, language) for x in candidates]
     runs: list[Callable[[], None]] = [lambda: whole(fresh=True), whole, *fused]
@@ -204,9 +211,10 @@ def measure(
         run()
         errors.append(_error(case.result, case.expected))
     times: list[list[float]] = [[] for _ in runs]
-    for number in range(rounds):
+    timed = [*zip(runs, times, strict=True)]
+    for number in rounds_within(rounds, seconds):
         progress(number)
-        for run, found in zip(runs, times, strict=True):
+        for run, found in in_turns(timed, number):
             began = time.perf_counter()
             run()
             found.append(time.perf_counter() - began)
@@ -305,7 +313,8 @@ def tune(
     variable, workers, rounds, language
         As :func:`measure` takes them; all schedules are tried in Python.
     seconds : float
-        After so long no other schedule is tried; there is one at least.
+        After so long no other schedule is tried, and after so long again no other round of those
+        measured begins; there is one of each.
     progress : callable
         Given the share of schedules that were tried; what it raises ends the work.
 
@@ -321,6 +330,7 @@ def tune(
     >>> len(made), {one.schedule.breaks for one in made} <= {(), (1,)}
     (6, True)
     """
+    check_rounds(rounds, seconds)
     candidates = every_schedule(case)
     tried: list[tuple[float, TiledSchedule]] = []
     end = time.perf_counter() + seconds
@@ -332,7 +342,9 @@ def tune(
         if time.perf_counter() > end:
             break
     best = [candidate for _, candidate in sorted(tried, key=lambda one: one[0])[:FINALISTS]]
-    return measure(case, variable, best, workers=workers, rounds=rounds, language=language)
+    return measure(
+        case, variable, best, workers=workers, rounds=rounds, seconds=seconds, language=language
+    )
 
 
 def every_schedule(case: PipelineCase) -> tuple[TiledSchedule, ...]:

@@ -41,6 +41,9 @@ def _declare(parser: argparse.ArgumentParser) -> None:
         help="runs by the clock, of which the median counts (default: %(default)s)",
     )  # fmt: skip
     given(
+        "--keep", action="store_true", help="keep every row as a run (see the command 'runs')"
+    )  # fmt: skip
+    given(
         "--again", action="store_true",
         help="measure again, too, what is known of the same program, data, machines and limits",
     )  # fmt: skip
@@ -62,13 +65,23 @@ def _run(options: Any) -> int:
     if options.file is not None and str(options.file) in EXAMPLES and not options.file.exists():
         options.file = example_path(str(options.file))
     given = problem(options)
+    presets = _presets(options, given)
     made = compare(
-        given.model.program, given.data, presets=_presets(options, given), systems=options.system,
+        given.model.program, given.data, presets=presets, systems=options.system,
         machine=given.machine, array=options.array, seconds=options.time_limit,
         rounds=options.rounds, label="" if given.source is None else given.source.label,
         again=options.again, limits=limits_of(options), progress=_tell,
     )  # fmt: skip
     made = with_commands(made, _command(options.words))
+    if options.keep:
+        from fuseloom.comparison.kept_rows import keep_rows
+        from fuseloom.exploration.store import RunStore
+
+        with RunStore() as store:
+            keep_rows(
+                store, given.model.program, given.data, made, presets=presets,
+                machine=given.machine, array=options.array,
+            )  # fmt: skip
     if options.json:
         print_json(DocumentKind.COMPARISON, made.to_dict())
     else:
@@ -98,7 +111,7 @@ def _command(words: Sequence[str]) -> str:
     for word in words:
         if skipped or word == "--system":
             skipped = word == "--system"
-        elif not word.startswith("--system=") and word not in ("--json", "--again"):
+        elif not word.startswith("--system=") and word not in ("--json", "--again", "--keep"):
             kept.append(word)
     return shlex.join(["fuseloom", *kept])
 

@@ -23,7 +23,7 @@ def calls_rows(problem: ComparedProgram) -> Iterator[ComparisonRow]:
         case = program_case(problem.dense, problem.data, problem.reference)
         sizes = every_tile(case)
         middle = TiledSchedule(sizes[len(sizes) // 2])
-        (fused,) = measure(case, TILE, [middle], rounds=problem.rounds)
+        (fused,) = measure(case, TILE, [middle], rounds=problem.rounds, seconds=problem.seconds)
         problem.progress("calls, tuned")
         tuned = tune(case, TILE, rounds=problem.rounds, seconds=problem.seconds)[0]
     except CancelledError:

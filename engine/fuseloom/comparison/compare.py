@@ -18,6 +18,7 @@ from fuseloom.errors import ProgramError
 from fuseloom.program import Program
 from fuseloom.program.formats import suggestion
 from fuseloom.program.inputs import check_data
+from fuseloom.timing import check_rounds
 
 SECONDS = 3.0
 """Time limit of each search and of each tuning by default."""
@@ -88,8 +89,9 @@ def compare(
     >>> made.ok
     True
     """
-    if rounds < 1 or not seconds > 0:
-        raise ProgramError("rounds and seconds are positive", hint=f"--rounds {ROUNDS}")
+    check_rounds(rounds)
+    if not seconds > 0:
+        raise ProgramError(f"seconds is positive, not {seconds}", hint=f"{SECONDS:.0f} by default")
     problem = problem_of(
         program, data, presets=presets, machine=machine, array=array, seconds=seconds,
         rounds=rounds, limits=limits, progress=progress,

@@ -35,7 +35,9 @@ def stitch_rows(problem: ComparedProgram) -> Iterator[ComparisonRow]:
         frame = made.frames[0]
         inputs = {name: problem.dense_array(name) for name in problem.program.given}
         expected = [array.astype(np.float32) for array in problem.results]
-        times = time_module(made, inputs, expected=expected, rounds=problem.rounds)
+        times = time_module(
+            made, inputs, expected=expected, rounds=problem.rounds, seconds=problem.seconds
+        )
     except FuseloomError as refusal:
         for way in (RULES, STITCHED):
             yield ComparisonRow(FusionSystem.STITCH, way, applies=False, reason=refusal.message)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from statistics import median
 from typing import Any, TypeAlias
 
@@ -25,6 +26,7 @@ from fuseloom.stitch.module_check import TOLERANCE
 from fuseloom.stitch.prepared_program import PreparedProgram, StepKind
 from fuseloom.stitch.shared_memory import SpaceSharing
 from fuseloom.stitch.stitched_program import StitchedProgram, compile_programs
+from fuseloom.timing import in_turns, rounds_within
 
 ROUNDS = 7
 LEAST_TIME = 1_000_000
@@ -171,6 +173,7 @@ def time_module(
     tuned: bool = False,
     expected: Sequence[Any] | None = None,
     rounds: int = ROUNDS,
+    seconds: float = inf,
     clock: Clock = time.perf_counter_ns,
     progress: Callable[[int], None] = lambda _: None,
 ) -> EndToEnd:
@@ -195,6 +198,8 @@ def time_module(
     expected : sequence of array, optional
         The results that both are compared with; by default those that the module means.
     rounds : int
+    seconds : float
+        After so long no other round begins; there is one.
     clock : callable
         Tells a time in nanoseconds.
     progress : callable
@@ -207,7 +212,8 @@ def time_module(
     LoweringError
         If there is no compiler, or it fails.
     ProgramError
-        If an operation has no meaning here, such as a call of a library that is not known.
+        If an operation has no meaning here, such as a call of a library that is not known, or there
+        is no round.
 
     Examples
     --------
@@ -241,9 +247,9 @@ def time_module(
     wanted = evaluate(made.module, given) if expected is None else expected
     errors = [_error(one, wanted) for one in prepared]
     timers = [_ProgramTimer(one, clock) for one in prepared]
-    for number in range(rounds):
+    for number in rounds_within(rounds, seconds):
         progress(number)
-        for timer in timers:
+        for timer in in_turns(timers, number):
             timer.round()
     return _record(timers[0], timers[1], errors)
 

@@ -24,6 +24,7 @@ from fuseloom.contraction.loopnest.ir import Nest
 from fuseloom.contraction.tree import ContractionTree
 from fuseloom.errors import LimitError, ProgramError
 from fuseloom.program import LevelFormat
+from fuseloom.timing import check_rounds, in_turns, rounds_within
 from fuseloom.wording import counted
 
 EXACT = 1e-9
@@ -171,7 +172,7 @@ class NestKernel:
         prepared = Prepared(self.lowered, self.call, taken, np.empty(self._room))
         prepared.execute()
         clock = []
-        for _ in range(runs):
+        for _ in rounds_within(runs):
             began = time.perf_counter()
             prepared.execute()
             clock.append(time.perf_counter() - began)
@@ -289,8 +290,8 @@ def measure(
 ) -> dict[str, KernelMeasurement]:
     """Times of kernels of one network, each checked first.
 
-    They run in turns, so that what else the machine does meets all alike.  A run includes
-    emptying the result.
+    They run in turns, so that what else the machine does meets all alike, and a short one once
+    more before each run that counts.  A run includes emptying the result.
 
     Parameters
     ----------
@@ -302,7 +303,7 @@ def measure(
     Raises
     ------
     ProgramError
-        If there is no kernel, no run, or they are of different networks.
+        If there is no kernel, no run, no time, or they are of different networks.
     DataError
         Of data that contradict their declaration.
     LimitError
@@ -320,10 +321,9 @@ def measure(
     >>> found["by rows"].right, found["by rows"].runs
     (True, 3)
     """
-    if not named or runs < 1:
-        raise ProgramError(
-            "there is nothing to measure", hint="give a kernel, and runs of 1 or more"
-        )
+    check_rounds(runs, seconds)
+    if not named:
+        raise ProgramError("there is nothing to measure", hint="give a kernel")
     tree = next(iter(named.values())).tree
     if any(kernel.tree != tree for kernel in named.values()):
         raise ProgramError("kernels of different networks are no rivals", hint="measure them apart")
@@ -342,15 +342,14 @@ def measure(
             ready[name] = prepared
     clock: dict[str, list[float]] = {name: [] for name in named}
     spent: dict[str, list[float]] = {name: [] for name in named}
-    end = time.perf_counter() + seconds
-    for _ in range(runs):
-        for name, prepared in ready.items():
-            run = partial(_timed, prepared)
+    for number in rounds_within(runs, seconds):
+        for name in in_turns([*ready], number):
+            run = partial(_timed, ready[name])
+            if not apart[name]:
+                run()  # so that its own data are in the caches, not those of the one before
             taken_now = interruptible(run) if apart[name] else run()
             clock[name].append(taken_now[0])
             spent[name].append(taken_now[1])
-        if time.perf_counter() > end:
-            break
     return {
         name: KernelMeasurement(
             seconds=median(clock[name]) if clock[name] else None,
