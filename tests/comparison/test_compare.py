@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from fuseloom.contraction.ranking import FusionScheme, ranked
 from fuseloom.contraction.solving.solve import Question
 from fuseloom.contraction.tree import ContractionTree
 from fuseloom.errors import CancelledError, DataError, LoweringError, ProgramError
+from fuseloom.models import load_labelled
 from fuseloom.program import evaluate
 from fuseloom.results.energy import ActionKind
 
@@ -127,8 +129,9 @@ def test_what_dense_systems_cannot_mean_is_refused_with_rule_and_place():
     model, data = fl.load("attention")
     made = compare(model.program, data, systems=["access", "calls", "stitch"])
     assert not any(row.applies for row in made.rows)
+    (line,) = (s.line for s in model.program.statements if s.out.tensor == "x")
     assert {row.reason for row in made.rows} == {
-        "x has no dense meaning: a maximum skips elements that C lacks"
+        f"x has no dense meaning: a maximum skips elements that C lacks (line {line})"
     }
 
 
@@ -255,3 +258,23 @@ def test_odd_programs_are_right_or_refused(text, value):
     assert made.ok
     assert all(row.reason for row in made.rows if not row.applies)
     assert made.of("dataflow")[0].applies
+
+
+READY = ("gcn", "graphsage", "autoencoder", "attention", "heads", "nested", "spmv")
+
+
+@pytest.mark.parametrize("name", [*EXAMPLES, *READY])
+def test_what_does_not_apply_names_statement_and_line(name):
+    if name in EXAMPLES:
+        program, data = example(name)
+    else:
+        loaded = load_labelled(name)
+        program, data = loaded.model.program, loaded.data
+    systems = ["contraction", "access", "calls", "stitch"]
+    made = compare(program, data, systems=systems, seconds=0.01, rounds=1, array=(8, 8))
+    for row in made.rows:
+        if not row.applies:
+            place = re.search(r"\(line (\d+)\)$", row.reason)
+            assert place, f"{row.system.value}, {row.way}: {row.reason}"
+            named = {s.out.tensor for s in program.statements if s.line == int(place[1])}
+            assert named & {*re.findall(r"\w+", row.reason)}, row.reason

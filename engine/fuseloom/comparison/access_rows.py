@@ -8,7 +8,7 @@ from fuseloom.access.mapped_layers import MappedLayers, map_layers
 from fuseloom.access.meaning import evaluate
 from fuseloom.access.program_layers import layers_of_program
 from fuseloom.comparison.problem import ComparedProgram
-from fuseloom.comparison.rows import ComparisonRow, FusionSystem
+from fuseloom.comparison.rows import ComparisonRow, FusionSystem, refused_rows
 from fuseloom.errors import FuseloomError, ProgramError
 from fuseloom.results import relative_error
 
@@ -29,7 +29,7 @@ def access_rows(problem: ComparedProgram) -> Iterator[ComparisonRow]:
             raise ProgramError("; ".join(f"{x.name}: {x.reason}" for x in others))
         made = map_layers(layers, others, problem.array)
     except FuseloomError as error:
-        yield ComparisonRow(FusionSystem.ACCESS, MAPPED, applies=False, reason=error.message)
+        yield from refused_rows(FusionSystem.ACCESS, [MAPPED], error)
         return
     multiplications = sum(
         call.multiplications for layer in made.layers for call in layer.mapped.calls

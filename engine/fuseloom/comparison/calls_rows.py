@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fuseloom.calls.measuring import PipelineMeasurement, TiledSchedule, every_tile, measure, tune
 from fuseloom.calls.program_calls import TILE, program_case
 from fuseloom.comparison.problem import ComparedProgram
-from fuseloom.comparison.rows import ComparisonRow, FusionSystem
+from fuseloom.comparison.rows import ComparisonRow, FusionSystem, refused_rows
 from fuseloom.errors import CancelledError, FuseloomError
 
 WHOLE, FUSED, TUNED = "unfused", "fused", "tuned"
@@ -29,8 +29,7 @@ def calls_rows(problem: ComparedProgram) -> Iterator[ComparisonRow]:
     except CancelledError:
         raise
     except FuseloomError as refusal:
-        for way in (WHOLE, FUSED, TUNED):
-            yield ComparisonRow(FusionSystem.CALLS, way, applies=False, reason=refusal.message)
+        yield from refused_rows(FusionSystem.CALLS, (WHOLE, FUSED, TUNED), refusal)
         return
     times = fused.timings
     error = fused.unfused_error / fused.scale

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fuseloom.comparison.problem import ComparedProgram
-from fuseloom.comparison.rows import ComparisonRow, FusionSystem
+from fuseloom.comparison.rows import ComparisonRow, FusionSystem, refused_rows
 from fuseloom.contraction.kernels.data import Data
 from fuseloom.contraction.kernels.run import count_products, kernels, measure
 from fuseloom.contraction.loopnest.ir import Assign, walk
@@ -26,12 +26,8 @@ def contraction_rows(problem: ComparedProgram) -> Iterator[ComparisonRow]:
     try:
         rows = list(_rows(problem))
     except FuseloomError as refusal:
-        rows = [
-            ComparisonRow(
-                FusionSystem.CONTRACTION, scheme.value, applies=False, reason=refusal.message
-            )
-            for scheme in _ORDER
-        ]
+        ways = [scheme.value for scheme in _ORDER]
+        rows = list(refused_rows(FusionSystem.CONTRACTION, ways, refusal))
     yield from rows
 
 

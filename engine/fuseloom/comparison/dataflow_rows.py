@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from fuseloom.comparison.problem import ComparedProgram
-from fuseloom.comparison.rows import ComparisonRow, FusionSystem
+from fuseloom.comparison.rows import ComparisonRow, FusionSystem, refused_rows
 from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.cost import estimate
@@ -36,7 +36,7 @@ def dataflow_rows(problem: ComparedProgram) -> Iterator[ComparisonRow]:
         except CancelledError:
             raise
         except FuseloomError as error:
-            yield ComparisonRow(FusionSystem.DATAFLOW, way, applies=False, reason=error.message)
+            yield from refused_rows(FusionSystem.DATAFLOW, [way], error)
             continue
         yield row
     problem.progress(f"dataflow, {FOUND}")
@@ -50,7 +50,7 @@ def dataflow_rows(problem: ComparedProgram) -> Iterator[ComparisonRow]:
     except CancelledError:
         raise
     except FuseloomError as error:
-        yield ComparisonRow(FusionSystem.DATAFLOW, FOUND, applies=False, reason=error.message)
+        yield from refused_rows(FusionSystem.DATAFLOW, [FOUND], error)
 
 
 def _simulated(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
+from fuseloom.errors import FuseloomError
 from fuseloom.results.declarations import LARGEST, Amount, Count, Record
 from fuseloom.results.text_table import Align, TextColumn, text_table
 from fuseloom.wording import counted, described, duration, grouped
@@ -94,6 +96,23 @@ class ComparisonRow(Record):
     def is_right(self) -> bool:
         """False if a result was compared and differs from the reference by more than rounding."""
         return self.max_rel_error is None or self.max_rel_error <= TOLERANCE
+
+
+def refused_rows(
+    system: FusionSystem, ways: Iterable[str], refusal: FuseloomError
+) -> Iterator[ComparisonRow]:
+    """Return rows that do not apply, with the rule that is broken and the line that breaks it.
+
+    Examples
+    --------
+    >>> from fuseloom.errors import ProgramError
+    >>> [row] = refused_rows(FusionSystem.CALLS, ["tuned"], ProgramError("no calls", line=3))
+    >>> row.applies, row.reason
+    (False, 'no calls (line 3)')
+    """
+    place = "" if refusal.line is None else f" (line {refusal.line})"
+    for way in ways:
+        yield ComparisonRow(system, way, applies=False, reason=f"{refusal.message}{place}")
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from itertools import chain
 import numpy as np
 
 from fuseloom.comparison.problem import ComparedProgram
-from fuseloom.comparison.rows import ComparisonRow, FusionSystem
+from fuseloom.comparison.rows import ComparisonRow, FusionSystem, refused_rows
 from fuseloom.errors import FuseloomError
 from fuseloom.results.cpu import NANOSECOND
 from fuseloom.stitch.end_to_end import time_module
@@ -39,8 +39,7 @@ def stitch_rows(problem: ComparedProgram) -> Iterator[ComparisonRow]:
             made, inputs, expected=expected, rounds=problem.rounds, seconds=problem.seconds
         )
     except FuseloomError as refusal:
-        for way in (RULES, STITCHED):
-            yield ComparisonRow(FusionSystem.STITCH, way, applies=False, reason=refusal.message)
+        yield from refused_rows(FusionSystem.STITCH, (RULES, STITCHED), refusal)
         return
     traffic = frame_traffic(frame)
     outputs = sum(array.nbytes for array in expected)
