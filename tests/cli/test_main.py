@@ -277,7 +277,8 @@ HEAVY = {
         ("serve --help", {"inspect"}, 150),
         ("machine hbm2", {"numpy", "scipy", "lark"}, 900),
         ("runs list", {"numpy", "scipy", "lark", "platformdirs"}, 900),
-        ("models", {"numpy", "scipy", "lark", "networkx"}, 1100),
+        ("models", {"numpy", "scipy", "lark"}, 700),
+        ("simulate --help", {"numpy", "scipy", "lark"}, 850),
         ("compile --model spmv", {"numpy", "scipy", "lark", "networkx"}, 1300),
         ("estimate --model spmv", {"numpy", "scipy", "lark", "networkx"}, 1300),
         (

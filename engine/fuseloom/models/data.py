@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
 from fuseloom.errors import DataError
+from fuseloom.models.datasets import karate_graph
 from fuseloom.models.drawing import check_made_up, normal, stored, thin
 from fuseloom.models.gcn import gcn
 from fuseloom.models.model import Model
@@ -41,11 +41,9 @@ def karate(
         tensor = program.tensor(name)
         return StoredTensor.from_dense(tensor, rng.standard_normal(tensor.shape))
 
-    graph = nx.karate_club_graph()
-    adjacency = nx.to_scipy_sparse_array(graph, weight=None, dtype=np.float32)
     features = program.tensor("X")
     return {
-        "A": StoredTensor.from_scipy(program.tensor("A"), adjacency),
+        "A": StoredTensor.from_scipy(program.tensor("A"), karate_graph().adjacency),
         "X": StoredTensor.from_dense(features, np.eye(features.shape[0])),
         "W1": weights("W1"),
         "b1": bias("b1"),

@@ -24,6 +24,7 @@ class LazyModule:
         return getattr(import_module(self._name), attribute)
 
 
+networkx = LazyModule("networkx")
 scipy_sparse = LazyModule("scipy.sparse")
 
 

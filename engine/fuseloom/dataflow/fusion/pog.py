@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from fuseloom.dataflow.fusion.views import Instance, Leaf, view_names, walk
 from fuseloom.display.shows import Shows
 from fuseloom.errors import OrderError
-from fuseloom.program.late import LazyModule
 from fuseloom.program.printer import declaration
 from fuseloom.program.types import BroadcastAdd, Program
 from fuseloom.wording import agreeing, counted, described
@@ -25,7 +24,7 @@ from fuseloom.wording import agreeing, counted, described
 if TYPE_CHECKING:
     import networkx as nx
 else:
-    nx = LazyModule("networkx")
+    from fuseloom.program.late import networkx as nx
 
 
 MOST_COUNTED = 50_000

@@ -16,12 +16,11 @@ from fuseloom.dataflow.fusion.views import Cut, Instance
 from fuseloom.dataflow.table.join_trees import AccAtom, Tree, atoms
 from fuseloom.dataflow.table.joins import Joins
 from fuseloom.errors import LoweringError
-from fuseloom.program.late import LazyModule
 
 if TYPE_CHECKING:
     import networkx as nx
 else:
-    nx = LazyModule("networkx")
+    from fuseloom.program.late import networkx as nx
 
 
 def waiting_reduction(joins: Joins) -> tuple[Instance, Instance, str] | None:

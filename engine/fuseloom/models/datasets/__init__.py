@@ -6,7 +6,6 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-import networkx as nx
 import numpy as np
 
 from fuseloom.errors import DataError
@@ -18,6 +17,7 @@ from fuseloom.models.datasets.patterns import PATTERNS, pattern, pruned, synthet
 from fuseloom.models.datasets.standin import enlarged, standin
 from fuseloom.program import regular_files
 from fuseloom.program.formats import suggestion
+from fuseloom.program.late import networkx as nx
 
 __all__ = [
     "GRAPHS",

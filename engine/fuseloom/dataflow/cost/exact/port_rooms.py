@@ -12,12 +12,11 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import networkx as nx
-
 from fuseloom.dataflow.cost.exact.channels import rooms_of
 from fuseloom.dataflow.cost.exact.execution import Execution
 from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.machine.ports import ported_reads
+from fuseloom.program.late import networkx as nx
 
 _FREE = math.inf, -1
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
@@ -32,6 +31,7 @@ from fuseloom.dataflow.samml.primitive import WORD
 from fuseloom.dataflow.samml.tile_values import elements_per_value
 from fuseloom.dataflow.samml.traits import Stored
 from fuseloom.errors import DataError
+from fuseloom.program.late import networkx as nx
 
 PHASES = 8
 """Folds inside an outermost coordinate that are told apart."""
