@@ -260,3 +260,27 @@ def test_the_help_names_every_preset() -> None:
         made = load_model(name).presets
         assert {*made} <= {*words}
         assert {*made} == {preset for preset, models in PRESETS.items() if name in models}
+
+
+def test_random_numbers_are_said_to_be_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A result on numbers that were made up is never taken for one on a user's own."""
+    program = file(tmp_path, "p.loom", PRODUCT)
+    np.save(tmp_path / "x.npy", np.ones((7, 4)))
+    seeded = ("--seed", "4", *ENGINE)
+    text = output(capsys, "simulate", program, *seeded)
+    said = "random numbers, seed 4, 30% of the elements of sparse tensors"
+    assert text.startswith(f"data: {said}; give --tensors\n")
+    assert record(capsys, "simulate", program, *seeded)["data"] == {
+        "label": "random", "origin": said, "standin": False, "options": {},
+    }  # fmt: skip
+    own = ("--tensors", f"X={tmp_path / 'x.npy'}", "--tensors", "A=random")
+    shown = record(capsys, "simulate", program, *own, *seeded)
+    assert shown["data"]["origin"] == f"A: {said}"
+    dense = ("--tensors", f"A={tmp_path / 'a.npy'}", "--tensors", "X=random")
+    np.save(tmp_path / "a.npy", np.eye(9, 7))
+    shown = record(capsys, "simulate", program, *dense, *seeded)
+    assert shown["data"]["origin"] == "X: random numbers, seed 4"
+    whole = ("--tensors", f"A={tmp_path / 'a.npy'}", "--tensors", f"X={tmp_path / 'x.npy'}")
+    assert record(capsys, "simulate", program, *whole, *seeded)["data"] is None

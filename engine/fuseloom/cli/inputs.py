@@ -25,13 +25,12 @@ from fuseloom.models import (
     DATASETS,
     MODELS,
     PRESETS,
-    Loaded,
     Model,
     load_labelled,
     load_model,
     random_data,
 )
-from fuseloom.models.data import random_tensor
+from fuseloom.models.data import RANDOM_DENSITY, random_tensor
 from fuseloom.models.datasets import VARIABLE
 from fuseloom.models.drawing import check_made_up
 from fuseloom.models.from_file import ArchivedModel, MlirModel
@@ -42,6 +41,8 @@ from fuseloom.results.record import DataSource
 from fuseloom.wording import closest, counted
 
 MAX_FILE = 64 << 20
+RANDOM = "random"
+"""Of a tensor or of all: numbers that are made up."""
 MOST_MADE_UP = 1_000_000
 """Elements of all inputs that are made up only to rank orders on."""
 MOST_RANKED = 400
@@ -58,31 +59,26 @@ class DataAndMachine:
     ----------
     machine : Machine
         What it runs on.
-    loaded : Loaded or None
-        The data set, for a model.
+    source : DataSource or None
+        Where the data come from: a model's data set, or random numbers; None where neither is so.
     """
 
     data: Mapping[str, StoredTensor]
     machine: Machine
-    loaded: Loaded | None
-
-    @property
-    def source(self) -> DataSource | None:
-        """The source of a model's data."""
-        if self.loaded is None:
-            return None
-        loaded = self.loaded
-        return DataSource(loaded.label, loaded.origin, loaded.standin, loaded.options)
+    source: DataSource | None
 
     @property
     def heading(self) -> str:
-        """The line to print above results on a graph, with its newline; may be empty."""
-        if self.loaded is None or not self.loaded.origin:
+        """The line to print above results, with its newline; empty of data without an origin."""
+        source = self.source
+        if source is None or not source.origin:
             return ""
-        if not self.loaded.standin:
-            return f"data: {self.loaded.label}\n"
+        if source.label == RANDOM:
+            return f"data: {source.origin}; give --tensors\n"
+        if not source.standin:
+            return f"data: {source.label}\n"
         return (
-            f"data: {self.loaded.label}: NOT the real graph, one made at random that costs about "
+            f"data: {source.label}: NOT the real graph, one made at random that costs about "
             f"the same; give --data-dir\n"
         )
 
@@ -166,7 +162,7 @@ def compilation(options: Any) -> CompiledInputs:
         model = model_of(options)
         shapes = (model.program.tensor(name).shape for name in model.program.given)
         if options.model is not None or sum(map(prod, shapes)) <= MOST_MADE_UP:
-            return replace(inputs(options), data={}, loaded=None)
+            return replace(inputs(options), data={}, source=None)
         _say("the first orders are taken; give --data or --tensors to have the best ones")
     model = model_of(options)
     compiled = compile_program(model.program, schedule_of(options, model))
@@ -186,7 +182,7 @@ def inputs(options: Any) -> CompiledInputs:
     if options.orders == "best":
         exported = bool(getattr(options, "export", ""))
         compiled = _ordered(compiled, given.data, given.machine, exported=exported)
-    return CompiledInputs(given.data, given.machine, given.loaded, sized(options, compiled))
+    return CompiledInputs(given.data, given.machine, given.source, sized(options, compiled))
 
 
 def problem(options: Any) -> Problem:
@@ -200,12 +196,32 @@ def problem(options: Any) -> Problem:
     machine = machine_for(options)
     model = model_of(options)
     if options.model is None:
-        return Problem(_file_data(options, model), machine, None, model)
+        return Problem(_file_data(options, model), machine, _random_source(options, model), model)
     loaded = load_labelled(
         options.model, options.data, options.seed, options.data_dir, **given_options(options)
     )
     _tell(loaded.origin, loaded.notes)
-    return Problem(loaded.data, machine, loaded, loaded.model)
+    source = DataSource(loaded.label, loaded.origin, loaded.standin, loaded.options)
+    return Problem(loaded.data, machine, source, loaded.model)
+
+
+def _random_source(options: Any, model: Model) -> DataSource | None:
+    """What is made up at random for a program file; None where nothing is."""
+    made = [name for name, file in _named(options) if file == RANDOM]
+    if options.tensors is None:
+        if isinstance(model, ArchivedModel) and options.data is None:
+            return None
+        made = [name for name in model.program.given if name not in _constants(model)]
+    if not made:
+        return None
+    which = "" if options.tensors is None else f"{', '.join(made)}: "
+    thinned = any(
+        not model.program.tensor(name).format.all_dense
+        for name in made
+        if name in model.program.inputs
+    )
+    share = f", {RANDOM_DENSITY:.0%} of the elements of sparse tensors" if thinned else ""
+    return DataSource(RANDOM, f"{which}random numbers, seed {options.seed}{share}")
 
 
 def _ordered(
@@ -318,14 +334,14 @@ def _shapes(tensors: list[str], files: EdgeFiles) -> dict[str, tuple[int, ...]]:
         one = ONE.fullmatch(given)
         if one is None:
             found.update(operand_shapes(read_npz(given)))
-        elif one[2] != "random":
+        elif one[2] != RANDOM:
             found[one[1]] = files.read(one[2]).shape
     return found
 
 
 def _file_data(options: Any, model: Model) -> dict[str, StoredTensor]:
     if options.tensors is None:
-        if options.data not in (None, "random"):
+        if options.data not in (None, RANDOM):
             raise DataError(
                 f"data set {options.data} does not fit a program file",
                 hint="give --tensors FILE.npz, or leave it out for random data",
@@ -339,7 +355,7 @@ def _file_data(options: Any, model: Model) -> dict[str, StoredTensor]:
             if isinstance(model, MlirModel)
             else made
         )
-    _check_made_up(model, [name for name, file in _named(options) if file == "random"])
+    _check_made_up(model, [name for name, file in _named(options) if file == RANDOM])
     found: dict[str, Any] = {}
     files = EdgeFiles(options)
     for given in options.tensors:
@@ -365,7 +381,7 @@ def _check_made_up(model: Model, names: Iterable[str]) -> None:
 
 def _named(options: Any) -> list[tuple[str, str]]:
     """The tensors that ``--tensors`` gives one by one: their names and files."""
-    found = map(ONE.fullmatch, options.tensors)
+    found = map(ONE.fullmatch, options.tensors or [])
     return [(one[1], one[2]) for one in found if one is not None]
 
 
@@ -375,7 +391,7 @@ def _constants(model: Model) -> Mapping[str, StoredTensor]:
 
 def _index(model: MlirModel, name: str, file: str, seed: int, files: EdgeFiles) -> Any:
     """An index tensor, of which every element counts."""
-    if file == "random":
+    if file == RANDOM:
         return model.drawn(seed)[name]
     read = files.read(file)
     _tell(file, read.notes)
@@ -394,7 +410,7 @@ def _one(model: Model, name: str, file: str, seed: int, files: EdgeFiles) -> dic
     if name in indices and isinstance(model, MlirModel):
         return {name: _index(model, name, file, seed, files)}
     tensor = model.program.tensor(name)
-    if file == "random":
+    if file == RANDOM:
         return {name: random_tensor(tensor, seed)}
     read = files.read(file)
     _tell(file, read.notes)
