@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import scipy.sparse as sp
 
 from fuseloom.errors import DataError
 from fuseloom.program import StoredTensor, Tensor, parse
-from fuseloom.program.compressed_matrices import levels_of_matrix
+from fuseloom.program.compressed_matrices import by_coordinates, levels_of_matrix
 from tests.tiers import counts
 
 FORMATS = ("csr", "dcsr", "csc", "dcsc", "coo", "dense", "csr block 2")
@@ -96,3 +97,42 @@ def test_storing_takes_little_more_than_what_is_stored(fmt: str) -> None:
     tracemalloc.stop()
     assert made.nnz == matrix.nnz
     assert peak <= 30 * matrix.nnz
+
+
+LARGE = 2**31 - 1
+WIDE = (
+    sp.coo_array(([1.0, 2.0, 3.0], ([5, LARGE - 1, 5], [7, LARGE - 2, 7])), shape=(LARGE, LARGE)),
+    sp.dia_array((np.array([[1.0] * 8]), [0]), shape=(LARGE, LARGE)),
+    sp.csr_array(([1.0, 2.0], [7, LARGE - 2], [0, 1, 2]), shape=(2, LARGE)),
+    sp.csc_array(([1.0, 2.0], [7, LARGE - 2], [0, 1, 2]), shape=(LARGE, 2)),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("fmt", ["dcsr", "dcsc", "coo"])
+@pytest.mark.parametrize("matrix", WIDE, ids=lambda matrix: matrix.format)
+def test_memory_is_by_elements_and_not_by_rows(fmt: str, matrix: Any) -> None:
+    tensor = declared(fmt, *matrix.shape)
+    tracemalloc.start()
+    made = StoredTensor.from_scipy(tensor, matrix)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1 << 20
+    made.verify()
+    coords, values = made.to_coo()
+    wanted = matrix.tocoo()
+    wanted.sum_duplicates()
+    found = dict(zip(map(tuple, coords.tolist()), values.tolist(), strict=True))
+    pairs = zip(*(axis.tolist() for axis in wanted.coords), strict=True)
+    assert found == dict(zip(pairs, wanted.data.tolist(), strict=True))
+
+
+def test_diagonals_are_those_of_scipy() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        rows, columns = rng.integers(1, 7, 2)
+        offsets = rng.permutation(np.arange(-rows - 1, columns + 2))[: rng.integers(1, 5)]
+        numbers = rng.integers(-1, 2, (len(offsets), rng.integers(1, 8))).astype(np.float64)
+        matrix = sp.dia_array((numbers, offsets), shape=(rows, columns))
+        made = by_coordinates(matrix)
+        assert made.nnz == matrix.tocoo().nnz
+        np.testing.assert_array_equal(made.toarray(), matrix.toarray())

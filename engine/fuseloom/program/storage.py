@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fuseloom.errors import DataError
-from fuseloom.program.compressed_matrices import is_sound, levels_of_matrix
+from fuseloom.program.compressed_matrices import by_coordinates, is_sound, levels_of_matrix
 from fuseloom.program.formats import Format, LevelFormat, format_text
 from fuseloom.program.level_checks import (
     as_float32,
@@ -205,17 +205,18 @@ class StoredTensor:
             words = sum(len(array) for level in levels for array in arrays_of(level))
             check_size(tensor, words + len(numbers))
             return cls(tensor, levels, as_float32(tensor, numbers))
-        coo = matrix.tocoo(copy=True)
+        coo = by_coordinates(matrix)
         coords = np.stack([np.asarray(axis, dtype=np.int64) for axis in coo.coords], axis=1)
         values = coo.data
         if len(coords):
-            key = np.ravel_multi_index(tuple(coords.T), tensor.shape, mode="clip")
-            order = np.argsort(key, kind="stable")
-            first = np.flatnonzero(np.diff(key[order], prepend=-1))
+            check_coordinates(tensor, coords[:, list(tensor.format.mode_order)])
+            order = sorting(coords, tensor.shape)
+            ordered = coords[order]
+            new = np.any(ordered[1:] != ordered[:-1], axis=1)
+            first = np.flatnonzero(np.concatenate(([True], new)))
             if len(first) < len(order):
-                check_coordinates(tensor, coords)
                 values = np.add.reduceat(values[order], first)
-                coords = coords[order[first]]
+                coords = ordered[first]
         return cls.from_coo(tensor, coords, values)
 
     @classmethod
