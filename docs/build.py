@@ -2,8 +2,8 @@
 
 ``python docs/build.py``
     Writes ``architecture.gv``, the packages and their imports as Graphviz text, its drawing
-    ``architecture.svg``, and the tables of ``numbers.md`` and ``benchmarks.md``.  Tests fail when
-    one of them does not agree with the code.
+    ``architecture.svg``, the tables of ``numbers.md`` and ``benchmarks.md``, and the pictures on
+    the workbench's home page.  Tests fail when one of them does not agree with the code.
 ``python docs/build.py site [FOLDER]``
     HTML pages in ``docs/_site`` (needs ``pip install 'fuseloom[docs]'``); ends with 1 if Sphinx has
     a warning.
@@ -31,6 +31,7 @@ HOLDS = {
     "fuseloom.arguments": "types of arguments",
     "fuseloom.atomic_files": "files whole\nor not at all",
     "fuseloom.wording": "counted nouns,\nclosest names",
+    "fuseloom.timing": "rounds of\na measurement",
     "fuseloom.errors": "what a user is told",
     "fuseloom.display": "what a notebook shows",
     "fuseloom.program": "language, formats, storage,\nstatistics, dense meaning",
@@ -162,12 +163,15 @@ def main(arguments: list[str]) -> int:
     import tables
 
     from fuseloom.display.layout import laid_out
+    from fuseloom_workbench.serving import door_pictures
 
     for name, made in tables.MADE.items():
         (DOCS / name).write_text(tables.page(name, made()), encoding="utf-8")
     text = drawing(imports())
     (DOCS / "architecture.gv").write_text(text, encoding="utf-8")
     laid_out(text).draw(str(DOCS / "architecture.svg"), format="svg")
+    workbench = DOCS.parent / "workbench" / "fuseloom_workbench"
+    (workbench / door_pictures.ASSET).write_text(door_pictures.computed_pictures(), "utf-8")
     return 0
 
 

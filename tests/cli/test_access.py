@@ -13,6 +13,7 @@ import pytest
 from fuseloom.access.text import read_term
 from fuseloom.cli.main import main
 from fuseloom.exploration.store.location import VARIABLE
+from fuseloom.program import parse
 
 CONV = ("conv2d", "--extents", "n=1,c=3,h=32,w=32,o=8,r=3,s=3")
 
@@ -83,6 +84,20 @@ def test_a_term_of_a_file_and_rules_of_another(
     assert "not mapped" in said
 
 
+def test_terms_as_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    matmul = ("matmul", "--extents", "m=8,k=8,n=8")
+    assert main(["access", *matmul, "--as-program", "given"]) == 0
+    said = capsys.readouterr().out
+    assert "R[i,j] = activations[i,k] * weights[k,j]\noutput R\n# Which dim" in said
+    assert parse(said).outputs == ("R",)
+    assert main(["access", *matmul, "--array", "4x4", "--as-program", "mapped"]) == 0
+    said = capsys.readouterr().out
+    assert len(parse(said).statements) > 4
+    assert "# 4 calls of a systolic array (4 × 4) are products" in said
+    assert main(["access", "--torch", "lenet", "--as-program", "given"]) == 0
+    assert capsys.readouterr().out.count("program layer_") == 7
+
+
 def test_a_wrong_rule_makes_a_wrong_result(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -107,6 +122,7 @@ def test_a_wrong_rule_makes_a_wrong_result(
         (("matmul", "--extents", "m:8"), "no extent"),
         (("matmul", "--extents", "m=0,k=1,n=1"), "m is 0"),
         (("matmull",), "no kernel"),
+        ((*CONV, "--as-program", "given", "--json"), "prints text"),
         ((*CONV, "--array", "64"), "no array"),
         ((*CONV, "--array", "0x64"), "1 to 4096 rows"),
         ((*CONV, "--rules", "boxen"), "neither a set of rules nor a file"),

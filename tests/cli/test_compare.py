@@ -113,3 +113,11 @@ def test_rows_are_kept_as_runs(capsys, tmp_path, monkeypatch):
     assert len(kept) == sum(row["applies"] for row in made)
     cycles = {row["simulated_cycles"] for row in made if row["simulated_cycles"]}
     assert cycles <= {one["cycles"] for one in kept}
+
+
+def test_dataflow_alone_has_no_conversion(capsys):
+    words = ("compare", "gcn_layer", "--conversions", "--system", "dataflow")
+    assert main([*words]) == 2
+    assert "runs programs as they are" in capsys.readouterr().err
+    assert main([*words, "--system", "calls"]) == 0
+    assert "A (csr) becomes dense" in capsys.readouterr().out

@@ -127,6 +127,9 @@ CASES: dict[str, tuple[DocumentKind, int, tuple[str, ...]]] = {
         ("compare", "gcn_layer", "--time-limit", "200ms", "--rounds", "1", "--system", "dataflow",
          "--system", "contraction", "--system", "calls"),
     ),
+    "compare, conversions": (
+        DocumentKind.CONVERSIONS, 0, ("compare", "gcn_layer", "--conversions"),
+    ),
     "why": (
         DocumentKind.WHY, 0,
         ("why", "--model", "gcn", "--preset", "unfused", "--time-limit", "500ms")
@@ -357,6 +360,7 @@ RICHEST = {
     DocumentKind.DOCTOR: "doctor",
     DocumentKind.CONFORMANCE: "conform, failing",
     DocumentKind.COMPARISON: "compare",
+    DocumentKind.CONVERSIONS: "compare, conversions",
     DocumentKind.CONTRACTION: "contract, not run",
     DocumentKind.ACCESS: "access",
     DocumentKind.CALLS: "calls",

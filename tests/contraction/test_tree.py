@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from fuseloom.contraction.shipped import SHIPPED, shipped
 from fuseloom.contraction.tree import ContractionTree
 from fuseloom.errors import ProgramError
-from fuseloom.program import parse
+from fuseloom.program import Op, Program, parse, verify
 
 HEAD = "A: 4x5 csf\nB: 5x6 csf\nC: 6x3 csf\n"
 
@@ -51,3 +52,36 @@ def test_refusals(text: str, message: str) -> None:
     with pytest.raises(ProgramError, match=message) as caught:
         tree(text)
     assert caught.value.hint
+
+
+def renamed(program: Program) -> list[tuple[Op, list[tuple[str, tuple[int, ...]]]]]:
+    """The live statements with numbers in place of names of indices."""
+    return [
+        (
+            s.op,
+            [
+                (access.tensor, tuple(s.indices.index(x) for x in access.indices))
+                for access in (s.out, *s.operands)
+            ],
+        )
+        for s in program.live
+    ]
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_networks_go_to_programs_and_back(name: str) -> None:
+    program = shipped(name).program
+    made = ContractionTree.of(program).to_program()
+    assert made.losses == ()
+    assert renamed(made.program) == renamed(program)
+    used = {access.tensor for s in program.live for access in (s.out, *s.operands)}
+    assert made.program.tensors == tuple(t for t in program.tensors if t.name in used)
+    assert made.program.outputs == program.outputs
+    verify(made.program)
+    assert ContractionTree.of(made.program).contractions == ContractionTree.of(program).contractions
+
+
+def test_what_is_left_out_on_the_way_to_a_program_is_said() -> None:
+    made = tree("X[i,k] = nonzero(A[i,j] * B[j,k])\nR[i,l] = X[i,k] * C[k,l]").to_program()
+    assert made.losses == ("X no longer leaves its zeros out.",)
+    assert not any(s.nonzero for s in made.program.statements)

@@ -26,6 +26,7 @@ from fuseloom.access.views import (
     pairs,
     part_of,
     reshaped,
+    widened,
 )
 from fuseloom.codegen.compile import FLAGS, Backend, CompiledRoutines, build
 from fuseloom.codegen.imperative import Int, Real, Routine, every
@@ -388,20 +389,5 @@ class _Lowering:
         )
         whole = (*dims, rows)
         return self.nests.summed(
-            [_widened(vectors, whole, (0, 2)), _widened(weights, whole, (2, 1))], dims, target
+            [widened(vectors, whole, (0, 2)), widened(weights, whole, (2, 1))], dims, target
         )
-
-
-def _widened(view: ElementView, dims: Dims, places: tuple[int, ...]) -> ElementView:
-    """A view that more indices are given, of which it reads some."""
-    extents = tuple(
-        view.group(places.index(k)) if k in places else (extent,) for k, extent in enumerate(dims)
-    )
-    starts = [sum(map(len, extents[:k])) for k in range(len(extents))]
-
-    def read(x: Sequence[Any]) -> Any:
-        return view.read(
-            [x[starts[k] + n] for k in places for n in range(len(extents[k]))]
-        )  # fmt: skip
-
-    return ElementView(dims, read, groups=extents if view.groups else ())

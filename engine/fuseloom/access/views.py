@@ -249,6 +249,27 @@ def regrouped(view: ElementView, groups: tuple[Dims, ...]) -> ElementView:
     return ElementView(view.dims, _finer(view, sum(groups, ())), groups=groups)
 
 
+def widened(view: ElementView, dims: Dims, places: tuple[int, ...]) -> ElementView:
+    """A view that more indices are given, of which it reads some.
+
+    Examples
+    --------
+    >>> widened(of_buffer("r0", (3,)), (2, 3), (1,)).read([Int(1), Int(2)]).index.value
+    2
+    """
+    extents = tuple(
+        view.group(places.index(k)) if k in places else (extent,) for k, extent in enumerate(dims)
+    )
+    starts = [sum(map(len, extents[:k])) for k in range(len(extents))]
+
+    def read(x: Sequence[Any]) -> Any:
+        return view.read(
+            [x[starts[k] + n] for k in places for n in range(len(extents[k]))]
+        )  # fmt: skip
+
+    return ElementView(dims, read, groups=extents if view.groups else ())
+
+
 def aligned(views: Sequence[ElementView]) -> list[ElementView] | None:
     """Views by the same indices, of extents that divide theirs; None if there are none.
 

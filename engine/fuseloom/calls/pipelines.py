@@ -16,6 +16,7 @@ from fuseloom.calls.composition import Composition, compose
 from fuseloom.calls.data_kinds import ArrayKind, ImageTensor, Matrix, Vector
 from fuseloom.calls.library import LIBRARY
 from fuseloom.errors import ProgramError
+from fuseloom.program import Program
 from fuseloom.program.formats import suggestion
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -37,12 +38,15 @@ class PipelineCase:
         Room for the result.
     expected : array
         The result, computed by other means.
+    program : Program, optional
+        What the calls were made of, if they were made of one.
     """
 
     calls: list[FunctionCall] = field(default_factory=list)
     given: dict[str, Array] = field(default_factory=dict)
     result: Array = field(default_factory=lambda: np.empty(0))
     expected: Array = field(default_factory=lambda: np.empty(0))
+    program: Program | None = None
 
     @property
     def composition(self) -> Composition:

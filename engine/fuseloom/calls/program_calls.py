@@ -78,29 +78,47 @@ def program_case(
     >>> [call.function.name for call in case.calls], float(case.expected[0])
     (['T', 'y'], 4.0)
     """
+    stored = check_data(program, data)
+    case = PipelineCase(calls_of_program(program), program=program)
+    for handle in (handle for call in case.calls for handle in call.inputs):
+        if handle.name in stored and handle.name not in case.given:
+            array = stored[handle.name].to_dense().astype(np.float32)
+            case.given[handle.name] = np.ascontiguousarray(np.atleast_1d(array))
+    (name,) = program.outputs
+    meaning = evaluate(program, stored) if reference is None else reference
+    case.expected = np.atleast_1d(meaning[name].dense())
+    case.result = np.empty(case.expected.shape, np.float32)
+    return case
+
+
+def calls_of_program(program: Program) -> list[FunctionCall]:
+    """Return the statements of a program as calls, without data.
+
+    Raises
+    ------
+    ProgramError
+        As :func:`program_case` does.
+
+    Examples
+    --------
+    >>> import fuseloom as fl
+    >>> program = fl.parse("x: 10 dense\\nw: 3 dense\\nc[i] = x[i+k] * w[k]\\ny[i] = relu(c[i])")
+    >>> [call.output.name for call in calls_of_program(program)]
+    ['c', 'y']
+    """
     if len(program.outputs) != 1:
         raise ProgramError(
             f"calls are composed for one result, here are {len(program.outputs)}: "
             f"{', '.join(program.outputs)}",
             hint="write a program for each",
         )
-    stored = check_data(program, data)
-    reader, case = _CallReader(program), PipelineCase()
+    reader, calls = _CallReader(program), []
     live = {statement.out.tensor for statement in program.live}
     for statement, extents in zip(program.statements, program.extents, strict=True):
-        if statement.out.tensor not in live or reader.only_reads(statement, extents):
-            continue
-        views = reader.operands(statement, extents)
-        for view in views:
-            if view.tensor in stored and view.tensor not in case.given:
-                array = stored[view.tensor].to_dense().astype(np.float32)
-                case.given[view.tensor] = np.ascontiguousarray(np.atleast_1d(array))
-        case.calls.append(_call(reader, statement, views, extents))
-    (name,) = program.outputs
-    meaning = evaluate(program, stored) if reference is None else reference
-    case.expected = np.atleast_1d(meaning[name].dense())
-    case.result = np.empty(case.expected.shape, np.float32)
-    return case
+        if statement.out.tensor in live and not reader.only_reads(statement, extents):
+            views = reader.operands(statement, extents)
+            calls.append(_call(reader, statement, views, extents))
+    return calls
 
 
 @dataclass

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from fuseloom.access.memory import Traffic
     from fuseloom.access.rules.rule import Rule
     from fuseloom.access.sweep import ArrayDesign
+    from fuseloom.access.terms import Term
     from fuseloom.cli.access_documents import (
         AccessDocument,
         ArraySize,
@@ -127,6 +129,11 @@ def _declare(parser: argparse.ArgumentParser) -> None:
         "better",
     )  # fmt: skip
     given("--explain", action="store_true", help="print the rules that lead to the result")
+    given(
+        "--as-program", choices=("given", "mapped"), metavar="given|mapped",
+        help="print only programs of the terms as they are given, or as the best array computes "
+        "them, and in comments what a program does not say",
+    )  # fmt: skip
     given("--keep", action="store_true", help="keep every design as a run (see the command 'runs')")
     given("--seed", type=natural, default=0, help="of random data (default: 0)")
     given("--json", action="store_true", help="one JSON document")
@@ -147,6 +154,11 @@ def _run(options: Any) -> int:
     ]
     layers, others = layers_given(options)
     rules = rules_of(options.rules or ["boxes"], options.without)
+    if options.as_program and options.json:
+        raise UsageError("--as-program prints text", hint="leave --json out")
+    if options.as_program == "given":
+        _print_programs({layer.name: layer.term for layer in layers})
+        return 0
     if options.check_rules:
         _check_rules(rules, options)
     designs = compare_arrays(
@@ -166,9 +178,22 @@ def _run(options: Any) -> int:
         _keep(designs, options)
     if options.json:
         print_json(DocumentKind.ACCESS, _content(designs, best))
+    elif options.as_program:
+        _print_programs({layer.name: layer.mapped.after for layer in best.made.layers})
     else:
         _print(designs, best, options)
     return 0 if best.made.max_rel_error <= TOLERANCE else 1
+
+
+def _print_programs(terms: Mapping[str, Term]) -> None:
+    from fuseloom.access.term_program import program_of_term
+
+    for number, (name, term) in enumerate(terms.items()):
+        word = re.sub(r"[^A-Za-z0-9_]", "_", name)
+        made = program_of_term(term, word if word[:1].isalpha() else f"layer_{word}")
+        print("\n" * bool(number) + str(made.program).rstrip())
+        for loss in made.losses:
+            print(f"# {loss}")
 
 
 def _keep(designs: Sequence[ArrayDesign], options: Any) -> None:

@@ -44,6 +44,10 @@ def _declare(parser: argparse.ArgumentParser) -> None:
         "--keep", action="store_true", help="keep every row as a run (see the command 'runs')"
     )  # fmt: skip
     given(
+        "--conversions", action="store_true",
+        help="run nothing; say what the program loses on the way to each other system",
+    )  # fmt: skip
+    given(
         "--again", action="store_true",
         help="measure again, too, what is known of the same program, data, machines and limits",
     )  # fmt: skip
@@ -65,6 +69,8 @@ def _run(options: Any) -> int:
     if options.file is not None and str(options.file) in EXAMPLES and not options.file.exists():
         options.file = example_path(str(options.file))
     given = problem(options)
+    if options.conversions:
+        return _conversions(options, given)
     presets = _presets(options, given)
     made = compare(
         given.model.program, given.data, presets=presets, systems=options.system,
@@ -87,6 +93,26 @@ def _run(options: Any) -> int:
     else:
         print(given.heading + str(made))
     return 0 if made.ok else 1
+
+
+def _conversions(options: Any, given: Problem) -> int:
+    from fuseloom.comparison.conversions import conversions_of
+
+    if options.keep:
+        raise UsageError("--conversions runs nothing that --keep could keep", hint="leave one out")
+    made = conversions_of(given.model.program, given.data)
+    if options.system:
+        made = made.of(*options.system)
+    if not made.rows:
+        raise UsageError(
+            "the dataflow machine runs programs as they are: there is no conversion",
+            hint="--system names another system",
+        )
+    if options.json:
+        print_json(DocumentKind.CONVERSIONS, made.to_dict())
+    else:
+        print(given.heading + str(made))
+    return 0
 
 
 def _tell(system: str) -> None:

@@ -110,9 +110,14 @@ def refused_rows(
     >>> row.applies, row.reason
     (False, 'no calls (line 3)')
     """
-    place = "" if refusal.line is None else f" (line {refusal.line})"
     for way in ways:
-        yield ComparisonRow(system, way, applies=False, reason=f"{refusal.message}{place}")
+        yield ComparisonRow(system, way, applies=False, reason=reason_of(refusal))
+
+
+def reason_of(refusal: FuseloomError) -> str:
+    """Return the rule that is broken, and the line that breaks it."""
+    place = "" if refusal.line is None else f" (line {refusal.line})"
+    return f"{refusal.message}{place}"
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from fuseloom.errors import ProgramError
 from fuseloom.program import Access, Op, Program, Statement
+from fuseloom.program.conversion import Conversion
 from fuseloom.wording import counted, described
 
 
@@ -102,6 +103,41 @@ class ContractionTree:
         for statement in live:
             _check(program, statement, read)
         return cls(*_named_throughout(program), program)
+
+    def to_program(self) -> Conversion:
+        """The statements of its contractions, whose indices have one name throughout.
+
+        Returns
+        -------
+        Conversion
+            Nothing is lost but what no contraction says: zeros that a statement leaves out.
+
+        Examples
+        --------
+        >>> from fuseloom.program import parse
+        >>> text = "A: 4x5 csf\\nB: 5x6 csf\\nC: 6x3 csf\\nX[i,k] = A[i,j] * B[j,k]"
+        >>> made = ContractionTree.of(parse(text + "\\nR[i,l] = X[i,m] * C[m,l]")).to_program()
+        >>> print(*made.program.statements[0].operands, made.losses)
+        A[i,j] B[j,m] ()
+        """
+        statements = tuple(
+            Statement(c.out, Op.MUL if len(c.operands) > 1 else Op.SUM, c.operands)
+            for c in self.contractions
+        )
+        used = {access.tensor for c in self.contractions for access in (c.out, *c.operands)}
+        program = replace(
+            self.program,
+            tensors=tuple(tensor for tensor in self.program.tensors if tensor.name in used),
+            statements=statements,
+        )
+        return Conversion(
+            program,
+            tuple(
+                f"{s.out.tensor} no longer leaves its zeros out."
+                for s in self.program.live
+                if s.nonzero
+            ),
+        )
 
     @cached_property
     def by_name(self) -> dict[str, Contraction]:

@@ -39,6 +39,7 @@ class DocumentKind(Enum):
     WARMUP = "warmup"
     CONFORMANCE = "conformance"
     COMPARISON = "comparison"
+    CONVERSIONS = "conversions"
     CONTRACTION = "contraction"
     ACCESS = "access"
     CALLS = "calls"
@@ -79,6 +80,7 @@ DECLARED: Mapping[DocumentKind, str] = MappingProxyType(
         },
         DocumentKind.RUN: "fuseloom.results.record:RunRecord",
         DocumentKind.COMPARISON: "fuseloom.comparison.rows:Comparison",
+        DocumentKind.CONVERSIONS: "fuseloom.comparison.conversions:Conversions",
         DocumentKind.ACCESS: "fuseloom.cli.access_documents:AccessDocument",
         DocumentKind.CALLS: "fuseloom.cli.calls_documents:CallsDocument",
         DocumentKind.STITCH: "fuseloom.cli.stitch_documents:StitchDocument",

@@ -291,19 +291,18 @@ _BINARY: Mapping[Op, str] = {
     Op.ADD: "add", Op.SUB: "subtract", Op.MAXIMUM: "maximum", Op.DIV: "divide",
     Op.SCALE: "multiply", Op.SHIFT: "add", Op.AT_LEAST: "maximum",
 }  # fmt: skip
+OPCODES: Mapping[Op, str] = {
+    Op.EXP: "exponential", Op.LOG: "log", Op.SQRT: "sqrt", Op.RSQRT: "rsqrt",
+    Op.SIGMOID: "logistic", Op.TANH: "tanh", Op.ABS: "abs", Op.SIGN: "sign",
+    Op.FLOOR: "floor", Op.CEIL: "ceil", Op.ROUND: "round-nearest-even", Op.SIN: "sine",
+    Op.COS: "cosine", Op.ERF: "erf", Op.LOG1P: "log-plus-one",
+    Op.EXPM1: "exponential-minus-one",
+}  # fmt: skip
+"""Functions of an element that graphs have an operation for."""
 _FUNCTIONS: Mapping[Op, Callable[[ModuleBuilder, str], str]] = {
     Op.RELU: _relu,
     Op.GELU: _gelu,
     Op.TRUNC: _trunc,
-    **{
-        op: _named(opcode)
-        for op, opcode in {
-            Op.EXP: "exponential", Op.LOG: "log", Op.SQRT: "sqrt", Op.RSQRT: "rsqrt",
-            Op.SIGMOID: "logistic", Op.TANH: "tanh", Op.ABS: "abs", Op.SIGN: "sign",
-            Op.FLOOR: "floor", Op.CEIL: "ceil", Op.ROUND: "round-nearest-even", Op.SIN: "sine",
-            Op.COS: "cosine", Op.ERF: "erf", Op.LOG1P: "log-plus-one",
-            Op.EXPM1: "exponential-minus-one",
-        }.items()
-    },
-}  # fmt: skip
+    **{op: _named(opcode) for op, opcode in OPCODES.items()},
+}
 """What computes the functions of an element."""
