@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import urlencode
 
 import pytest
 
+from benchmarks.paint import PAINT
 from benchmarks.visitors import Server
+from fuseloom.models import load_model
+from fuseloom.program.printer import print_program
 from fuseloom_workbench.base.page import PAGE_LINKS
 from fuseloom_workbench.base.tokens import THEMES, tokens
 
@@ -104,6 +108,13 @@ def test_every_page_leads_to_every_other(page, server):
     is_in(page, "dark")
 
 
+@pytest.mark.parametrize("name", ["", *PAGE_LINKS])
+def test_every_page_tells_when_it_was_painted(page, server, name):
+    """How soon is measured by ``python -m benchmarks.paint``."""
+    page.goto(f"{server.url}/{name}")
+    page.wait_for_function(f"{PAINT} > 0", timeout=2 * PATIENCE)
+
+
 @pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 1920)])
 def test_a_walk_with_one_program(page, server, theme, width):
     """From home to the explorer and to the comparison, into a page of one system, and back."""
@@ -139,6 +150,40 @@ def test_a_walk_with_one_program(page, server, theme, width):
     choose("")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     assert page.url == f"{server.url}/"
+
+
+def test_an_edited_program_goes_to_the_comparison_and_back(page, server):
+    """Its text, its data and its schedule go with it, by keys alone."""
+    text = print_program(load_model("gcn").program).replace("relu(", "exp(")
+    schedule = "fuse T1..T3"
+    words = {"model": "gcn", "data": "karate", "program": text, "schedule": schedule}
+    page.goto(f"{server.url}/explorer?{urlencode(words)}")
+    page.locator(READY["explorer"]).first.wait_for(timeout=2 * PATIENCE)
+    link = page.get_by_role("link", name="Five ways", exact=True)
+    expect(link).to_have_attribute("href", re.compile("schedule=fuse.T1..T3"))
+    page.get_by_label("Data", exact=True).first.select_option("random")
+    expect(link).to_have_attribute("href", re.compile("data=random"))
+    page.get_by_role("button", name="Undo").click()
+    expect(link).to_have_attribute("href", re.compile("data=karate"))
+
+    def follow(at, link):
+        link.focus()
+        with at.context.expect_page() as opened:
+            at.keyboard.press("Enter")
+        opened.value.set_default_timeout(2 * PATIENCE)
+        return opened.value
+
+    there = follow(page, link)
+    expect(there.get_by_label("Text of the program")).to_have_value(text, timeout=2 * PATIENCE)
+    expect(there.get_by_text("12 statements, data karate, seed 0")).to_be_visible()
+    expect(there.get_by_text("is the row “the explorer's schedule” of Dataflow")).to_be_visible()
+    there.get_by_role("button", name="Compare", exact=True).click()
+    row = there.get_by_role("table", name="Comparison").get_by_role("rowheader")
+    expect(row.filter(has_text="the explorer's schedule")).to_be_visible(timeout=4 * PATIENCE)
+    back = follow(there, there.get_by_role("link", name="Open in Fusion explorer"))
+    back.locator(READY["explorer"]).first.wait_for()
+    again = back.get_by_role("link", name="Five ways", exact=True)
+    expect(again).to_have_attribute("href", link.get_attribute("href"))
 
 
 @pytest.mark.parametrize("name", ["", "figures", "networks"])

@@ -119,6 +119,27 @@ def test_a_fault_leaves_the_table_and_the_text(page, show):
     expect(text_of(page)).to_have_value(SMALL.replace("6x4", "7x4"))
 
 
+def test_a_file_takes_the_place_of_the_text_and_undo_has_it_back(page, show, tmp_path):
+    show(SystemsQuestion("mttkrp"))
+    text_of(page).fill("a draft")
+    mine, data = tmp_path / "mine.loom", tmp_path / "a.mtx"
+    mine.write_text(f"program mine\n{SMALL}")
+    data.write_text("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n")
+    chosen = page.locator("input[type=file]")
+    chosen.set_input_files(data)
+    files = page.get_by_role("group", name="Files")
+    expect(files).to_contain_text("✕ a.mtx: Matrix Market, and this page opens program text")
+    expect(text_of(page)).to_have_value("a draft")
+    chosen.set_input_files(mine)
+    expect(files).to_contain_text("mine.loom (program text): its text is the program now")
+    expect(text_of(page)).to_have_value(f"program mine\n{SMALL}")
+    expect(page.get_by_label("Command: All", exact=True)).to_have_text(
+        "fuseloom compare mine.loom --seed 0"
+    )
+    page.get_by_role("button", name="Undo").click()
+    expect(text_of(page)).to_have_value("a draft")
+
+
 def test_the_header_leads_home_and_the_address_is_kept(page, show):
     show(SystemsQuestion("conv_block", seed=7))
     expect(page.get_by_role("heading", level=1)).to_have_text(PAGE_LINKS["compare"].title)

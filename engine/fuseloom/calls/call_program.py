@@ -17,6 +17,7 @@ from fuseloom.errors import ProgramError
 from fuseloom.program import parse
 from fuseloom.program.conversion import Conversion
 from fuseloom.program.declarations import RESERVED
+from fuseloom.program.primes import numbered
 
 _TENSOR = re.compile(r"[A-Za-z_]\w*(?=\[)")
 _REDUCTIONS = frozenset({"max", "min", "sum"})
@@ -112,10 +113,7 @@ class _Names:
 
     def free(self, wanted: str) -> str:
         """A name that no tensor has."""
-        name, count = wanted, 0
-        while name in self._taken:
-            count += 1
-            name = f"{wanted}_{count}"
+        name = numbered(wanted, self._taken)
         self._taken.add(name)
         return name
 

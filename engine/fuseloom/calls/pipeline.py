@@ -23,6 +23,7 @@ from fuseloom.calls.pipeline_nodes import (
 )
 from fuseloom.calls.polynomials import Atom, Division, Extreme, Polynomial, Symbol
 from fuseloom.errors import ScheduleError
+from fuseloom.program.primes import numbered
 
 
 @dataclass(frozen=True)
@@ -306,10 +307,7 @@ class _Builder:
         return body
 
     def _fresh(self, name: str) -> str:
-        taken = self.names | self.taken
-        number, found = 2, name
-        while found in taken:
-            found, number = f"{name}_{number}", number + 1
+        found = numbered(name, self.names | self.taken, first=2)
         self.names.add(found)
         return found
 

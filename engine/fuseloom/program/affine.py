@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 
 from fuseloom.errors import ProgramError
 from fuseloom.program.functions import Op
-from fuseloom.program.primes import unused
+from fuseloom.program.primes import numbered, unused
 from fuseloom.program.relations import Relation, bounds, check_relation
 from fuseloom.program.syntax import (
     Binary,
@@ -278,10 +278,7 @@ class AccessRewriter:
         return Read(self.made[shape, relation].name, words, position.place)
 
     def _fresh(self, base: str) -> str:
-        name, number = base, 1
-        while name in self.taken:
-            number += 1
-            name = f"{base}_{number}"
+        name = numbered(base, self.taken, first=2)
         self.taken.add(name)
         return name
 

@@ -51,3 +51,17 @@ def unused(name: str, taken: Container[str]) -> str:
         count += 1
         name = primed(stem, count)
     return name
+
+
+def numbered(name: str, taken: Container[str], between: str = "_", first: int = 1) -> str:
+    """Return a name with the first number that makes it new.
+
+    A name that is new stays as it was written.
+
+    >>> numbered("x", {"x", "x_1"}), numbered("y", {"y"}, ".", first=2), numbered("z", ())
+    ('x_2', 'y.2', 'z')
+    """
+    found, number = name, first
+    while found in taken:
+        found, number = f"{name}{between}{number}", number + 1
+    return found

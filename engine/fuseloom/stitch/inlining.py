@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fuseloom.errors import ProgramError
+from fuseloom.program.primes import numbered
 from fuseloom.stitch.graph import DenseComputation, DenseModule, DenseOperation
 
 
@@ -89,10 +90,7 @@ class _Inliner:
         return names[body.root]
 
     def _fresh(self, wanted: str) -> str:
-        name, number = wanted, 0
-        while name in self.taken:
-            number += 1
-            name = f"{wanted}.{number}"
+        name = numbered(wanted, self.taken, ".")
         self.taken.add(name)
         return name
 

@@ -18,6 +18,7 @@ from fuseloom.frontends.algebra.tensors import TensorView, axes_of
 from fuseloom.program import Access, BroadcastAdd, Format, Op, Program, Statement, Tensor, verify
 from fuseloom.program.declarations import RESERVED
 from fuseloom.program.limits import MAX_NAME_CHARS
+from fuseloom.program.primes import numbered
 from fuseloom.program.relations import MOST, Relation, check_relation
 
 LETTERS = "ijklmnopqrstuvwxyzabcdefgh"
@@ -77,10 +78,7 @@ class StatementWriter:
         """A name of the language that no tensor has, like the one that is wanted."""
         base = re.sub(r"[^A-Za-z0-9_]", "_", wanted)[: MAX_NAME_CHARS - 6]
         base = base if re.match("[A-Za-z_]", base) else f"t{base}"
-        name, count = base, 0
-        while name in self._taken:
-            count += 1
-            name = f"{base}_{count}"
+        name = numbered(base, self._taken)
         self._taken.add(name)
         return name
 

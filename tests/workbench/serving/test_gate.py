@@ -9,6 +9,7 @@ from tornado.httpclient import HTTPClientError, HTTPRequest
 from tornado.websocket import websocket_connect
 
 from benchmarks.visitors import TOKEN
+from fuseloom_workbench.state.addresses import LONGEST_ADDRESS
 
 
 def test_every_answer_carries_the_headers(server):
@@ -62,3 +63,9 @@ def test_a_websocket_wants_an_origin_of_its_own(server, origin):
     with pytest.raises(HTTPClientError) as refused:
         asyncio.run(connect())
     assert refused.value.code == 403
+
+
+def test_addresses_that_pages_make_pass_and_longer_ones_do_not(server):
+    short = f"/compare?text={'a' * (LONGEST_ADDRESS - 100)}"
+    assert server.get(short)[0] == 200
+    assert server.get(f"{short}{'a' * 300}")[0] == 414

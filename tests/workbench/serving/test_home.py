@@ -30,6 +30,19 @@ def test_models_have_data_that_fit(model: str) -> None:
     assert MODELS[model][0] in fitting(model)
 
 
+def test_each_door_has_a_picture_or_a_sign() -> None:
+    text = home(PAGES)
+    doors = re.findall(r'<a class="door" href="(\w+)">(.*?)</a>', text)
+    assert [name for name, _ in doors] == list(PAGES)
+    for name, inside in doors:
+        assert inside.count("<svg") == 1, name
+        if f'data-door="{name}"' in inside:
+            assert 'role="img"' in inside
+        else:
+            assert 'aria-hidden="true"' in inside
+            assert text.count(f'<symbol id="{name}"') == 1
+
+
 def test_it_asks_nobody_else() -> None:
     text = home(PAGES)
     assert not re.findall(r'(?:src|href)="(?:https?:)?//', text)

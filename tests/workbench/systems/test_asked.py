@@ -33,6 +33,10 @@ OWN = "A: 4x3 dense\nx: 3 dense\ny[i] = A[i,j] * x[j]"
         ({"seed": True}, "a seed is an integer from 0"),
         ({"seed": "many"}, "not 'many'"),
         ({"seed": 2**31}, "a seed is an integer"),
+        ({"data": "x" * 101}, "no value of data"),
+        ({"sizes": [["hidden"]]}, "no value of sizes"),
+        ({"sizes": 3}, "no value of sizes"),
+        ({"schedule": "x" * (LONGEST + 1)}, "no value of schedule"),
         ({"colour": "red"}, "no value of colour"),
     ],
 )
@@ -62,15 +66,26 @@ def test_a_name_takes_the_place_of_a_text_and_the_other_way_round():
         SystemsQuestion("mttkrp", seed=5),
         SystemsQuestion("attention", seed=1),
         SystemsQuestion(text=OWN, seed=2),
+        SystemsQuestion(text=OWN, schedule=""),
+        SystemsQuestion("gcn", data="cora", sizes=(("hidden", "8"),), schedule="fuse T1..H"),
+        SystemsQuestion("gcn", OWN, data="karate", schedule="order y: j,i"),
     ],
 )
 def test_an_address_asks_the_same_again(asked):
-    assert from_address(dict(parse_qsl(address(asked)))) == asked
+    assert from_address(dict(parse_qsl(address(asked), keep_blank_values=True))) == asked
 
 
 def test_a_long_text_stays_out_of_the_address():
     assert address(SystemsQuestion(text="#" * LONGEST_IN_ADDRESS))
     assert not address(SystemsQuestion(text="#" * (LONGEST_IN_ADDRESS + 1)))
+    assert not address(SystemsQuestion(schedule=";" * LONGEST_IN_ADDRESS * 2))
+
+
+def test_another_program_leaves_what_came_along_behind():
+    carried = SystemsQuestion("gcn", OWN, 3, "karate", (("hidden", "8"),), "fuse T1..H")
+    assert carried.changed({"name": "mttkrp"}) == SystemsQuestion("mttkrp", seed=3)
+    edited = carried.changed({"text": OWN + "\n"})
+    assert (edited.data, edited.schedule) == ("karate", "fuse T1..H")
 
 
 @pytest.mark.parametrize(
@@ -81,6 +96,8 @@ def test_a_long_text_stays_out_of_the_address():
         ({"model": [b"gcn_layer"]}, "'gcn_layer' is no model"),
         ({"seed": [b"many"]}, "a seed is an integer"),
         ({"seed": [b"9" * 40]}, "a seed is an integer"),
+        ({"data": [b"karate"]}, "data and sizes are those of a model"),
+        ({"model": [b"gcn"], "sizes": [b"hidden"]}, "\"[['hidden']]\" is no value of sizes"),
         ({"tile": [b"4"]}, "an address has no 'tile' here"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from threading import Event
+from urllib.parse import parse_qsl, urlparse
 
 import pytest
 
@@ -12,9 +13,15 @@ from fuseloom.comparison.examples import example
 from fuseloom.comparison.rows import FusionSystem
 from fuseloom.errors import ProgramError
 from fuseloom.models import Model, random_data
+from fuseloom.program.printer import print_program
+from fuseloom_workbench.state.addresses import requests_of
+from fuseloom_workbench.state.commands import carry_out
+from fuseloom_workbench.state.session import Session
+from fuseloom_workbench.state.sources import source
 from fuseloom_workbench.systems import answering
 from fuseloom_workbench.systems.asked import LONGEST, SystemsQuestion
 from fuseloom_workbench.systems.backend import SystemsBackend
+from fuseloom_workbench.systems.carried import CARRIED, carried
 from fuseloom_workbench.systems.view import rows_view
 from tests.waiting import until
 
@@ -127,6 +134,77 @@ def test_another_program_keeps_the_draft_for_undo(backend):
     assert rows(backend)["stitch"]["rows"]
 
 
+def test_a_schedule_comes_along_as_a_row_and_leads_back(backend):
+    before = rows(backend)
+    other = SystemsBackend(SystemsQuestion(text=SMALL, schedule="order C: k,i,j"))
+    other.open_from(["explorer", "compare"])
+    other.wait()
+    form = other.part("systems_form")
+    assert (form["carried"], form["unfit"]) == (CARRIED, "")
+    known = rows(other)
+    assert "rows" not in known["dataflow"]
+    assert {name: one for name, one in known.items() if name != "dataflow"} == {
+        name: one for name, one in before.items() if name != "dataflow"
+    }
+    other.ask("compare", {}, False)
+    other.wait()
+    ways = [row["way"] for row in rows(other)["dataflow"]["rows"]]
+    assert ways == ["unfused", "full", CARRIED, "found"]
+    assert other.part("compared")["schedule"] == "order C: k,i,j"
+    (there,) = other.part("compared")["openings"]
+    session = Session("spmv", "random")
+    for request, *arguments in requests_of(dict(parse_qsl(urlparse(there["address"]).query))):
+        carry_out(session, request, arguments)
+        assert session.ok, session.message
+    assert session.built.program == fl.parse(SMALL)
+    assert str(session.built.schedule) == "order C: k,i,j"
+    asked(other, "change", {"text": SMALL.replace("C[", "E[").replace("(C", "(E")}, None)
+    assert "C" in other.part("systems_form")["unfit"]
+    other.close()
+
+
+def test_an_edited_model_keeps_its_data():
+    loaded = source("gcn", "karate", 0, None, (("hidden", 8),))
+    text = print_program(loaded.model.program).replace("relu(", "exp(")
+    question = SystemsQuestion(
+        "gcn", text, data="karate", sizes=(("hidden", "8"),), schedule="fuse T1..H"
+    )
+    backend = SystemsBackend(question)
+    backend.open_from(["explorer"])
+    backend.wait()
+    made = backend.part("compared")
+    assert (made["label"], made["data"], made["own"]) == ("karate", True, True)
+    assert made["command"].startswith("fuseloom compare ")
+    (there,) = [one for one in made["openings"] if one["page"] == "explorer"]
+    words = dict(parse_qsl(urlparse(there["address"]).query))
+    assert (words["model"], words["data"], words["hidden"]) == ("gcn", "karate", "8")
+    assert (words["program"], words["schedule"]) == (text, "fuse T1..H")
+    told = asked(backend, "change", {"text": text + "\n("}, None)
+    assert not told["ok"]
+    asked(backend, "change", {"name": "gcn"}, None)
+    assert (
+        backend.part("compared")["command"] == "fuseloom compare --model gcn --data karate --seed 0"
+    )
+    backend.close()
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        (SystemsQuestion("gcn", data="../secrets"), "no data set is called"),
+        (SystemsQuestion("gcn", data="karate", sizes=(("hiden", "8"),)), "hidden"),
+        (SystemsQuestion("gcn", data="karate", sizes=(("hidden", "0"),)), "hidden"),
+    ],
+)
+def test_data_and_sizes_that_are_none_are_refused(question, says):
+    backend = SystemsBackend(question)
+    backend.wait()
+    told = backend.part("status")
+    assert not told["ok"]
+    assert says in told["message"]
+    backend.close()
+
+
 def test_a_comparison_is_cancelled_and_goes_on(backend):
     asked(backend, "change", {"name": "mlp_block", "seed": time.time_ns() % 2**30}, None)
     assert not any("rows" in one for one in rows(backend).values())
@@ -155,7 +233,7 @@ def test_a_limit_is_told_with_a_way_out(monkeypatch):
 def test_a_system_that_takes_too_long_is_given_up_alone(monkeypatch):
     program, data = example("gcn_layer", 3)
     problem = answering.problem_of(program, data)
-    now = answering.OpenProgram(SystemsQuestion(seed=3), problem, "random")
+    now = answering.OpenProgram(SystemsQuestion(seed=3), problem, "random", carried(problem, None))
 
     def slow(*_, systems, **__):
         if systems == ["calls"]:

@@ -14,15 +14,10 @@ from fuseloom.contraction.paths import binary
 from fuseloom.contraction.tree import ContractionTree
 from fuseloom_workbench.networks.backend import from_address as network_question
 from fuseloom_workbench.patterns.backend import from_address as mapping_question
-from fuseloom_workbench.state.addresses import requests_of
+from fuseloom_workbench.state.addresses import LONGEST_ADDRESS, requests_of
 from fuseloom_workbench.state.commands import carry_out
 from fuseloom_workbench.state.session import Session
-from fuseloom_workbench.systems.openings import (
-    LONGEST,
-    network_address,
-    openings,
-    pattern_address,
-)
+from fuseloom_workbench.systems.openings import network_address, openings, pattern_address
 
 PRODUCT = "A: 8x4 dense\nB: 4x5 dense\nC[i,j] = A[i,k] * B[k,j]"
 
@@ -103,7 +98,7 @@ def test_a_single_layer_is_opened_as_a_term():
 
 
 def test_addresses_that_servers_may_refuse_are_left_out():
-    text = PRODUCT + "\n# " + "x" * LONGEST
+    text = PRODUCT + "\n# " + "x" * LONGEST_ADDRESS
     assert {one.page for one in openings(fl.parse(PRODUCT), text, None)} == {
         "networks", "patterns"
     }  # fmt: skip

@@ -6,20 +6,49 @@ import base64
 import binascii
 import contextlib
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from fuseloom.errors import DataError, FuseloomError
 from fuseloom_workbench.input import taking
-from fuseloom_workbench.input.kinds import HEAD, KNOWN, TEXT_BYTES, ending, kind_of
+from fuseloom_workbench.input.kinds import HEAD, KNOWN, TEXT_BYTES, FileKind, ending, kind_of
 from fuseloom_workbench.state import files
-from fuseloom_workbench.state.session import Session
 
 MIB = 1 << 20
 LONGEST_NAME = 120
 PART = 3 * MIB
 """Characters of one part."""
+Take = Callable[[Any, Path, FileKind, str], dict[str, Any]]
+"""Takes over a whole file of a receiver, by its kind and name; gives what there is to say of it."""
+
+
+class Receiver(Protocol):
+    """What takes files: a session, or a page that opens programs alone.
+
+    Attributes
+    ----------
+    most_file : int
+        Bytes of a file.
+    arriving : Arriving, optional
+        The file on its way.
+    received : dict
+        The file that came last, for the page.
+    message : str
+        Why something was refused.
+    place : (int, int)
+        Line and column of that in a text.
+    """
+
+    most_file: Any
+    arriving: Any
+    received: Any
+    message: Any
+    place: Any
+
+    def refuse(self, reason: FuseloomError, topic: str) -> bool:
+        """Answer with a reason; nothing changes."""
 
 
 @dataclass
@@ -61,17 +90,17 @@ def shown_name(name: str) -> str:
     return clean if len(clean) <= LONGEST_NAME else f"{clean[:60]}…{clean[-40:]}"
 
 
-def begin(session: Session, number: int, name: str, size: int) -> None:
+def begin(receiver: Receiver, number: int, name: str, size: int) -> None:
     """A page wants to send a file; refused before anything is allocated."""
     name = shown_name(name)
-    _forget(session)
+    _forget(receiver)
     try:
         if size < 1:
             raise DataError("an empty file", hint=f"known: {KNOWN}")
-        if size > session.most_file:
+        if size > receiver.most_file:
             raise DataError(
                 f"{size / MIB:,.1f} MiB",
-                hint=f"at most {session.most_file / MIB:,.0f} MiB here; the command line takes "
+                hint=f"at most {receiver.most_file / MIB:,.0f} MiB here; the command line takes "
                 "larger files",
             )
         folder = files.folder()
@@ -82,18 +111,18 @@ def begin(session: Session, number: int, name: str, size: int) -> None:
         except OSError as problem:
             raise DataError(f"there is no room for it: {problem.strerror}") from None
     except FuseloomError as reason:
-        _refuse(session, Arriving(number, name, size, Path()), reason)
+        _refuse(receiver, Arriving(number, name, size, Path()), reason)
         return
-    session.arriving = Arriving(number, name, size, path)
-    session.received = session.arriving.told()
+    receiver.arriving = Arriving(number, name, size, path)
+    receiver.received = receiver.arriving.told()
 
 
-def part(session: Session, number: int, at: int, text: str) -> None:
-    """Some bytes of it, in base64; with the last ones the file is read."""
-    file = session.arriving
+def part(receiver: Receiver, number: int, at: int, text: str, take: Take = taking.take) -> None:
+    """Some bytes of it, in base64; with the last ones the file is taken over."""
+    file = receiver.arriving
     if not isinstance(file, Arriving) or file.number != number:
         gone = Arriving(number, "file", 0, Path())
-        _refuse(session, gone, DataError("a part of no file", hint="upload it again"))
+        _refuse(receiver, gone, DataError("a part of no file", hint="upload it again"))
         return
     try:
         content = base64.b64decode(text, validate=True)
@@ -101,27 +130,27 @@ def part(session: Session, number: int, at: int, text: str) -> None:
             raise DataError("its parts do not make the file announced", hint="upload it again")
         _write(file, content)
         if file.got == file.size:
-            _take(session, file)
+            _take(receiver, file, take)
         else:
-            session.received = file.told()
+            receiver.received = file.told()
     except (binascii.Error, ValueError):
-        _refuse(session, file, DataError("a part that is no base64", hint="upload it again"))
+        _refuse(receiver, file, DataError("a part that is no base64", hint="upload it again"))
     except FuseloomError as reason:
-        _refuse(session, file, reason)
+        _refuse(receiver, file, reason)
     except MemoryError:
         reason = DataError("it needs more memory than a session may use here",
                            hint="a smaller file, or the command line")  # fmt: skip
-        _refuse(session, file, reason)
+        _refuse(receiver, file, reason)
     except Exception:  # a fault of ours: nothing is left of the file
-        _forget(session)
-        session.received = {}
+        _forget(receiver)
+        receiver.received = {}
         raise
 
 
-def cancel(session: Session) -> None:
+def cancel(receiver: Receiver) -> None:
     """The page does not want it any more."""
-    _forget(session)
-    session.received = {}
+    _forget(receiver)
+    receiver.received = {}
 
 
 def _write(file: Arriving, content: bytes) -> None:
@@ -141,22 +170,22 @@ def _write(file: Arriving, content: bytes) -> None:
     file.got += len(content)
 
 
-def _take(session: Session, file: Arriving) -> None:
+def _take(receiver: Receiver, file: Arriving, take: Take) -> None:
     kind = kind_of(file.name, file.head)
     path = file.path.with_name(file.path.name + ending(kind, file.head))
     file.path.rename(path)
     file.path = path
     try:
-        result = taking.take(session, path, kind, file.name)
+        result = take(receiver, path, kind, file.name)
     except RecursionError:
         raise DataError("it is nested too deeply", hint="write it in parts") from None
     finally:
-        session.arriving = None
+        receiver.arriving = None
         file.drop()
-    session.received = file.told(**{"state": "done", "kind": kind.value, **result})
+    receiver.received = file.told(**{"state": "done", "kind": kind.value, **result})
 
 
-def _refuse(session: Session, file: Arriving, reason: FuseloomError) -> None:
+def _refuse(receiver: Receiver, file: Arriving, reason: FuseloomError) -> None:
     """Answer with a reason that names the file as the visitor does."""
     text = str(reason)
     if file.path.name:
@@ -164,13 +193,13 @@ def _refuse(session: Session, file: Arriving, reason: FuseloomError) -> None:
             text = text.replace(known, file.name)
     told = text if text.startswith(file.name) else f"{file.name}: {text}"
     shown = "".join(c if c.isprintable() else "�" for c in told.replace("\n", " "))
-    _forget(session)
-    session.refuse(FuseloomError(shown), "input")
-    session.place = (reason.line or 0, (reason.column or 1) if reason.line else 0)
-    session.received = file.told(state="refused", message=session.message)
+    _forget(receiver)
+    receiver.refuse(FuseloomError(shown), "input")
+    receiver.place = (reason.line or 0, (reason.column or 1) if reason.line else 0)
+    receiver.received = file.told(state="refused", message=receiver.message)
 
 
-def _forget(session: Session) -> None:
-    file, session.arriving = session.arriving, None
+def _forget(receiver: Receiver) -> None:
+    file, receiver.arriving = receiver.arriving, None
     if isinstance(file, Arriving):
         file.drop()

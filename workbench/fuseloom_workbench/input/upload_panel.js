@@ -13,7 +13,8 @@ export function render({ model: sent, el }) {
   const ask = h('div', { class: 'ask', role: 'group', 'aria-label': 'Which tensor is it?' })
   const lines = h('ul', { class: 'lines' })
   const bound = h('div', { class: 'bound' })
-  const drop = h('div', { class: 'drop', role: 'group', 'aria-label': 'Files' }, h('div', { class: 'row' }, open, h('span', { class: 'quiet' }, 'or drop it here: Matrix Market, FROSTT .tns, lists of edges, Parquet, .npz, .npy, MLIR, a SAM graph (DOT), program text, a model (.fuseloom), or a saved session')), input, way, said, ask, lines)
+  const takes = h('span', { class: 'quiet' })
+  const drop = h('div', { class: 'drop', role: 'group', 'aria-label': 'Files' }, h('div', { class: 'row' }, open, takes), input, way, said, ask, lines)
   el.append(drop, bound)
 
   for (const kind of ['dragenter', 'dragover']) drop.addEventListener(kind, event => { event.preventDefault(); drop.classList.add('over') })
@@ -69,6 +70,7 @@ export function render({ model: sent, el }) {
   function draw() {
     if (!there(model)) return
     const v = model.view, r = v.received
+    takes.textContent = `or drop it here: ${v.takes}`
     const mine = file !== null && r.number === number
     if (mine && r.state === 'coming') {
       bar.value = r.got / r.size

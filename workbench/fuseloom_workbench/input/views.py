@@ -15,6 +15,12 @@ from fuseloom_workbench.state.files import Upload, fits
 from fuseloom_workbench.state.machines import machine_label, machine_text
 from fuseloom_workbench.state.session import Session
 
+TAKES = (
+    "Matrix Market, FROSTT .tns, lists of edges, Parquet, .npz, .npy, MLIR, a SAM graph (DOT), "
+    "program text, a model (.fuseloom), or a saved session"
+)
+"""The kinds of files, in words."""
+
 
 @page_part("machine")
 def machine(session: Session) -> dict[str, Any]:
@@ -103,6 +109,7 @@ def upload(session: Session) -> dict[str, Any]:
         "received": session.received,
         "waiting": bool(session.graph_text),
         "most": session.most_file,
+        "takes": TAKES,
         "inputs": [
             {"name": name, "shape": "×".join(map(str, program.tensor(name).shape))}
             for name in program.given

@@ -11,6 +11,8 @@ from fuseloom_workbench.base.child_backend import ChildBackend, Post
 from fuseloom_workbench.networks import trees
 from fuseloom_workbench.networks.answering import tree_of
 from fuseloom_workbench.networks.asked import NetworkQuestion
+from fuseloom_workbench.systems.asked import SystemsQuestion
+from fuseloom_workbench.systems.asked import address as compared_address
 
 SAME = ("tree", "encoding", "pins", "most_bytes", "einsum", "extents")
 """On which of what is asked the bounds of all intermediates together rest."""
@@ -120,6 +122,7 @@ class NetworkBackend(ChildBackend):
                 "rows": found.get("dataflow", {}).get("rows"),
                 "cpu": self._of_cpu(),
                 "explorer": self._explorer(),
+                "compare": self._compare(),
                 "busy": bool(self._busy["text"]),
             },
         }
@@ -140,6 +143,12 @@ class NetworkBackend(ChildBackend):
         program = self._found.get("network", {}).get("program")
         given = {"model": "spmv", "data": "random", "program": program}
         return "" if program is None else "explorer?" + urlencode(given)
+
+    def _compare(self) -> str:
+        """The address of the page of all systems with them; empty if they are too long for one."""
+        program = self._found.get("network", {}).get("program")
+        query = program and compared_address(SystemsQuestion(text=program, seed=self.asked.seed))
+        return f"compare?{query}" if query else ""
 
 
 def address(asked: NetworkQuestion) -> str:

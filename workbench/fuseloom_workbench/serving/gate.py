@@ -12,6 +12,7 @@ from urllib.parse import unquote
 from tornado import web
 
 from fuseloom_workbench.service.journal import note
+from fuseloom_workbench.state.addresses import LONGEST_ADDRESS
 
 POLICY = "; ".join(
     (
@@ -38,8 +39,8 @@ HEADERS = {
 }
 COMPONENTS = ("components/panel_material_ui.",)
 """The parts of the route ``/components`` that the page itself needs."""
-LONGEST = 4000
-"""Characters of a path with its query."""
+LONGEST = LONGEST_ADDRESS + 100
+"""Characters of a path with its query; the page's own are shorter, and a proxy may add a prefix."""
 
 
 class Headers(web.OutputTransform):

@@ -12,6 +12,7 @@ from tornado.web import RequestHandler
 
 from fuseloom_workbench.base.assets import asset, style
 from fuseloom_workbench.base.page import PAGE_LINKS
+from fuseloom_workbench.serving.door_pictures import shown_pictures
 
 MODELS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
@@ -29,10 +30,10 @@ MODELS: Mapping[str, tuple[str, str]] = MappingProxyType(
 @cache
 def home(pages: Sequence[str]) -> str:
     """The page of a server that has pages of these names, as HTML."""
+    pictures = shown_pictures()
     doors = "".join(
-        f'<a class="door" href="{name}"><svg aria-hidden="true"><use href="#{name}"/></svg>'
-        f"<b>{PAGE_LINKS[name].title}</b>"
-        f"<span>{PAGE_LINKS[name].text}</span></a>"
+        f'<a class="door" href="{name}"><b>{PAGE_LINKS[name].title}</b>'
+        f"<span>{PAGE_LINKS[name].text}</span>{pictures.get(name) or _sign(name)}</a>"
         for name in pages
     )
     models = "".join(
@@ -42,6 +43,11 @@ def home(pages: Sequence[str]) -> str:
     text = Template(asset("serving/home.html"))
     sheet = style("base/header", "serving/home").replace(":host", ":root")
     return text.substitute(style=sheet, doors=doors, models=models)
+
+
+def _sign(name: str) -> str:
+    """The sign of a page that computes no single picture."""
+    return f'<svg class="sign" aria-hidden="true"><use href="#{name}"/></svg>'
 
 
 class Home(RequestHandler):

@@ -242,6 +242,7 @@ def make_server(options: argparse.Namespace, supervisor: supervisors.Supervisor,
 
     from fuseloom_workbench.base.page import PAGE_LINKS
     from fuseloom_workbench.serving.access import access
+    from fuseloom_workbench.serving.first_paint import paint_early
     from fuseloom_workbench.serving.gate import guard
     from fuseloom_workbench.serving.health import Health
     from fuseloom_workbench.serving.home import Home
@@ -285,6 +286,7 @@ def make_server(options: argparse.Namespace, supervisor: supervisors.Supervisor,
     for name in names:
         server._tornado.applications[f"/{name}"].application.add(in_turn)
     remember_resources()
+    paint_early()
     rehearse()
     return server
 

@@ -21,13 +21,15 @@ export function render({ model: sent, el }) {
     h('dl', {}, KEYS.flatMap(([key, what]) => [h('dt', {}, key), h('dd', {}, what)])),
     h('div', { class: 'keys' }, h('button', { class: 'button primary', on: { click: () => { help.close(); say('tour') } } }, 'Take the tour (2 minutes)'),
       h('button', { class: 'button', on: { click: () => help.close() } }, 'Close')))
+  const elsewhere = (sent.pages ?? []).find(page => page.name === 'compare')  // none in a notebook
+  const compare = h('a', { class: 'quiet', target: '_blank', hidden: !elsewhere, on: { click: carry } }, 'Five ways')
   const palette = makePalette(() => {
     const command = (name, hint, act) => ({ group: 'Command', name, hint, act })
     const offers = []  // what the bench around has: Run, its views and panes
     say('offers', offers)
     return [...offers.filter(o => o.group === 'Command'),
       !undo.disabled && command('Undo', 'Ctrl+Z', () => undo.click()), !redo.disabled && command('Redo', 'Ctrl+Shift+Z', () => redo.click()),
-      command('Share', 'copy an address of this design', share), command('Save', 'this session as a file', () => say('save')), command('Open', 'a saved session', () => file.click()),
+      command('Share', 'copy an address of this design', share), elsewhere && command('Five ways', 'this program by every system, on its page', () => compare.click()), command('Save', 'this session as a file', () => say('save')), command('Open', 'a saved session', () => file.click()),
       command('Light or dark theme', '', theme), command('Run all presets', 'of this model', () => window.dispatchEvent(new Event('fuseloom:presets'))), command('Tour', '2 minutes', () => say('tour')), command('Keys', '?', () => help.showModal()),
       ...offers.filter(o => o.group !== 'Command'),
       ...(model.view.finds ?? []).map(entry => ({ ...entry, act: () => model.send_msg({ kind: 'take', do: entry.do }) })),
@@ -38,6 +40,7 @@ export function render({ model: sent, el }) {
     quiet('Fold or show the rail', '☰', 'Fold or show the rail (Ctrl+B)', () => say('rail')), h('i'), undo, redo, steps, said,
     quiet('Find or do anything', 'Find…', 'Find or do anything (Ctrl+K)', () => palette.open()),
     quiet('Share', 'Share', 'Copy an address that opens this model, data, machine and schedule', share),
+    compare,
     quiet('Save', 'Save', 'Save this session as a file', () => say('save')),
     quiet('Open', 'Open…', 'Open a saved session', () => file.click()), file, h('i'),
     quiet('Keys', '?', 'Keys and the tour (?)', () => help.showModal()),
@@ -48,6 +51,22 @@ export function render({ model: sent, el }) {
     said.textContent = text
     clearTimeout(quietly)
     quietly = setTimeout(() => { said.textContent = '' }, 1000 * seconds)
+  }
+
+  /** The link to the page of all systems leads there; what does not come along is said here. */
+  function carry(event) {
+    const { address, lacks } = model.view.compare
+    if (!address) event.preventDefault()
+    if (lacks) tell(address ? `Compared ${lacks}` : lacks, 12)
+  }
+
+  function drawCompare({ address, lacks }) {
+    const what = 'this program and its data by every system, and this schedule beside the presets'
+    // without an address it stays a stop of the keyboard, and says why
+    compare.setAttribute('href', address || '#')
+    if (address) compare.removeAttribute('aria-disabled')
+    else compare.setAttribute('aria-disabled', 'true')
+    compare.title = address ? `${elsewhere?.title}: ${what}${lacks ? `; ${lacks}` : ''}` : lacks
   }
 
   async function share() {
@@ -81,6 +100,7 @@ export function render({ model: sent, el }) {
     const more = (number, word) => number ? [h('span', { class: 'then', title: `${number} ${word} steps: Undo and Redo reach them` }, `… ${number} ${word}`)] : []
     undo.disabled = !back
     redo.disabled = !forth
+    drawCompare(model.view.compare)
     steps.replaceChildren(...more(earlier, 'earlier'), ...trail.flatMap((step, k) => [k > 0 && h('span', { class: 'then', 'aria-hidden': 'true' }, '›'),
       h('button', {
         class: 'step', 'aria-current': k === at ? 'step' : null, title: step.hint, on: { click: () => k !== at && model.send_msg({ kind: 'travel', by: k - at }) },

@@ -12,6 +12,7 @@ from fuseloom.dataflow.machine.text import print_machine
 from fuseloom_workbench.base.parts import page_part
 from fuseloom_workbench.base.quantities import count, ratio
 from fuseloom_workbench.shell.finding import finds
+from fuseloom_workbench.shell.to_compare import to_compare
 from fuseloom_workbench.state.machines import machine_label, machine_text
 from fuseloom_workbench.state.records import KeptRun, standin_text
 from fuseloom_workbench.state.session import Session
@@ -50,6 +51,7 @@ def trail(session: Session) -> dict[str, Any]:
         "redo": session.travels[1],
         "address": address(session),
         "stays": stays(session),
+        "compare": to_compare(session),
         "finds": finds(session),
     }
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+LONGEST_ADDRESS = 8_000
+"""Characters of an address; servers and proxies refuse some that are longer."""
+
 
 def requests_of(words: Mapping[str, str]) -> list[tuple[Any, ...]]:
     """The requests that an address makes, as a page makes them.

@@ -17,13 +17,15 @@ from fuseloom.comparison.problem import ComparedProgram, Progress
 from fuseloom.comparison.rows import ComparisonRow, FusionSystem
 from fuseloom.errors import FuseloomError, LimitError
 from fuseloom.exploration.limiting import limit_memory
-from fuseloom.models import Model, data_for, load_labelled, random_data
+from fuseloom.models import Model, data_for, random_data
 from fuseloom.models.drawing import check_made_up
-from fuseloom.program import parse
+from fuseloom.program import Program, parse
 from fuseloom.program.printer import print_program
 from fuseloom_workbench.base.child import Send
+from fuseloom_workbench.state.sources import chosen_options, known_names, source
 from fuseloom_workbench.systems import view
 from fuseloom_workbench.systems.asked import LONGEST, SystemsQuestion
+from fuseloom_workbench.systems.carried import CarriedSchedule, carried, explorer_words
 from fuseloom_workbench.systems.openings import openings
 
 MOST_MEMORY = 3 * 2**30
@@ -40,11 +42,26 @@ class OvertimeError(BaseException):
 
 @dataclass
 class OpenProgram:
-    """The program that is shown, with its data."""
+    """The program that is shown, with its data.
+
+    Attributes
+    ----------
+    problem : ComparedProgram
+        As the command line has it, so that both know each other's rows.
+    label : str
+        What people call the data.
+    carried : CarriedSchedule
+        The schedule that came along.
+    """
 
     asked: SystemsQuestion
     problem: ComparedProgram
     label: str
+    carried: CarriedSchedule
+
+    def problem_for(self, system: FusionSystem) -> ComparedProgram:
+        """The program for a system: schedules are those of the dataflow machine alone."""
+        return self.carried.problem if system is FusionSystem.DATAFLOW else self.problem
 
 
 _open: list[OpenProgram] = []
@@ -88,50 +105,68 @@ def _show(asked: SystemsQuestion, send: Send, doing: str = "reading") -> OpenPro
     """Open a program, and tell what is known of it; one that cannot be opened changes nothing."""
     send(("progress", 0.0, doing))
     try:
-        model, data, text, label, source = _read(asked)
+        read = _read(asked)
     except FuseloomError as reason:
         if asked.text:
             send(("part", "fault", {"text": asked.text, **_place(reason)}))
         raise
-    # as ``fuseloom compare`` has it, so that both know each other's rows
+    model, program = read.model, read.model.program
     presets = {name: text for name, text in model.presets.items() if name != "unfused"}
-    problem = problem_of(model.program, data, presets=presets if model.presets else None)
+    problem = problem_of(program, read.data, presets=presets if model.presets else None)
+    now = OpenProgram(asked, problem, read.label, carried(problem, asked.schedule))
     known = {}
     for system in FusionSystem:
-        found = known_comparison(problem, system)
+        found = known_comparison(now.problem_for(system), system)
         if found is not None:
             known[system.value] = view.rows_view(found.rows)
-    program = model.program
-    now = OpenProgram(asked, problem, label)
-    opened = openings(program, text, source)
+    opened = openings(program, read.text, read.source, explorer_words(asked))
     _open[:] = [now]
     send(("part", "program", {
-        "text": text, "name": program.name, "label": label, "seed": asked.seed,
-        "statements": len(program.live), "command": _command(asked, program.name, source),
-        "own": bool(asked.text), "systems": known,
+        "text": read.text, "name": program.name, "label": read.label, "seed": asked.seed,
+        "statements": len(program.live), "command": _command(asked, program.name, read.source),
+        "own": bool(asked.text), "data": bool(asked.text and asked.data),
+        "carried": now.carried.name, "unfit": now.carried.refused, "systems": known,
         "openings": [view.opening_view(one) for one in opened],
     }))  # fmt: skip
     return now
 
 
-def _read(asked: SystemsQuestion) -> tuple[Model, Any, str, str, tuple[str, str] | None]:
-    """The program, its data, its text, what people call the data, and its model and data set."""
-    if asked.is_model:
-        name = data_for(asked.name, {})
-        loaded = load_labelled(asked.name, name, asked.seed)
-        text = print_program(loaded.model.program)
-        return loaded.model, loaded.data, text, loaded.label, (asked.name, name)
+@dataclass
+class _ReadProgram:
+    """A program with its data; ``source`` is the model and the data set that these are of."""
+
+    model: Model
+    data: Any
+    text: str
+    label: str
+    source: tuple[str, str] | None = None
+
+
+def _read(asked: SystemsQuestion) -> _ReadProgram:
+    if asked.is_model or asked.data:
+        name = asked.data or data_for(asked.name, {})
+        known_names(asked.name, name)
+        options = chosen_options(asked.name, name, dict(asked.sizes))
+        _check_length(parse(asked.text) if asked.text else None)
+        loaded = source(asked.name, name, asked.seed, asked.text or None, options)
+        text = asked.text or print_program(loaded.model.program)
+        return _ReadProgram(loaded.model, loaded.data, text, loaded.label, (asked.name, name))
     text = asked.text or example_path(asked.name).read_text(encoding="utf-8")
     program = parse(text)
-    if len(program.live) > MOST_STATEMENTS:
+    _check_length(program)
+    model = Model(program, ())
+    check_made_up(map(program.tensor, program.given), MADE_UP_ELEMENTS)
+    return _ReadProgram(model, random_data(model, asked.seed), text, "random")
+
+
+def _check_length(program: Program | None) -> None:
+    """Refuse a text with more statements than a page compares."""
+    if program is not None and len(program.live) > MOST_STATEMENTS:
         raise LimitError(
             f"the program has {len(program.live):,} statements, and a page compares at most "
             f"{MOST_STATEMENTS}",
             hint="fuseloom compare FILE takes more",
         )
-    model = Model(program, ())
-    check_made_up(map(program.tensor, program.given), MADE_UP_ELEMENTS)
-    return model, random_data(model, asked.seed), text, "random", None
 
 
 def _error_of(text: str) -> dict[str, Any] | None:
@@ -154,8 +189,10 @@ def _place(reason: FuseloomError) -> dict[str, Any]:
 
 def _command(asked: SystemsQuestion, name: str, source: tuple[str, str] | None) -> str:
     """The command that gives the same rows."""
-    if source is not None:
+    if source is not None and not asked.text:
         words = ["--model", source[0], "--data", source[1]]
+        sizes = ",".join(f"{size}={value}" for size, value in asked.sizes)
+        words += ["--with", sizes] if sizes else []
     else:
         words = [f"{name}.loom" if asked.text else asked.name]
     return shlex.join(["fuseloom", "compare", *words, "--seed", str(asked.seed)])
@@ -182,7 +219,7 @@ def rows_of(
     now: OpenProgram, system: FusionSystem, *, again: bool, tell: Progress
 ) -> tuple[tuple[ComparisonRow, ...], str]:
     """Return the rows of a system, and a word if it was given up: others go on."""
-    problem = now.problem
+    problem = now.problem_for(system)
     try:
         with _within(MOST_SECONDS):
             made = compare(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,12 +11,15 @@ from fuseloom.comparison.examples import EXAMPLES
 from fuseloom.errors import ProgramError
 from fuseloom.models import MODELS
 from fuseloom.wording import closest
+from fuseloom_workbench.state.addresses import LONGEST_ADDRESS
 
 FIRST = "gcn_layer"
 LONGEST = 20_000
 """Characters of a program that a page takes."""
 LONGEST_IN_ADDRESS = 2_500
 """Characters of a program of one's own that an address holds."""
+LONGEST_NAME = 100
+MOST_SIZES = 50
 MOST_SEED = 2**31 - 1
 EXAMPLE_TEXTS: Mapping[str, str] = {
     "attention_block": "one head of attention, dense",
@@ -32,24 +35,36 @@ EXAMPLE_TEXTS: Mapping[str, str] = {
 class SystemsQuestion:
     """The question about a program.
 
+    What it has besides name, text and seed comes from other pages.
+
     Attributes
     ----------
     name : str
-        An example of the comparison, or a ready-made model with its first data set.
+        An example of the comparison, or a ready-made model.
     text : str
-        A program in its place, on random data; empty for the one of that name.
+        A program in its place; empty for the one of that name.
     seed : int
         Of the data.
+    data : str
+        A data set of the model, by default its first one; with a text, random data by default, and
+        with a data set the values of that for every input of the same shape.
+    sizes : tuple of (str, str)
+        Sizes and densities of the model that differ from its own.
+    schedule : str, optional
+        A schedule of the explorer, which is one more row of the dataflow machine.
 
     Examples
     --------
     >>> SystemsQuestion(text="A: 4 dense\\ny[i] = relu(A[i])").changed({"name": "mttkrp"})
-    SystemsQuestion(name='mttkrp', text='', seed=0)
+    SystemsQuestion(name='mttkrp', text='', seed=0, data='', sizes=(), schedule=None)
     """
 
     name: str = FIRST
     text: str = ""
     seed: int = 0
+    data: str = ""
+    sizes: tuple[tuple[str, str], ...] = ()
+    schedule: str | None = None
 
     @property
     def is_model(self) -> bool:
@@ -67,19 +82,19 @@ class SystemsQuestion:
         made = self
         for key, value in changes.items():
             made = replace(made, **{key: _value(key, value)})
-        if "name" in changes and "text" not in changes:
-            made = replace(made, text="")
+        if "name" in changes:
+            other = replace(SystemsQuestion(), name=made.name, seed=made.seed)
+            kept = {key: getattr(made, key) for key in changes}
+            made = replace(other, **kept)
         return made
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, without the text."""
-        made = asdict(self)
-        made["own"] = bool(made.pop("text"))
-        return made
+        """What a form shows, without the text."""
+        return {"name": self.name, "seed": self.seed, "own": bool(self.text)}
 
 
 def address(asked: SystemsQuestion) -> str:
-    """The part of a page's address that asks the same again; empty if the text is too long for one.
+    """The part of a page's address that asks the same again; empty if it is too long for one.
 
     Examples
     --------
@@ -91,9 +106,19 @@ def address(asked: SystemsQuestion) -> str:
     if len(asked.text) > LONGEST_IN_ADDRESS:
         return ""
     given: dict[str, Any] = {"model" if asked.name in MODELS else "example": asked.name}
+    if asked.text and not asked.data:
+        given = {}
     if asked.text:
-        given = {"text": asked.text}
-    return urlencode({**given, "seed": asked.seed})
+        given["text"] = asked.text
+    given["seed"] = asked.seed
+    if asked.data:
+        given["data"] = asked.data
+    if asked.sizes:
+        given["sizes"] = ",".join(f"{name}={value}" for name, value in asked.sizes)
+    if asked.schedule is not None:
+        given["schedule"] = asked.schedule
+    query = urlencode(given)
+    return query if len(f"compare?{query}") <= LONGEST_ADDRESS else ""
 
 
 def from_address(given: Mapping[str, str]) -> SystemsQuestion:
@@ -107,7 +132,7 @@ def from_address(given: Mapping[str, str]) -> SystemsQuestion:
     Examples
     --------
     >>> from_address({"example": "mttkrp", "seed": "7"})
-    SystemsQuestion(name='mttkrp', text='', seed=7)
+    SystemsQuestion(name='mttkrp', text='', seed=7, data='', sizes=(), schedule=None)
     """
     changes: dict[str, Any] = {}
     for key, text in given.items():
@@ -118,14 +143,19 @@ def from_address(given: Mapping[str, str]) -> SystemsQuestion:
             changes["name"] = text
         elif key == "seed" and text.isascii() and text.isdecimal() and len(text) <= 12:
             changes[key] = int(text)
-        elif key in ("seed", "text"):
+        elif key in ("seed", "text", "data", "schedule"):
             changes[key] = text
+        elif key == "sizes":
+            changes[key] = [one.split("=", 1) for one in text.split(",")]
         else:
             raise ProgramError(
                 f"an address has no {key[:40]!r} here",
-                hint="it has example or model or text, and seed",
+                hint="it has example or model or text, seed, data, sizes and schedule",
             )
-    return SystemsQuestion().changed(changes)
+    made = SystemsQuestion().changed(changes)
+    if (made.data or made.sizes) and made.name not in MODELS:
+        raise ProgramError("data and sizes are those of a model", hint="add e.g. model=gcn")
+    return made
 
 
 def _unknown(text: str, names: tuple[str, ...], kind: str) -> ProgramError:
@@ -133,6 +163,14 @@ def _unknown(text: str, names: tuple[str, ...], kind: str) -> ProgramError:
     return ProgramError(
         f"{text[:40]!r} is no {kind}",
         hint=f"did you mean {near!r}?" if near else f"there are {', '.join(names)}",
+    )
+
+
+def _is_size(one: Any) -> bool:
+    return (
+        isinstance(one, list)
+        and len(one) == 2
+        and all(isinstance(part, str) and 0 < len(part) <= LONGEST_NAME for part in one)
     )
 
 
@@ -149,6 +187,14 @@ def _value(key: str, value: Any) -> Any:
                 f"the program has {len(value):,} characters, and a page takes {LONGEST:,}",
                 hint="fuseloom compare FILE takes more",
             )
+        case "data", str() if len(value) <= LONGEST_NAME:
+            return value
+        case "schedule", str() if len(value) <= LONGEST:
+            return value
+        case "schedule", None:
+            return None
+        case "sizes", list() if len(value) <= MOST_SIZES and all(map(_is_size, value)):
+            return tuple((name, number) for name, number in value)
         case "seed", int() if not isinstance(value, bool) and 0 <= value <= MOST_SEED:
             return value
         case "seed", _:

@@ -17,6 +17,8 @@ from fuseloom_workbench.systems.asked import (
     SystemsQuestion,
     address,
 )
+from fuseloom_workbench.systems.carried import CARRIED
+from fuseloom_workbench.systems.program_file import ProgramFile
 
 
 class SystemsBackend(ChildBackend):
@@ -48,6 +50,7 @@ class SystemsBackend(ChildBackend):
     def __init__(self, asked: SystemsQuestion | None = None, post: Post | None = None) -> None:
         self._pages: tuple[str, ...] | None = None
         self._late = False
+        self._file = ProgramFile()
         super().__init__(asked or SystemsQuestion(), post)
 
     def open_from(self, pages: Sequence[str]) -> None:
@@ -58,7 +61,8 @@ class SystemsBackend(ChildBackend):
     def ask(self, name: str, *arguments: Any) -> None:
         """``change`` (a mapping, and the text that is written and not used), ``compare`` (a
         mapping, and whether also what is known), ``write`` (a number and a text, to be read and
-        not yet used) or ``undo``; what is refused is told in ``status``.
+        not yet used), ``undo``, or those of a file: ``upload_begin``, ``upload_part`` and
+        ``upload_cancel``; what is refused is told in ``status``, of a file in its own part.
         """
         super().ask(name, *arguments)
 
@@ -80,6 +84,19 @@ class SystemsBackend(ChildBackend):
             case "undo", ():
                 self._end_comparison()
                 self.undo()
+            case "upload_begin", (int(number), str(file), int(size)):
+                self._file.begin(number, file, size)
+                self._show()
+            case "upload_part", (int(number), int(at), str(text)):
+                self._file.part(number, at, text)
+                self._show()
+            case "upload_cancel", ():
+                self._file.cancel()
+                self._show()
+
+    def close(self) -> None:
+        self._file.cancel()
+        super().close()
 
     @property
     def _is_comparing(self) -> bool:
@@ -140,7 +157,11 @@ class SystemsBackend(ChildBackend):
                 "undo": len(self._before),
                 "link": link and f"?{link}",
                 "addressed": self._pages is not None,
+                "carried": program.get("carried", ""),
+                "unfit": program.get("unfit", ""),
+                "opened": {"number": self._file.number, "text": self._file.text},
             },
+            "program_file": self._file.view(),
             "compared": {
                 "systems": [
                     {**one, **found.get("rows", {}).get(one["system"], {})}
@@ -152,7 +173,8 @@ class SystemsBackend(ChildBackend):
                     if one["page"] in titles
                 ],
                 **{key: program.get(key) for key in ("name", "label", "seed", "statements", "own",
-                                                     "command")},
+                                                     "data", "command")},
+                "schedule": self.asked.schedule if program.get("carried") == CARRIED else None,
                 "busy": self._busy,
             },
         }  # fmt: skip

@@ -9,12 +9,17 @@ export function render({ model: sent, el }) {
   function draw() {
     const v = model.view
     if (!v.command) return
-    const now = JSON.stringify([v.command, v.openings, v.own])
+    const now = JSON.stringify([v.command, v.openings, v.own, v.data, v.schedule])
     if (now === shown) return  // the focus stays where it is
     shown = now
     list.replaceChildren(item('All', v.command, []), ...v.systems.map(one => item(one.title, `${v.command} --system ${one.system}`, v.openings.filter(other => other.system === one.system))))
-    note.textContent = v.own ? `The command reads the program from a file: save its text as ${v.command.split(' ')[2]}.` : ''
-    note.hidden = !v.own
+    const notes = [
+      v.own && `The command reads the program from a file: save its text as ${v.command.split(' ')[2]}.`,
+      v.data && `It draws random data in place of ${v.label}.`,
+      v.schedule !== null && 'The row of the explorer’s schedule comes with --schedule FILE, a file with the text of the schedule, in the place of the presets:',
+    ].filter(Boolean)
+    note.replaceChildren(notes.join(' '), ...(v.schedule === null ? [] : [' ', h('code', {}, v.schedule)]))
+    note.hidden = !notes.length
   }
 
   function item(title, command, openings) {

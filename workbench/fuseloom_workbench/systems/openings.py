@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from string import ascii_letters
+from types import MappingProxyType
 from urllib.parse import urlencode
 
 from fuseloom.access.program_layers import layers_of_program
@@ -15,9 +16,8 @@ from fuseloom.contraction.paths import binary
 from fuseloom.contraction.tree import ContractionTree
 from fuseloom.errors import FuseloomError
 from fuseloom.program import Program
+from fuseloom_workbench.state.addresses import LONGEST_ADDRESS
 
-LONGEST = 8_000
-"""Characters of an address; servers and proxies refuse some that are longer."""
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Names of operands on the page of tensor networks."""
 
@@ -42,7 +42,12 @@ class PageOpening:
     note: str
 
 
-def openings(program: Program, text: str, model: tuple[str, str] | None) -> list[PageOpening]:
+def openings(
+    program: Program,
+    text: str,
+    model: tuple[str, str] | None,
+    more: Mapping[str, str] = MappingProxyType({}),
+) -> list[PageOpening]:
     """Return an opening for each system whose page can take the program.
 
     The pages of calls and of deep fusion take what comes with them alone.
@@ -52,7 +57,9 @@ def openings(program: Program, text: str, model: tuple[str, str] | None) -> list
     text : str
         The program's text.
     model : (str, str), optional
-        The ready-made model that it is, and its data set.
+        The ready-made model that it is, or on whose data it is, and its data set.
+    more : mapping of str to str
+        What the explorer's address has besides: a schedule, sizes, a program edited from the model.
 
     Examples
     --------
@@ -62,16 +69,20 @@ def openings(program: Program, text: str, model: tuple[str, str] | None) -> list
     >>> [(one.system.value, one.page) for one in openings(program, text, None)]
     [('dataflow', 'explorer'), ('contraction', 'networks')]
     """
-    return [one for one in _every(program, text, model) if len(one.address) <= LONGEST]
+    every = _every(program, text, model, more)
+    return [one for one in every if len(one.address) <= LONGEST_ADDRESS]
 
 
-def _every(program: Program, text: str, model: tuple[str, str] | None) -> Iterator[PageOpening]:
+def _every(
+    program: Program, text: str, model: tuple[str, str] | None, more: Mapping[str, str]
+) -> Iterator[PageOpening]:
     drawn = "on random data that are drawn there"
     if model is not None:
         given, note = {"model": model[0], "data": model[1]}, f"on its data set {model[1]}"
     else:
         given, note = {"model": "spmv", "data": "random", "program": text}, drawn
-    yield PageOpening(FusionSystem.DATAFLOW, "explorer", f"explorer?{urlencode(given)}", note)
+    query = urlencode({**given, **more})
+    yield PageOpening(FusionSystem.DATAFLOW, "explorer", f"explorer?{query}", note)
     network = network_address(program)
     if network:
         yield PageOpening(FusionSystem.CONTRACTION, "networks", network, drawn)

@@ -16,6 +16,7 @@ from fuseloom_workbench.systems.panels import (
     ComparedProgramForm,
     ComparisonBars,
     ComparisonTable,
+    ProgramFilePanel,
 )
 
 
@@ -30,7 +31,16 @@ def systems_bench(shown: SystemsBackend | SystemsQuestion | None = None) -> pn.C
     backend = shown if isinstance(shown, SystemsBackend) else SystemsBackend(shown)
     return pn.Column(
         beside(
-            card(ComparedProgramForm(backend), flex="1 1 400px"),
+            card(
+                pn.Column(
+                    ComparedProgramForm(backend),
+                    ProgramFilePanel(backend),
+                    sizing_mode="stretch_width",
+                    margin=0,
+                    styles={"gap": "8px"},
+                ),
+                flex="1 1 400px",
+            ),
             card(ComparisonBars(backend), flex="1.7 1 540px"),
         ),
         card(ComparisonTable(backend)),

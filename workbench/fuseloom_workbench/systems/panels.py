@@ -7,6 +7,7 @@ from typing import Any
 
 from fuseloom_workbench.base.assets import script, style
 from fuseloom_workbench.base.component import SessionComponent
+from fuseloom_workbench.input.panels import UploadPanel
 
 
 class SystemsPanel(SessionComponent):
@@ -46,6 +47,24 @@ class ComparedProgramForm(SystemsPanel):
     _stylesheets = [style("base/form", "input/text_editor", "systems/program_form")]
     part = "systems_form"
     topics = ("systems",)
+
+
+class ProgramFilePanel(UploadPanel):
+    """A place to drop a file with a program, and what became of it.
+
+    Examples
+    --------
+    >>> from fuseloom_workbench.systems.backend import SystemsBackend
+    >>> backend = SystemsBackend()
+    >>> panel = ProgramFilePanel(backend)
+    >>> panel.handle({"kind": "begin", "number": 1, "name": "a.loom", "size": 2**30})
+    >>> panel.view["received"]["message"][:24]
+    'a.loom: 1,024.0 MiB (hin'
+    >>> backend.close()
+    """
+
+    part = "program_file"
+    topics = ("program_file",)
 
 
 class ComparisonTable(SystemsPanel):

@@ -16,15 +16,17 @@ export function render({ model: sent, el }) {
   const area = h('textarea', { spellcheck: 'false', wrap: 'off', rows: 13, 'aria-label': 'Text of the program' })
   const { mark, underline } = markedText(area)
   const label = (text, part) => h('label', { class: 'field' }, h('span', {}, text), part)
+  const came = h('p', { class: 'quiet', hidden: true })
   el.append(h('div', { class: 'line' }, label('program', program), label('seed of random data', seed)),
     h('div', { class: 'editor' }, h('div', { class: 'paper' }, mark, area)),
-    h('div', { class: 'row' }, compare, again, reset, undo, link),
+    h('div', { class: 'row' }, compare, again, reset, undo, link), came,
     h('div', { class: 'line state' }, bar, doing, cancel, status))
   let base = null       // the text as it is shown elsewhere
   let taken = null      // the text that was sent to be compared
   let turn = 0, timer = 0
   let switching = false // another program was chosen: its text takes the place of edits, which undo brings back
   let told = ''
+  let opened = null     // how many files have been: the next one takes the place of all, and undo brings edits back
   const put = {}
 
   const draft = () => area.value !== (base ?? '') && area.value.trim() ? area.value : null
@@ -76,12 +78,16 @@ export function render({ model: sent, el }) {
   function draw() {
     if (!there(model)) return
     const v = model.view
+    if (opened !== null && v.opened.number > opened) change({ text: v.opened.text, data: '', sizes: [], schedule: null })
+    opened = v.opened.number
     const options = [v.asked.own ? h('option', { value: '' }, 'a text of your own') : null, h('optgroup', { label: 'Examples, in reach of several systems' }, v.examples.map(one => h('option', { value: one.name }, `${one.name}: ${one.text}`))), h('optgroup', { label: 'Ready-made models' }, v.models.map(name => h('option', { value: name }, name)))].filter(Boolean)
     const names = `${v.asked.own}`
     if (program.dataset.of !== names) { program.dataset.of = names; program.replaceChildren(...options) }
     program.value = v.asked.own ? '' : v.asked.name
     write(seed, 'seed', v.asked.seed)
     undo.disabled = !v.undo
+    came.hidden = !v.carried && !v.unfit
+    came.textContent = v.carried ? `The schedule from the explorer is the row “${v.carried}” of Dataflow.` : `The schedule from the explorer does not fit this program, and is left out: ${v.unfit}.`
     const busy = !['', 'read'].includes(v.busy.text)
     bar.hidden = doing.hidden = cancel.hidden = !busy
     bar.value = v.busy.share
