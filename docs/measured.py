@@ -99,6 +99,7 @@ RECORDED: dict[str, tuple[tuple[str, str], ...]] = {
         ("simulator.md", "Costs 3 to 20 %."),
         ("simulator.md", "Costs 10 to 65 %."),
     ),
+    "paint": (("workbench.md", "within 0.11 s (home), 0.67 s (explorer)"),),
     "reports": (("simulator.md", "within 0.13 s, tiles of 512 × 512 included"),),
     "saturation": (
         (
