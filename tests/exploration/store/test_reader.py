@@ -191,3 +191,15 @@ def test_damage_is_said(path: Path) -> None:
         content[page : page + 64] = b"\xff" * 64
     path.write_bytes(content)
     assert "damaged" in refused(lambda: cycles(path))
+
+
+def test_the_latest_of_all_subjects(path: Path) -> None:
+    with RunStore(path) as store:
+        for number in range(10, 20):
+            store.put(plain(number, program="other"), outcome(number), LABEL)
+    with RunReader(path) as reader:
+        assert [run.cycles for run in reader.latest(4)] == [119, 118, 117, 116]
+        assert len(reader.latest(100)) == 17
+    changed(path, "UPDATE runs SET settings = 'none' WHERE cycles = 119")
+    with RunReader(path) as reader:
+        assert [run.cycles for run in reader.latest(2)] == [118]

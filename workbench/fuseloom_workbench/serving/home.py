@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from string import Template
@@ -12,7 +13,9 @@ from tornado.web import RequestHandler
 
 from fuseloom_workbench.base.assets import asset, style
 from fuseloom_workbench.base.page import PAGE_LINKS
+from fuseloom_workbench.service.budgets import KEEP_RUNS
 from fuseloom_workbench.serving.door_pictures import shown_pictures
+from fuseloom_workbench.serving.recent_runs import recent_runs
 
 MODELS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
@@ -27,9 +30,20 @@ MODELS: Mapping[str, tuple[str, str]] = MappingProxyType(
 """Models to begin with: the data each is opened on, and a sentence."""
 
 
+def home(pages: Sequence[str], runs: str = "") -> str:
+    """The page of a server that has pages of these names, as HTML.
+
+    Parameters
+    ----------
+    runs : str
+        The section with recent runs, as HTML.
+    """
+    return _template(tuple(pages)).safe_substitute(runs=runs)
+
+
 @cache
-def home(pages: Sequence[str]) -> str:
-    """The page of a server that has pages of these names, as HTML."""
+def _template(pages: Sequence[str]) -> Template:
+    """The page without runs."""
     pictures = shown_pictures()
     doors = "".join(
         f'<a class="door" href="{name}"><b>{PAGE_LINKS[name].title}</b>'
@@ -42,7 +56,7 @@ def home(pages: Sequence[str]) -> str:
     )
     text = Template(asset("serving/home.html"))
     sheet = style("base/header", "serving/home").replace(":host", ":root")
-    return text.substitute(style=sheet, doors=doors, models=models)
+    return Template(text.safe_substitute(style=sheet, doors=doors, models=models))
 
 
 def _sign(name: str) -> str:
@@ -72,4 +86,5 @@ class Home(RequestHandler):
             return
         self.set_header("Content-Type", "text/html; charset=utf-8")
         self.set_header("Cache-Control", "no-cache")
-        self.finish(home(self._pages))
+        path = os.environ.get(KEEP_RUNS)
+        self.finish(home(self._pages, recent_runs(path) if path else ""))

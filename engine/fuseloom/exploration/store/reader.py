@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -118,6 +119,26 @@ class RunReader:
         """
         rows = self._database.read(f"SELECT {WHOLE} FROM runs WHERE key = ?", (key,))
         return run_of(rows[0]) if rows else None
+
+    def latest(self, most: int) -> list[StoredRun]:
+        """Return runs that were done, the latest change first, without records and programs.
+
+        Rows that cannot be read are left out.
+
+        Parameters
+        ----------
+        most : int
+            How many, at most.
+        """
+        sql = (
+            f"SELECT {LISTED} FROM runs WHERE state = ? AND typeof(change) = 'integer' "
+            "ORDER BY change DESC LIMIT ?"
+        )
+        found = []
+        for row in self._database.read(sql, (State.DONE.value, most)):
+            with suppress(RecordError):
+                found.append(run_of(row))
+        return found
 
     def alike(self, subject: Subject, latest: int, fastest: int) -> Alike:
         """Runs of a subject that were done, by whichever engine: the latest, and the fastest.
