@@ -57,7 +57,7 @@ def _declare(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--gap", type=_share, default=GAP, metavar="SHARE",
-        help="a better schedule may be missed if it takes fewer cycles by this share only; 0 "
+        help="stop as soon as no schedule can be better by more than this share of the cycles; 0 "
         "searches until none is left (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(

@@ -139,7 +139,7 @@ def best(
     time_limit : float
         Seconds of the search; then the presets are estimated, which takes some more.
     gap : float
-        Share of the cycles by which a better schedule may be missed.
+        The search ends when no schedule can be better by more than this share.
     lanes, copies, stores : int
         Lanes of a region, inputs it may read in another mode order, too, and tensors between
         regions that may be stored dense, at most.

@@ -60,7 +60,7 @@ class SearchSettings:
     seconds : float
         After which the best so far is taken.
     gap : float
-        Share of the cycles by which a better schedule may be missed; of ``auto`` only.
+        The search ends when no schedule can be better by more than this share; of ``auto`` only.
     runs : int
         Parts that are simulated at most; of ``random`` only.
     lanes : int

@@ -108,7 +108,7 @@ def erfc(x: Node) -> Node:
 
 
 def nearest(x: Node, decimals: int = 0) -> Node:
-    """To the nearest multiple of a power of ten, of two the even one."""
+    """To the nearest multiple of a power of ten, ties to even."""
     tens = 10.0 ** abs(decimals)
     up, down = (tens, 1.0 / tens) if decimals >= 0 else (1.0 / tens, tens)
     return made(Op.ROUND, x * up) * down if decimals else made(Op.ROUND, x)
