@@ -80,6 +80,7 @@ def test_named_kernels(name: str) -> None:
     _equal(named_kernel(name, KERNELS[name].example))
 
 
+@pytest.mark.deep  # needs PyTorch
 def test_torch_layers() -> None:
     torch = pytest.importorskip("torch")
     network = torch.nn.Sequential(

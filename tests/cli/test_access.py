@@ -94,6 +94,10 @@ def test_terms_as_programs(capsys: pytest.CaptureFixture[str]) -> None:
     said = capsys.readouterr().out
     assert len(parse(said).statements) > 4
     assert "# 4 calls of a systolic array (4 × 4) are products" in said
+
+
+@pytest.mark.deep  # needs PyTorch
+def test_layers_of_a_network_as_programs(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["access", "--torch", "lenet", "--as-program", "given"]) == 0
     assert capsys.readouterr().out.count("program layer_") == 7
 
