@@ -23,6 +23,7 @@ from fuseloom.models.datasets import GRAPHS, Facts
 from fuseloom.results.document import VERSIONS, DocumentKind
 from fuseloom.results.schemas import schema
 from tests.dataflow.samml.passes import in_lanes
+from tests.frontends.files import REAL
 
 ROOT = Path(__file__).parent.parent
 KARATE = Facts("Karate club", 34, 156, 1_212, 34, 4, None)
@@ -132,10 +133,10 @@ def test_the_pages_print_what_the_commands_print(capsys, monkeypatch) -> None:
 def test_a_command_on_real_data(capsys, monkeypatch) -> None:
     monkeypatch.chdir(ROOT)
     ((command, expected),) = shown("console real data", "docs/cli.md")
-    folder = ROOT / command.split()[command.split().index("--data-dir") + 1]
-    if not (folder / "planetoid").is_dir():
-        pytest.skip(f"the real Cora is not in {folder}")
-    assert main([*command.split(), "--engine", "compiled"]) == 0
+    if REAL is None or not (REAL / "planetoid").is_dir():
+        pytest.skip(f"the real Cora is not in {REAL}")
+    words = command.replace("--data-dir data ", f"--data-dir {REAL} ").split()
+    assert main([*words, "--engine", "compiled"]) == 0
     assert without_times(capsys.readouterr().out) == without_times(expected)
 
 

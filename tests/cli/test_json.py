@@ -127,6 +127,7 @@ CASES: dict[str, tuple[DocumentKind, int, tuple[str, ...]]] = {
         ("compare", "gcn_layer", "--time-limit", "200ms", "--rounds", "1", "--system", "dataflow",
          "--system", "contraction", "--system", "calls"),
     ),
+    "data": (DocumentKind.DATA, 0, ("data", "list")),
     "compare, conversions": (
         DocumentKind.CONVERSIONS, 0, ("compare", "gcn_layer", "--conversions"),
     ),
@@ -359,6 +360,7 @@ RICHEST = {
     DocumentKind.MACHINE: "machine hbm2",
     DocumentKind.DOCTOR: "doctor",
     DocumentKind.CONFORMANCE: "conform, failing",
+    DocumentKind.DATA: "data",
     DocumentKind.COMPARISON: "compare",
     DocumentKind.CONVERSIONS: "compare, conversions",
     DocumentKind.CONTRACTION: "contract, not run",

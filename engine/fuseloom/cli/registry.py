@@ -72,6 +72,7 @@ COMMANDS: tuple[CommandEntry, ...] = tuple(
         ("conform", "Replay reference vectors token by token.", "conform"),
         ("serve", "Serve the workbench.", "serve"),
         ("notebooks", "Write the notebooks and example programs into a folder.", "notebooks"),
+        ("data", "List the data sets, download their files, and check these.", "data"),
         ("models", "List the ready-made models and what they take.", "models"),
         ("machine", "Print a machine as a file: what it has, or what to change.", "machine"),
         ("warmup", "Compile the simulator's kernels into the cache.", "warmup"),

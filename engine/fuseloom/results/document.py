@@ -38,6 +38,7 @@ class DocumentKind(Enum):
     MACHINE = "machine"
     WARMUP = "warmup"
     CONFORMANCE = "conformance"
+    DATA = "data"
     COMPARISON = "comparison"
     CONVERSIONS = "conversions"
     CONTRACTION = "contraction"
@@ -79,6 +80,7 @@ DECLARED: Mapping[DocumentKind, str] = MappingProxyType(
             for kind in DocumentKind
         },
         DocumentKind.RUN: "fuseloom.results.record:RunRecord",
+        DocumentKind.DATA: "fuseloom.cli.data_documents:DataDocument",
         DocumentKind.COMPARISON: "fuseloom.comparison.rows:Comparison",
         DocumentKind.CONVERSIONS: "fuseloom.comparison.conversions:Conversions",
         DocumentKind.ACCESS: "fuseloom.cli.access_documents:AccessDocument",
