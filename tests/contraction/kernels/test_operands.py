@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse
 
-from fuseloom.contraction.kernels.operands import elements_of, operand
+from fuseloom.contraction.kernels.operands import TensorData, elements_of, operand
 from fuseloom.contraction.kernels.references import OperandLayout
 from fuseloom.errors import DataError
 from fuseloom.program import CompressedLevel, DenseLevel, Format, StoredTensor, Tensor
@@ -88,3 +90,75 @@ def test_a_layout_too_large_is_refused() -> None:
     for kinds in ((D, D), (D, C)):
         with pytest.raises(DataError, match="the limit is"):
             operand(found, OperandLayout("A", Format(kinds, (0, 1))))
+
+
+KINDS = ((D, D), (D, C), (C, C), (C, D))
+
+
+def matrices() -> Iterator[tuple[str, object]]:
+    """The same kind of data in every form, some with zeros stored, or entries given twice."""
+    rng = np.random.default_rng(5)
+    dense = rng.integers(-2, 3, MATRIX.shape).astype(np.float32)
+    yield "array", dense
+    yield "transposed", np.asfortranarray(dense)
+    yield "integers", dense.astype(np.int16)
+    places = (np.array([2, 0, 2, 1, 2, 0]), np.array([3, 1, 3, 0, 0, 1]))
+    coo = scipy.sparse.coo_array((np.array([1.0, 2, 4, 0, 3, -2]), places), shape=MATRIX.shape)
+    for name in ("coo", "csr", "csc", "lil", "dok"):
+        yield name, coo.asformat(name)
+    twice = scipy.sparse.csr_array(
+        (np.array([1.0, 2, 4, 3]), np.array([3, 1, 1, 0]), np.array([0, 0, 3, 4])), MATRIX.shape
+    )
+    yield "csr, unsorted, twice", twice
+    yield "empty", scipy.sparse.csr_array(MATRIX.shape)
+
+
+@pytest.mark.parametrize("name", dict(matrices()))
+@pytest.mark.parametrize("modes", [(0, 1), (1, 0)])
+@pytest.mark.parametrize("kinds", KINDS)
+def test_data_as_they_are_make_the_operands_of_their_elements(
+    name: str, modes: tuple, kinds: tuple
+) -> None:
+    given = dict(matrices())[name]
+    layout = OperandLayout("A", Format(kinds, modes))
+    found = TensorData(MATRIX, given).operand(layout)
+    wanted = operand(elements_of(MATRIX, given), layout)
+    np.testing.assert_array_equal(found.values, wanted.values)
+    assert found.values.dtype == np.float64
+    for ours, theirs in zip(found.levels, wanted.levels, strict=True):
+        assert type(ours) is type(theirs)
+        if isinstance(ours, CompressedLevel):
+            np.testing.assert_array_equal(ours.seg, theirs.seg)
+            np.testing.assert_array_equal(ours.crd, theirs.crd)
+            assert ours.crd.dtype == ours.seg.dtype == np.int64
+        else:
+            assert ours.size == theirs.size
+
+
+ONES = np.ones(MATRIX.shape)
+
+
+@pytest.mark.parametrize("given", [ONES.copy(), scipy.sparse.csr_array(ONES)])
+def test_what_changes_later_changes_nothing(given: Any) -> None:
+    held = TensorData(MATRIX, given)
+    array = given if isinstance(given, np.ndarray) else given.data
+    array[...] = 7.0
+    for kinds in KINDS:
+        layout = OperandLayout("A", Format(kinds, (0, 1)))
+        assert set(held.operand(layout).values.tolist()) == {1.0}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (np.ones((2, 4)), "its data 2x4"),
+        (np.full(MATRIX.shape, np.nan), "not finite"),
+        (np.full(MATRIX.shape, "a"), "not a real number"),
+        (scipy.sparse.csr_array(np.ones((4, 3))), "its data 4x3"),
+        (scipy.sparse.csc_array(np.full(MATRIX.shape, np.inf)), "not finite"),
+        (scipy.sparse.csr_array(np.full(MATRIX.shape, 1j)), "not a real number"),
+    ],
+)
+def test_bad_data_are_refused_at_once(given: object, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        TensorData(MATRIX, given)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -214,3 +215,27 @@ def test_diagonals_numbers_and_ellipses(text: str) -> None:
         want = np.einsum(text, *given.values())
         for kernel in made:
             np.testing.assert_allclose(kernel.run(data), want, atol=1e-9)
+
+
+def test_short_runs_have_no_thread_and_larger_ones_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[int] = []
+
+    def counted(work: Callable[[], None]) -> None:
+        started.append(1)
+        work()
+
+    monkeypatch.setattr("fuseloom.contraction.kernels.run.interruptible", counted)
+    tree = binary(from_einsum("ij,jk->ik", {"i": 8, "j": 8, "k": 8}))
+    nest = parse_nest("forall(i, forall(j, forall(k, R(i,k) += A(i,j) * B(j,k))))")
+    (kernel,) = kernels([nest], tree)
+    few = {"A": np.eye(8), "B": np.ones((8, 8))}
+    many = {"A": np.ones((8, 8)), "B": np.ones((8, 8))}
+    monkeypatch.setattr("fuseloom.contraction.kernels.run.SHORT", 60.0)
+    for data, threads in ((few, 1), (few, 1), (many, 2), (many, 2), (few, 2)):
+        np.testing.assert_array_equal(kernel(data), data["A"] @ data["B"])
+        assert len(started) == threads
+    monkeypatch.setattr("fuseloom.contraction.kernels.run.SHORT", 0.0)
+    (kernel,) = kernels([nest], tree)
+    kernel(few)
+    kernel(few)
+    assert len(started) == 4

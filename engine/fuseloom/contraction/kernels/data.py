@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fuseloom.contraction.kernels.operands import Elements, Floats, Operand, elements_of, operand
+from fuseloom.contraction.kernels.operands import Elements, Floats, Operand, TensorData
 from fuseloom.contraction.kernels.reference import evaluate
 from fuseloom.contraction.kernels.references import OperandLayout
 from fuseloom.contraction.occupancy import Occupancy, suitable_levels
@@ -52,20 +52,23 @@ class Data:
         if missing:
             raise DataError(f"data of {missing[0]} are missing", hint=f"give {', '.join(names)}")
         self.tree = tree
-        self.elements: dict[str, Elements] = {
-            name: elements_of(tree.program.tensor(name), given[name]) for name in names
-        }
+        self._tensors = {name: TensorData(tree.program.tensor(name), given[name]) for name in names}
         for access in tree.inputs:
             tensor = tree.program.tensor(access.tensor)
             if tensor.made is not None:
-                self.elements[tensor.name] = elements_of(tensor, made_tensor(tensor))
+                self._tensors[tensor.name] = TensorData(tensor, made_tensor(tensor))
         self._operands: dict[OperandLayout, Operand] = {}
 
     def operand(self, layout: OperandLayout) -> Operand:
         """A tensor in a layout, built once."""
         if layout not in self._operands:
-            self._operands[layout] = operand(self.elements[layout.tensor], layout)
+            self._operands[layout] = self._tensors[layout.tensor].operand(layout)
         return self._operands[layout]
+
+    @cached_property
+    def elements(self) -> dict[str, Elements]:
+        """The elements of each given tensor."""
+        return {name: one.elements for name, one in self._tensors.items()}
 
     @cached_property
     def held(self) -> dict[str, Occupancy]:

@@ -7,6 +7,7 @@ with NumPy to nine digits needs the numbers as they were given.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,9 @@ from fuseloom.contraction.kernels.references import OperandLayout
 from fuseloom.errors import DataError
 from fuseloom.frontends.files.tensor import CoordinateTensor
 from fuseloom.program import Format, StoredTensor, Tensor
-from fuseloom.program.compressed_matrices import is_sound
+from fuseloom.program.compressed_matrices import is_sound, levels_of_matrix
 from fuseloom.program.level_checks import as_integers, check_coordinates, check_duplicates
-from fuseloom.program.levels import Level, build_levels, check_size, shape_text, sorting
+from fuseloom.program.levels import DenseLevel, Level, build_levels, check_size, shape_text, sorting
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -95,13 +96,7 @@ def elements_of(tensor: Tensor, given: Any) -> Elements:
         coords, values = given.to_coo()
         return _sorted(tensor, coords, values.astype(np.float64))
     if scipy.sparse.issparse(given):
-        _check_shape(tensor, given.shape)
-        if not is_sound(given):
-            raise DataError(
-                f"the matrix given for {tensor.name} is broken: its indices lie outside its shape, "
-                "or do not fit its rows",
-                hint="build it anew, e.g. scipy.sparse.csr_array(dense)",
-            )
+        _check_matrix(tensor, given)
         coo = given.tocoo(copy=True)
         coords = np.stack([np.asarray(axis, dtype=np.int64) for axis in coo.coords], axis=1)
         return _sorted(tensor, coords, _reals(tensor, np.asarray(coo.data)), adds=True)
@@ -121,12 +116,90 @@ def elements_of(tensor: Tensor, given: Any) -> Elements:
                 hint="give all elements: array.todense()",
             )
         return _from_coo(tensor, np.asarray(given.coords).T, given.data)
+    reals = _array_of(tensor, given)
+    stored = np.argwhere(reals != 0).astype(np.int64)
+    return Elements(tensor, stored, reals[reals != 0])
+
+
+class TensorData:
+    """The data of a given tensor: checked at once, listed by elements only where that is needed.
+
+    Arrays, and SciPy's matrices by rows or columns, become operands as they are where a layout
+    allows it.
+
+    Parameters
+    ----------
+    tensor : Tensor
+    given
+        What :func:`elements_of` takes; a copy is kept.
+
+    Raises
+    ------
+    DataError
+        As :func:`elements_of`.
+
+    Examples
+    --------
+    >>> tensor = Tensor("A", (2, 2), Format.compressed(2))
+    >>> rows = TensorData(tensor, scipy.sparse.csr_array(np.eye(2)))
+    >>> rows.operand(OperandLayout("A", Format.compressed(2))).values, rows.elements.coords.tolist()
+    (array([1., 1.]), [[0, 0], [1, 1]])
+    """
+
+    def __init__(self, tensor: Tensor, given: Any) -> None:
+        self.tensor = tensor
+        self._array: Floats | None = None
+        self._matrix: Any = None
+        if isinstance(given, np.ndarray):
+            self._array = _array_of(tensor, given)
+        elif scipy.sparse.issparse(given) and given.format in ("csr", "csc") and given.ndim == 2:
+            _check_matrix(tensor, given)
+            self._matrix = given.copy()
+            self._matrix.data = _reals(tensor, given.data)
+        else:
+            self.elements = elements_of(tensor, given)
+
+    @cached_property
+    def elements(self) -> Elements:
+        """Coordinates and values."""
+        return elements_of(self.tensor, self._array if self._matrix is None else self._matrix)
+
+    def operand(self, layout: OperandLayout) -> Operand:
+        """The tensor as a kernel reads it.
+
+        Raises
+        ------
+        DataError
+            If that takes too much memory.
+        """
+        if self._array is not None and layout.format.all_dense:
+            array = self._array.transpose(layout.format.mode_order)
+            return Operand(tuple(map(DenseLevel, array.shape)), np.ascontiguousarray(array).ravel())
+        if self._matrix is not None:
+            tensor = Tensor(self.tensor.name, self.tensor.shape, layout.format)
+            taken = levels_of_matrix(tensor, self._matrix)
+            if taken is not None:
+                return Operand(*taken)
+        return operand(self.elements, layout)
+
+
+def _check_matrix(tensor: Tensor, matrix: Any) -> None:
+    """Refuse a matrix of SciPy that does not fit, or is broken."""
+    _check_shape(tensor, matrix.shape)
+    if not is_sound(matrix):
+        raise DataError(
+            f"the matrix given for {tensor.name} is broken: its indices lie outside its shape, "
+            "or do not fit its rows",
+            hint="build it anew, e.g. scipy.sparse.csr_array(dense)",
+        )
+
+
+def _array_of(tensor: Tensor, given: Any) -> Floats:
+    """All elements, as a new array of the tensor's shape."""
     array = _as_array(tensor, "the data", given)
     if array.dtype.kind in "biuf":
         _check_shape(tensor, array.shape)
-    reals = _reals(tensor, array)
-    stored = np.argwhere(reals != 0).astype(np.int64)
-    return Elements(tensor, stored, reals[reals != 0])
+    return _reals(tensor, array)
 
 
 def _from_coo(tensor: Tensor, coords: Any, values: Any) -> Elements:

@@ -32,6 +32,8 @@ EXACT = 1e-9
 RUNS = 7
 LONG = 0.1
 """Seconds from which on a run can be interrupted by Ctrl-C; of a shorter one, before and after."""
+SHORT = 0.01
+"""Seconds below which a run is not worth a thread of its own."""
 SECONDS = 60.0
 """After so long no further round of runs begins."""
 
@@ -136,7 +138,7 @@ class NestKernel:
         if self.lowered.listed is not None:
             check_dense(self.tree)
         prepared = Prepared(self.lowered, self.call, taken, np.empty(self._room))
-        interruptible(prepared.execute)
+        self._execute(prepared)
         return prepared.result()
 
     def run_listed(self, data: Mapping[str, Any] | Data) -> tuple[Ints, Floats]:
@@ -159,8 +161,24 @@ class NestKernel:
             )
         taken = data if isinstance(data, Data) else Data(self.tree, data)
         prepared = Prepared(self.lowered, self.call, taken, np.empty(self._room))
-        interruptible(prepared.execute)
+        self._execute(prepared)
         return prepared.elements()
+
+    def _execute(self, prepared: Prepared) -> None:
+        """Run, interruptible unless a run on as many elements was short: threads cost time."""
+        size = sum(array.size for array in prepared.arrays)
+        if size <= self._short[0]:
+            prepared.execute()
+            return
+        began = time.perf_counter()
+        interruptible(prepared.execute)
+        if time.perf_counter() - began < SHORT:
+            self._short[0] = size
+
+    @cached_property
+    def _short(self) -> list[int]:
+        """The largest number of elements on which a run was short."""
+        return [0]
 
     def time_listed(self, data: Mapping[str, Any] | Data, runs: int = RUNS) -> float:
         """Median of the seconds that :meth:`run_listed` takes, without what prepares data.
