@@ -123,6 +123,9 @@ def test_a_machine_is_searched_and_taken_over_with_its_schedule():
     assert session.machine.memory.channels == best["machine"]["settings"]["memory.channels"]
     assert panel.view["problem"] == best["machine"]["problem"]
     assert session.design.as_written
+    session.undo()
+    assert session.design == before, "machine and schedule are one step"
+    session.redo()
     if len(found["bests"]) > 1:
         panel.handle({"kind": "use", "number": 1})
         assert panel.view["problem"] == found["bests"][1]["machine"]["problem"]

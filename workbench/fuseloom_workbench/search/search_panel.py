@@ -101,10 +101,7 @@ class SearchPanel(SessionComponent):
         self.backend.search(wishes.to_dict())
 
     def _use(self, number: int) -> None:
-        """Take over a machine that was found with its schedule, if it was found for what is shown.
-
-        The machine and the schedule are a step each, for Undo.
-        """
+        """Take over a machine and its schedule, in one step, if found for what is shown."""
         shown, told = (self.backend.part("search") or {}).get("problem"), self.runner.searched
         found = [best for best in told.get("bests") or [] if "machine" in best]
         if not 0 <= number < len(found):
@@ -112,12 +109,13 @@ class SearchPanel(SessionComponent):
         best, machine = found[number], found[number]["machine"]
         if shown not in (told["problem"], *(other["machine"]["problem"] for other in found)):
             return
-        if shown != machine["problem"]:
-            parameters = SearchSettings.of(told["wishes"]).parameters
-            space = machine_space(parse_machine(told["machine"]), told["lanes"], parameters)
-            chosen = space.point(machine["settings"]).machine
-            self.backend.ask("set_machine", print_machine(chosen))
-        self.backend.ask("take_found", machine["problem"], best["schedule"], True)
+        if shown == machine["problem"]:
+            self.backend.ask("take_found", shown, best["schedule"], True)
+            return
+        parameters = SearchSettings.of(told["wishes"]).parameters
+        space = machine_space(parse_machine(told["machine"]), told["lanes"], parameters)
+        chosen = print_machine(space.point(machine["settings"]).machine)
+        self.backend.ask("take_design", shown, chosen, best["schedule"])
 
     def _ask_why(self, text: str) -> None:
         view, told = self.backend.part("search") or {}, self.runner.searched

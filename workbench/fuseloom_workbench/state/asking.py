@@ -78,8 +78,10 @@ def _verdict(
     return judged(built.estimate, best, cycles, without)
 
 
-def take_found(session: Session, problem: str, schedule: str, as_written: bool) -> None:
-    """Take over one of the schedules that a search has found."""
+def take_found(
+    session: Session, problem: str, schedule: str, as_written: bool, machine: str = ""
+) -> None:
+    """Take over one of the schedules that a search has found, and the machine it was found for."""
     if problem != digest(session.built.problem):
         session.refuse(
             ScheduleError(
@@ -88,7 +90,14 @@ def take_found(session: Session, problem: str, schedule: str, as_written: bool) 
         )
         return
     told = "A schedule that the search found was taken over; Undo goes back."
-    session.take(session.built.problem, schedule, told, as_written)
+    if machine:
+        told = "A machine and its schedule that the search found were taken over; Undo goes back."
+    session.take(session.built.problem, schedule, told, as_written, machine)
+
+
+def take_design(session: Session, problem: str, machine: str, schedule: str) -> None:
+    """Take over a machine that a search has found, and the schedule that is best on it."""
+    take_found(session, problem, schedule, True, machine)
 
 
 def map_pairs(session: Session, on: bool) -> None:

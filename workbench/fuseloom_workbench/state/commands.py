@@ -226,6 +226,7 @@ COMMANDS: dict[str, SessionCommand] = {
     "restore": SessionCommand((_saved,), _restore),
     "why_not": SessionCommand((_text, _cycles, _number, _number, _name), asking.why_not),
     "take_found": SessionCommand((_name, _text, _flag), asking.take_found),
+    "take_design": SessionCommand((_name, _text, _text), asking.take_design),
     "upload_begin": SessionCommand((_number, _text, _cycle), arriving.begin, "input"),
     "upload_part": SessionCommand((_number, _cycle, _part), arriving.part, "input"),
     "upload_cancel": SessionCommand((), arriving.cancel, "input"),

@@ -179,10 +179,13 @@ class Session(ViewState, Runs, Answered):
 
         return self.edit(change, "text")
 
-    def take(self, problem: str, schedule: str, told: str, as_written: bool = False) -> bool:
+    def take(
+        self, problem: str, schedule: str, told: str, as_written: bool = False, machine: str = ""
+    ) -> bool:
         """Take over a schedule that was found, possibly as written, and say so.
 
-        Refused if the program, its data or the machine are not those of the problem any more.
+        With the text of a machine, take that over, too, in one step.  Refused if the program, its
+        data or the machine shown are not those of the problem any more.
         """
         if problem != self.built.problem:
             return self.refuse(
@@ -190,7 +193,14 @@ class Session(ViewState, Runs, Answered):
                     "a schedule was found for what is not shown any more", hint="search again"
                 )
             )
-        return self.edit(lambda: edits.with_schedule(self.design, schedule, as_written), told=told)
+
+        def change() -> Design:
+            design = self.design
+            if machine:
+                design = replace(design, machine=read_machine(machine))
+            return edits.with_schedule(design, schedule, as_written)
+
+        return self.edit(change, told=told)
 
     def set_program(self, text: str) -> bool:
         """Take over program text; cuts and orders stay where the statements are the same."""
