@@ -255,3 +255,26 @@ def test_the_picture_of_the_architecture_is_that_of_the_code() -> None:
     assert build.drawing(arrows) == (ROOT / "docs" / "architecture.gv").read_text(encoding="utf-8")
     picture = (ROOT / "docs" / "architecture.svg").read_text(encoding="utf-8")
     assert all(f"<title>{room}</title>" in picture for room in arrows)
+
+
+def test_the_paper_says_what_the_pages_say() -> None:
+    docs = ROOT / "docs"
+    paper, bib = ((docs / name).read_text(encoding="utf-8") for name in ("paper.md", "paper.bib"))
+    cited = set(re.findall(r"@(\w+)\]", paper))
+    assert cited == set(re.findall(r"^@\w+\{(\w+),", bib, re.MULTILINE))
+    claims = re.search(
+        r"Of (\d+) claims .*?, (\d+) hold .*? and (\d+) differ", " ".join(paper.split())
+    )
+    reproduction = (docs / "reproduction.md").read_text(encoding="utf-8")
+    assert claims is not None
+    assert "{} claims: {} hold; {} differ".format(*claims.groups()) in reproduction
+    hardware = (docs / "rtl.md").read_text(encoding="utf-8")
+    flat = " ".join(paper.split())
+    assert "Of 57 kernels emitted as Verilog, 33 take" in flat
+    assert "| kernels | 57: " in hardware
+    assert "| with the simulator's cycles | 33 |" in hardware
+    assert "| one or two cycles later | 23 |" in hardware
+    assert "1.6·10⁻⁷" in flat
+    assert "of the simulator's cycles as they are | 1.6·10⁻⁷ |" in hardware
+    for page in re.findall(r"\]\((\w[\w-]*\.md)\)", paper):
+        assert (docs / page).is_file(), page
