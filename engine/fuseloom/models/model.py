@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib.resources import files
 from types import MappingProxyType
 
@@ -67,4 +68,10 @@ def instantiate(template: str, **parameters: str | int | float) -> Program:
         A size below 1, or a name that is not one.
     """
     text = files("fuseloom.models").joinpath(f"{template}.loom").read_text(encoding="utf-8")
-    return parse(text.format(**parameters), source=f"{template}.loom")
+    return _parsed(text.format(**parameters), f"{template}.loom")
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str, source: str) -> Program:
+    """The program of a text, parsed once: a command asks several times for its model."""
+    return parse(text, source=source)
