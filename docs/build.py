@@ -163,7 +163,7 @@ def main(arguments: list[str]) -> int:
     import tables
 
     from fuseloom.display.layout import laid_out
-    from fuseloom_workbench.serving import door_pictures
+    from fuseloom_workbench.serving import door_pictures, fusion_picture
 
     for name, made in tables.MADE.items():
         (DOCS / name).write_text(tables.page(name, made()), encoding="utf-8")
@@ -172,6 +172,7 @@ def main(arguments: list[str]) -> int:
     laid_out(text).draw(str(DOCS / "architecture.svg"), format="svg")
     workbench = DOCS.parent / "workbench" / "fuseloom_workbench"
     (workbench / door_pictures.ASSET).write_text(door_pictures.computed_pictures(), "utf-8")
+    (workbench / fusion_picture.ASSET).write_text(fusion_picture.computed_picture(), "utf-8")
     return 0
 
 

@@ -115,7 +115,8 @@ def test_every_page_tells_when_it_was_painted(page, server, name):
     page.wait_for_function(f"{PAINT} > 0", timeout=2 * PATIENCE)
 
 
-@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 1920)])
+@pytest.mark.parametrize("width", [1280, 1920])
+@pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_walk_with_one_program(page, server, theme, width):
     """From home to the explorer and to the comparison, into a page of one system, and back."""
     page.emulate_media(color_scheme="dark" if theme == "light" else "light")

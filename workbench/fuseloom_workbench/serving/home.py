@@ -15,6 +15,7 @@ from fuseloom_workbench.base.assets import asset, style
 from fuseloom_workbench.base.page import PAGE_LINKS
 from fuseloom_workbench.service.budgets import KEEP_RUNS
 from fuseloom_workbench.serving.door_pictures import shown_pictures
+from fuseloom_workbench.serving.fusion_picture import shown_picture
 from fuseloom_workbench.serving.recent_runs import recent_runs
 
 MODELS: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -56,7 +57,9 @@ def _template(pages: Sequence[str]) -> Template:
     )
     text = Template(asset("serving/home.html"))
     sheet = style("base/header", "serving/home").replace(":host", ":root")
-    return Template(text.safe_substitute(style=sheet, doors=doors, models=models))
+    return Template(
+        text.safe_substitute(style=sheet, doors=doors, models=models, picture=shown_picture())
+    )
 
 
 def _sign(name: str) -> str:
