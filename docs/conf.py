@@ -16,7 +16,7 @@ copyright = "the Fuseloom authors, BSD-3-Clause"
 release = version = fuseloom.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "reference", "around", "accessible"]
-exclude_patterns = ["_site", "examples", "paper.md"]
+exclude_patterns = ["_site", "examples"]
 nitpicky = True  # a name in a docstring that leads nowhere is a warning, and warnings are errors
 highlight_language = "none"
 suppress_warnings = ["myst.header"]  # headings of notebooks may skip a level

@@ -113,7 +113,7 @@ def _list(options: Any, folder: Path | None) -> int:
 
 
 def _files(row: DataSetRow) -> str:
-    """Where a data set's files are, in words."""
+    """The place of a data set's files, in words."""
     if row["page"] is None:
         return "made here"
     return row["place"] or "not there: a stand-in is made at random"

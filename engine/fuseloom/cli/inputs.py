@@ -206,7 +206,7 @@ def problem(options: Any) -> Problem:
 
 
 def _random_source(options: Any, model: Model) -> DataSource | None:
-    """What is made up at random for a program file; None where nothing is."""
+    """The tensors that are made up at random for a program file; None where none is."""
     made = [name for name, file in _named(options) if file == RANDOM]
     if options.tensors is None:
         if isinstance(model, ArchivedModel) and options.data is None:

@@ -1,4 +1,4 @@
-"""What a page shows before its scripts are there: its name, painted while they load.
+"""The first paint of a page: its name, before its scripts are there.
 
 Panel names its scripts, several megabytes, in the head of a page, and a browser paints nothing
 before it has run those.  Here they come first in the body, behind the page's name.

@@ -64,7 +64,7 @@ def carried(problem: ComparedProgram, schedule: str | None) -> CarriedSchedule:
 
 
 def explorer_words(asked: SystemsQuestion) -> dict[str, str]:
-    """What an address of the explorer has besides model and data, so that it opens the same.
+    """The words of an explorer's address besides model and data, so that it opens the same.
 
     Examples
     --------

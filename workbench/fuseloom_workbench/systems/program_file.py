@@ -64,7 +64,7 @@ class ProgramFile:
         return False
 
     def view(self) -> dict[str, Any]:
-        """What the page shows of it."""
+        """The file as the page shows it."""
         return {
             "received": self.received,
             "most": self.most_file,

@@ -183,7 +183,7 @@ def _download(address: str, target: Path, known: str | None, hint: str) -> None:
 
 
 def _blocks(address: str, hint: str) -> Iterator[bytes]:
-    """What an address answers."""
+    """Yield the answer of an address in blocks."""
     if not address.startswith("https://"):
         raise DataError(f"{address} is no https address", hint=hint)
     try:

@@ -1,4 +1,4 @@
-"""Where the files of the evaluation's graphs come from: addresses, licences, checksums.
+"""Sources of the files of the evaluation's graphs: addresses, licences, checksums.
 
 Addresses are those that PyTorch Geometric and the Open Graph Benchmark download from.
 """
