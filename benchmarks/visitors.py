@@ -106,18 +106,18 @@ class Server:
         with open(f"/proc/self/fd/{self._log.fileno()}", encoding="utf-8") as log:
             return log.read()
 
-    def log(self) -> list[dict[str, Any]]:
-        """The log's lines that are JSON."""
+    def log(self, since: int = 0) -> list[dict[str, Any]]:
+        """The log's lines that are JSON, from a character on."""
         found = []
-        for line in self.log_text().splitlines():
+        for line in self.log_text()[since:].splitlines():
             with contextlib.suppress(ValueError):
                 found.append(json.loads(line))
         return found
 
-    def faults(self) -> list[str]:
-        """Lines of the log that tell of something that went wrong in the server."""
-        text = self.log_text()
-        bad = [x for x in self.log() if x.get("event") == "fault" or "traceback" in x]
+    def faults(self, since: int = 0) -> list[str]:
+        """Lines of the log, from a character on, that tell of what went wrong in the server."""
+        text = self.log_text()[since:]
+        bad = [x for x in self.log(since) if x.get("event") == "fault" or "traceback" in x]
         if "Traceback" in text or "never retrieved" in text:
             bad.append({"event": text[-3000:]})
         return [json.dumps(x) for x in bad]

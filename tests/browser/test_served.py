@@ -32,11 +32,17 @@ def open_page(page, server):
     page.locator("g.node").first.wait_for(timeout=2 * PATIENCE)
 
 
+SEEN: dict[Server, int] = {}
+"""Characters of a server's log that earlier tests have looked at: each answers for its own."""
+
+
 def leave(page, server):
     """Close the page, with what it remembers: the next one has the same address."""
     page.evaluate("() => { localStorage.clear(); sessionStorage.clear() }")
     page.goto("about:blank")
-    assert not server.faults()
+    since, SEEN[server] = SEEN.get(server, 0), len(server.log_text())
+    faults = server.faults(since)
+    assert not faults, "\n".join(faults)
 
 
 def fits_in_both_themes(page):
