@@ -110,7 +110,7 @@ def test_every_page_leads_to_every_other(page, server):
 
 @pytest.mark.parametrize("name", ["", *PAGE_LINKS])
 def test_every_page_tells_when_it_was_painted(page, server, name):
-    """How soon is measured by ``python -m benchmarks.paint``."""
+    """Its time is measured by ``python -m benchmarks.paint``, and not here."""
     page.goto(f"{server.url}/{name}")
     page.wait_for_function(f"{PAINT} > 0", timeout=2 * PATIENCE)
 

@@ -71,3 +71,18 @@ def test_bad_input_is_one_message(capsys, tmp_path, words, message):
     given = [word.format(empty=tmp_path) for word in words]
     assert main(["data", *given]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_files_that_two_data_sets_share_are_read_once(capsys, tmp_path, monkeypatch):
+    asked = []
+
+    def facts(name, folder):
+        asked.append(name)
+        return iter(())
+
+    monkeypatch.setattr("fuseloom.cli.data.compare_facts", facts)
+    monkeypatch.setattr("fuseloom.cli.data.place_of", lambda name, folder: tmp_path)
+    assert main(["data", "verify", "--data-dir", str(tmp_path)]) == 0
+    assert asked == [name for name in SOURCES if name != "mag_all"]
+    assert main(["data", "verify", "mag_all", "--data-dir", str(tmp_path)]) == 0
+    assert asked[-1] == "mag_all"

@@ -8,10 +8,8 @@ from itertools import count
 
 from fuseloom.access.shapes import Dims
 from fuseloom.program.formats import format_text
+from fuseloom.program.primes import LETTERS
 from fuseloom.program.relations import Relation
-
-LETTERS = "ijklmnopqrstuvwxyzabcdefgh"
-"""Names of indices, the first best."""
 
 
 @dataclass

@@ -121,7 +121,9 @@ def _files(row: DataSetRow) -> str:
 
 def _verify(options: Any, folder: Path | None) -> int:
     root = _needed(folder)
-    names = options.names or [name for name in SOURCES if place_of(name, root) is not None]
+    there = [name for name in SOURCES if place_of(name, root) is not None]
+    files = [SOURCES[name].files for name in there]
+    names = options.names or [x for n, x in enumerate(there) if files[n] not in files[:n]]
     if not names:
         raise UsageError(f"{root} has files of no data set", hint="fuseloom data fetch cora")
     facts = [(name, fact) for name in names for fact in compare_facts(name, root)]

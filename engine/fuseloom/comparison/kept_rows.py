@@ -7,8 +7,10 @@ from typing import Any
 
 from fuseloom.access.hardware import SystolicArray
 from fuseloom.access.record import array_machine
+from fuseloom.comparison.known import SOURCES
 from fuseloom.comparison.rows import TOLERANCE, Comparison, ComparisonRow, FusionSystem
 from fuseloom.dataflow.machine import Machine
+from fuseloom.dataflow.sim.records import machine_id
 from fuseloom.exploration.store.identity import NUMERICS, RunIdentity, data_hash, engine_version
 from fuseloom.exploration.store.runs import Outcome, RunLabel
 from fuseloom.exploration.store.store import RunStore
@@ -17,9 +19,6 @@ from fuseloom.program.inputs import check_data
 from fuseloom.results.check import Check
 from fuseloom.results.cpu import NANOSECOND, cpu
 from fuseloom.results.record import DataSource, MachineId, RegionRecord, RunRecord
-
-SOURCES = ("program", "results", "codegen", "comparison")
-"""Packages of every system; those of a row's own system are added."""
 
 
 def row_record(
@@ -88,7 +87,7 @@ def keep_rows(
     """
     simulated = machine or Machine.default()
     machines = {
-        FusionSystem.DATAFLOW: MachineId(simulated.name, simulated.fingerprint),
+        FusionSystem.DATAFLOW: machine_id(simulated),
         FusionSystem.ACCESS: array_machine(SystolicArray(*array)),
     }
     contents = data_hash(check_data(program, data))
@@ -102,7 +101,7 @@ def keep_rows(
         preset = (presets or {}).get(row.way, "") if row.system is FusionSystem.DATAFLOW else ""
         identity = RunIdentity(
             str(program), record.schedule, contents, ran_on.fingerprint,
-            engine=engine_version((*SOURCES, row.system.value)), numerics=NUMERICS,
+            engine=engine_version(SOURCES), numerics=NUMERICS,
             settings={"preset": preset} if preset else {},
         )  # fmt: skip
         expected = row.predicted if row.predicted_unit == "cycles" else None

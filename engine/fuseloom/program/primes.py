@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Container
 
+LETTERS = "ijklmnopqrstuvwxyzabcdefgh"
+"""Names of indices, the first best."""
 _MOST = 2
 """As many primes are written; more are told by their number."""
 _PRIMES = re.compile(r"'+\d*$")

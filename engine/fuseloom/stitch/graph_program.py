@@ -13,13 +13,13 @@ from fuseloom.frontends.algebra.moves import part
 from fuseloom.frontends.algebra.tensors import axes_of
 from fuseloom.program import Access, Op, Program
 from fuseloom.program.conversion import Conversion
+from fuseloom.program.primes import LETTERS
 from fuseloom.stitch.graph import DenseModule, DenseOperation
 from fuseloom.stitch.graph_elements import COMBINED, LOGICAL, OF_FLOATS, TREES, differs, why_refused
 from fuseloom.stitch.graph_losses import graph_losses
 from fuseloom.stitch.inlining import inline_calls
 from fuseloom.stitch.meaning.evaluation import value_of
 from fuseloom.stitch.program_statements import (
-    LETTERS,
     Array,
     DenseView,
     StatementWriter,

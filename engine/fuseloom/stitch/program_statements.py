@@ -18,11 +18,9 @@ from fuseloom.frontends.algebra.tensors import TensorView, axes_of
 from fuseloom.program import Access, BroadcastAdd, Format, Op, Program, Statement, Tensor, verify
 from fuseloom.program.declarations import RESERVED
 from fuseloom.program.limits import MAX_NAME_CHARS
-from fuseloom.program.primes import numbered
+from fuseloom.program.primes import LETTERS, numbered
 from fuseloom.program.relations import MOST, Relation, check_relation
 
-LETTERS = "ijklmnopqrstuvwxyzabcdefgh"
-"""Indices of dimensions."""
 Array: TypeAlias = npt.NDArray[Any]
 Value: TypeAlias = "DenseView | Array"
 """A tensor that is assigned or given, or an array that is known."""

@@ -162,3 +162,10 @@ def test_what_changes_later_changes_nothing(given: Any) -> None:
 def test_bad_data_are_refused_at_once(given: object, message: str) -> None:
     with pytest.raises(DataError, match=message):
         TensorData(MATRIX, given)
+
+
+def test_limits_hold_for_data_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fuseloom.program.levels.MAX_STORED_BYTES", 40)
+    for given, kinds in ((ONES, (D, D)), (scipy.sparse.csr_array(ONES), (D, C))):
+        with pytest.raises(DataError, match="the limit is 40 bytes"):
+            TensorData(MATRIX, given).operand(OperandLayout("A", Format(kinds, (0, 1))))

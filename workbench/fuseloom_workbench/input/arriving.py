@@ -25,7 +25,7 @@ Take = Callable[[Any, Path, FileKind, str], dict[str, Any]]
 
 
 class Receiver(Protocol):
-    """What takes files: a session, or a page that opens programs alone.
+    """A receiver of files: a session, or a page that opens programs alone.
 
     Attributes
     ----------

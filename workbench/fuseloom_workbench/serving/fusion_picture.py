@@ -18,7 +18,7 @@ ASSET = "serving/fusion.html"
 MODEL, DATA = "gcn", "karate"
 CELL, GAP, ROW, TOP = 11, 1, 34, 24
 STRIP, NUMBERS = 66, 330
-"""Where statements begin, and where numbers end."""
+"""The left edge of the statements, and the right edge of the bars, in units of the picture."""
 
 
 @dataclass(frozen=True)

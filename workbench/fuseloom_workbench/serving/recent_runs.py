@@ -31,7 +31,7 @@ def recent_runs(path: str | Path) -> str:
     """
     try:
         with RunReader(path) as reader:
-            runs = [reader.get(run.key) or run for run in reader.latest(MOST)]
+            runs = reader.latest(MOST)
     except FuseloomError as problem:
         return _section(f"<li>They cannot be read: {escape(problem.message)}</li>")
     return _section("".join(map(_line, runs))) if runs else ""

@@ -89,7 +89,7 @@ class SystemsQuestion:
         return made
 
     def to_dict(self) -> dict[str, Any]:
-        """What a form shows, without the text."""
+        """The fields of a form, without the text."""
         return {"name": self.name, "seed": self.seed, "own": bool(self.text)}
 
 

@@ -14,7 +14,7 @@ from fuseloom_workbench.systems.asked import LONGEST
 
 LONGEST_MESSAGE = 500
 TAKES = "program text (.loom)"
-"""What is opened here, in words."""
+"""The kinds of files that the page opens, in words."""
 
 
 @dataclass

@@ -20,7 +20,15 @@ from fuseloom.frontends.files.tensor import CoordinateTensor
 from fuseloom.program import Format, StoredTensor, Tensor
 from fuseloom.program.compressed_matrices import is_sound, levels_of_matrix
 from fuseloom.program.level_checks import as_integers, check_coordinates, check_duplicates
-from fuseloom.program.levels import DenseLevel, Level, build_levels, check_size, shape_text, sorting
+from fuseloom.program.levels import (
+    DenseLevel,
+    Level,
+    arrays_of,
+    build_levels,
+    check_size,
+    shape_text,
+    sorting,
+)
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -173,13 +181,17 @@ class TensorData:
             If that takes too much memory.
         """
         if self._array is not None and layout.format.all_dense:
+            check_size(self.tensor, self._array.size)
             array = self._array.transpose(layout.format.mode_order)
             return Operand(tuple(map(DenseLevel, array.shape)), np.ascontiguousarray(array).ravel())
         if self._matrix is not None:
             tensor = Tensor(self.tensor.name, self.tensor.shape, layout.format)
             taken = levels_of_matrix(tensor, self._matrix)
             if taken is not None:
-                return Operand(*taken)
+                levels, values = taken
+                words = sum(len(array) for level in levels for array in arrays_of(level))
+                check_size(tensor, words + len(values))
+                return Operand(levels, values)
         return operand(self.elements, layout)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from fuseloom.errors import RecordError
 from fuseloom.exploration.store.database import Database
 from fuseloom.exploration.store.identity import NUMERICS
-from fuseloom.exploration.store.rows import LISTED, WHOLE, run_of, text_hash
+from fuseloom.exploration.store.rows import LISTED, PROGRAM, WHOLE, run_of, text_hash
 from fuseloom.exploration.store.runs import State, StoredRun
 from fuseloom.results.document import to_text
 
@@ -121,7 +121,7 @@ class RunReader:
         return run_of(rows[0]) if rows else None
 
     def latest(self, most: int) -> list[StoredRun]:
-        """Return runs that were done, the latest change first, without records and programs.
+        """Return runs that were done, the latest change first, with programs, without records.
 
         Rows that cannot be read are left out.
 
@@ -131,7 +131,7 @@ class RunReader:
             How many, at most.
         """
         sql = (
-            f"SELECT {LISTED} FROM runs WHERE state = ? AND typeof(change) = 'integer' "
+            f"SELECT {LISTED}, {PROGRAM} FROM runs WHERE state = ? AND typeof(change) = 'integer' "
             "ORDER BY change DESC LIMIT ?"
         )
         found = []

@@ -19,7 +19,8 @@ LISTED = (
     "created, changed, holder, data_hash, fingerprint, engine, numerics, settings, schedule"
 )
 """Columns of a list; the others are large."""
-WHOLE = f"{LISTED}, record, (SELECT text FROM programs WHERE hash = program_hash) AS program"
+PROGRAM = "(SELECT text FROM programs WHERE hash = program_hash) AS program"
+WHOLE = f"{LISTED}, record, {PROGRAM}"
 _TYPES: Mapping[tuple[type, ...], str] = {
     (str,): "key state name data machine reason data_hash fingerprint engine numerics settings "
     "schedule",

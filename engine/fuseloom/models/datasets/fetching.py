@@ -6,11 +6,11 @@ import hashlib
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path, PurePosixPath
 from typing import IO, TypeAlias
-from urllib.error import URLError
 from urllib.request import urlopen
 
 from fuseloom.atomic_files import replacing
@@ -119,7 +119,6 @@ def fetch(
     name: str,
     folder: str | Path,
     *,
-    files: Mapping[str, str] | None = None,
     progress: Progress = lambda _: None,
 ) -> list[Path]:
     """Download the files of a graph that are not there; each appears whole or not at all.
@@ -128,8 +127,6 @@ def fetch(
     ----------
     folder : path
         The folder of data; it is made if it is not there.
-    files : mapping of str to str, optional
-        Other addresses of the same files, such as those of a mirror.
     progress : callable
         Told each file; what it raises ends the work.
 
@@ -141,14 +138,14 @@ def fetch(
     Raises
     ------
     DataError
-        If a server cannot be reached, with what to put where by hand; or a file is too large, is
-        no such archive, or has another checksum than the known one.
+        If a server cannot be reached, with what to put where by hand; or a file is too large, ends
+        early, is no such archive, or has another checksum than the known one.
     """
     source, root = source_of(name), Path(folder)
     if source.archive and place_of(name, root) is not None:
         return []
     written = []
-    for path, address in (source.files if files is None else files).items():
+    for path, address in source.files.items():
         target = root / path
         known = source.sha256.get(path)
         if target.is_file() and (known is None or _checksum(target) == known):
@@ -184,11 +181,12 @@ def _download(address: str, target: Path, known: str | None, hint: str) -> None:
 
 def _blocks(address: str, hint: str) -> Iterator[bytes]:
     """Yield the answer of an address in blocks."""
-    if not address.startswith("https://"):
-        raise DataError(f"{address} is no https address", hint=hint)
+    size = 0
     try:
         with urlopen(address, timeout=PATIENCE) as answer:
-            size = 0
+            if not answer.url.startswith("https://"):
+                raise DataError(f"{address} leads to {answer.url}, no https address", hint=hint)
+            whole = answer.headers.get("Content-Length")
             while block := answer.read(_BLOCK):
                 size += len(block)
                 if size > MOST_BYTES:
@@ -196,9 +194,11 @@ def _blocks(address: str, hint: str) -> Iterator[bytes]:
                         f"{address} has more than {counted(MOST_BYTES, 'byte')}", hint=hint
                     )
                 yield block
-    except (URLError, TimeoutError, ConnectionError) as problem:
+    except (OSError, HTTPException) as problem:
         reason = getattr(problem, "reason", problem)
         raise DataError(f"{address} cannot be reached: {reason}", hint=hint) from None
+    if whole is not None and size != int(whole):
+        raise DataError(f"{address} ended after {counted(size, 'byte')} of {whole}", hint=hint)
 
 
 def _unpacked(address: str, target: Path, hint: str) -> list[Path]:
@@ -224,8 +224,10 @@ def _members(archive: zipfile.ZipFile, address: str, target: Path) -> list[Path]
     bad = next((x for x in paths if x.is_absolute() or ".." in x.parts or "\\" in str(x)), None)
     size = sum(one.file_size for one in members)
     if bad is not None or len(members) > MOST_MEMBERS or size > MOST_UNPACKED:
-        what = f"holds {bad}" if bad is not None else f"is {counted(size, 'byte')} unpacked"
-        raise DataError(f"{address} {what}", hint="nothing of it was kept")
+        what = f"{counted(len(members), 'file')}, {counted(size, 'byte')} unpacked"
+        raise DataError(
+            f"{address} holds {what if bad is None else bad}", hint="nothing of it was kept"
+        )
     tops = {x.parts[0] for x in paths}
     cut = 1 if len(tops) == 1 and all(len(x.parts) > 1 for x in paths) else 0
     if target.is_dir() and any(target.iterdir()):
