@@ -60,5 +60,11 @@ def build(session: nox.Session) -> None:
     session.run("python", "-m", "build")
 
 
+@nox.session(default=False)
+def tag(session: nox.Session) -> None:
+    """Tag the version of the newest section of the changelog, which is the tag's message."""
+    session.run("python", "docs/release.py", "tag")
+
+
 if __name__ == "__main__":
     nox.main()

@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import importlib.util
 import io
 import shlex
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import networkx as nx
@@ -21,23 +18,11 @@ import pytest
 
 import fuseloom as fl
 from fuseloom.cli import main
+from tests.script_modules import module_of
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-
-
-def _load(name: str) -> ModuleType:
-    """A module of ``docs``, which is no package."""
-    spec = importlib.util.spec_from_file_location(f"docs_{name}", DOCS / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-code = _load("blocks")
+code = module_of(DOCS / "blocks.py")
 PAGES = sorted(
     page.relative_to(ROOT).as_posix()
     for page in (ROOT / "README.md", *DOCS.rglob("*.md"))
