@@ -4,7 +4,7 @@
 
 Each command runs in a process of its own with an empty cache of kernels, as a user would type it.
 Shown are seconds on the clock, which is what the user waits, and of CPU time; both depend on the
-number of cores, which is told.
+number of cores, which is printed.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     python -m benchmarks.scale [--only big|table|linear]
 
-Every row runs in a process of its own, whose peak memory is told (operands and the check by
+Every row runs in a process of its own, whose peak memory is printed (operands and the check by
 scipy included).  Times are CPU time on one core; packing the operands is part of them.
 """
 

@@ -9,7 +9,7 @@ column, are compared with those of the same design simulated here.  When all hav
 server's memory is compared with that after one visitor.  With ``--hostile`` one more visitor sends
 the worst there is, all the time (:mod:`benchmarks.hostile`).  At the end the server is told to
 end, and nothing of it may be left.  With ``--visits`` so many visitors come one after
-another, each drags, runs and goes, and the server's memory is told.
+another, each drags, runs and goes, and the server's memory is printed.
 """
 
 from __future__ import annotations

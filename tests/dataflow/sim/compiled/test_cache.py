@@ -1,4 +1,4 @@
-"""The key of the cache of machine code: every source that can change it, and none missed."""
+"""The cache of machine code: it holds what is right, and makes again what is damaged."""
 
 from __future__ import annotations
 
@@ -15,49 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from fuseloom.dataflow.sim.compiled import cache, kernels
+from fuseloom.dataflow.sim.compiled import cache, kernel_sources, kernels
 from fuseloom.dataflow.sim.compiled.code_files import SUFFIX, CodeFile
-from fuseloom.errors import SimulationError
 
-ROOT = Path(cache.__file__).parents[5]
-
-
-def module_of(path: Path) -> str:
-    name = ".".join(path.relative_to(ROOT / "engine").with_suffix("").parts)
-    return name.removesuffix(".__init__")
-
-
-def test_every_part_of_the_sources_is_there() -> None:
-    names = {path.relative_to(ROOT / "engine/fuseloom").as_posix() for path in cache.sources()}
-    simulator = {"sim/compiled/rings.py", "primitives/scanners/kernels.py", "dram/scheduler.py"}
-    assert {f"dataflow/{name}" for name in simulator} | {"program/functions.py"} <= names
-    assert all(path.suffix == ".py" for path in cache.sources())
-
-
-@pytest.mark.parametrize("gone", ["*.f90", "kernels_of_old/*.py", "dataflow/no_such_room/*.py"])
-def test_a_part_that_matches_nothing_is_an_error(
-    gone: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A move would otherwise leave stale machine code in use, silently."""
-    monkeypatch.setattr(cache, "_SOURCES", (*cache._SOURCES, gone))
-    with pytest.raises(SimulationError, match="no source of the compiled kernels matches"):
-        cache.sources()
-
-
-def test_the_key_changes_with_any_source(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    before = cache.fingerprint.__wrapped__()
-    real = cache.sources()
-    for path in (real[0], real[len(real) // 2], real[-1]):
-        edited = tmp_path / path.name
-        edited.write_bytes(path.read_bytes() + b"\n")
-        changed = [edited if other == path else other for other in real]
-        monkeypatch.setattr(cache, "sources", lambda changed=changed: changed)
-        assert cache.fingerprint.__wrapped__() != before
-    monkeypatch.setattr(cache, "sources", lambda: real)
-    assert cache.fingerprint.__wrapped__() == before
-
-
-COVERED = {module_of(path) for path in cache.sources()}
+COVERED = set(kernel_sources.texts())
 
 
 def constants_from_elsewhere(source: str) -> list[str]:
@@ -93,7 +54,7 @@ def constants_from_elsewhere(source: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("path", cache.sources(), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", kernel_sources.sources(), ids=lambda path: path.name)
 def test_no_number_in_machine_code_comes_from_elsewhere(path: Path) -> None:
     """Constants are frozen into kernels, so they live in files that the key covers."""
     assert not constants_from_elsewhere(path.read_text(encoding="utf-8"))
@@ -143,6 +104,20 @@ def test_old_caches_are_pruned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     cache.prune()
     left = sorted(path.name for path in (tmp_path / "kernels").iterdir())
     assert left == [*(f"{k:020x}" for k in (3, 4, 5)), "something else"]
+
+
+def test_old_files_of_a_kernel_are_pruned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The three newest beside the current one, which may be older than all of them."""
+    monkeypatch.setenv(cache.ENVIRONMENT, str(tmp_path))
+    folder = cache.directory()
+    folder.mkdir(parents=True)
+    names = [kernels.KERNELS["root"].file_name, *(f"root-{k:016x}" for k in range(1, 7))]
+    for k, name in enumerate([*names, "scan-0000000000000001"]):
+        (folder / f"{name}{SUFFIX}").touch()
+        os.utime(folder / f"{name}{SUFFIX}", (k, k))
+    cache.prune()
+    left = {path.stem for path in folder.iterdir()}
+    assert left == {names[0], *names[4:], "scan-0000000000000001"}
 
 
 def test_kernels_are_kept_in_their_versions_directory_or_nowhere(

@@ -1,8 +1,10 @@
 """Compiled kernels: built on first use, kept in a cache on disk, or all built beforehand.
 
 Numba knows when a kernel's own file changed, but not when a helper's did, nor when another
-version of itself or another processor reads the cache.  So the directory's name is a hash of
-all that: what was written to it can only be right, and each file says whether it is that.
+version of itself or another processor reads the cache.  So the folder's name is a hash of the
+versions and the processor, and a file's name has one of the kernel's sources: what was written
+there can only be right, and each file says whether it is that.  A change of one kernel leaves the
+machine code of the others in use.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import pickle
 import re
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -25,23 +27,21 @@ import platformdirs
 from numba.core import ccallback, compiler, serialize, types
 
 from fuseloom.dataflow.samml.registry import Registry
-from fuseloom.dataflow.sim.compiled.code_files import CodeFile, UnsafeFolderError, own_folder
+from fuseloom.dataflow.sim.compiled.code_files import (
+    SUFFIX,
+    CodeFile,
+    UnsafeFolderError,
+    own_folder,
+)
 from fuseloom.dataflow.sim.compiled.inlining import OPTIONS
+from fuseloom.dataflow.sim.compiled.kernel_sources import digest
 from fuseloom.dataflow.sim.compiled.slots import NOTHING, Slots
 from fuseloom.errors import SimulationError
 
 ENVIRONMENT = "FUSELOOM_CACHE_DIR"
-KEPT = 3  # caches of other versions, newest first
+KEPT = 3
+"""Folders of other versions, and files of other sources of a kernel, that stay: the newest."""
 _SIGNATURE = ((types.int64, types.int64), types.int64)
-_SOURCES = (
-    "dataflow/sim/compiled/*.py",
-    "dataflow/sim/compiled/kernels/*.py",
-    "dataflow/primitives/*/*kernels.py",
-    "dataflow/dram/*.py",
-    "program/float32.py",
-    "program/functions.py",
-)
-"""The sources of the machine code, from the folder of the package."""
 _NAME = re.compile("[0-9a-f]{20}")
 # The parts of numba used here have no types.
 _rebuilt: Any = compiler.CompileResult._rebuild
@@ -55,55 +55,49 @@ def root_directory() -> Path:
     return Path(chosen or platformdirs.user_cache_dir("fuseloom", appauthor=False)) / "kernels"
 
 
-def sources() -> list[Path]:
-    """The files whose change makes compiled kernels stale.
-
-    Raises
-    ------
-    SimulationError
-        If a part of them is not there: what is cached could then be of other sources.
-    """
-    package = Path(__file__).parents[3]
-    found: list[Path] = []
-    for pattern in _SOURCES:
-        files = sorted(package.glob(pattern))
-        if not files:
-            raise SimulationError(
-                f"no source of the compiled kernels matches {pattern} in {package}",
-                hint="install the package anew",
-            )
-        found += files
-    return found
-
-
 @cache
-def fingerprint() -> str:
-    """Hash of all that a compiled kernel depends on."""
-    digest = hashlib.sha256()
-    for path in sources():
-        digest.update(path.name.encode())
-        digest.update(path.read_bytes())
-    versions = (numba.__version__, np.__version__, llvm.llvm_version_info, sys.version)
-    processor = (llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
-    digest.update(repr((versions, processor)).encode())
-    return digest.hexdigest()[:20]
+def environment() -> str:
+    """Return a hash of what machine code depends on besides its sources, 20 hexadecimal digits."""
+    return hashlib.sha256(repr(conditions()).encode()).hexdigest()[:20]
+
+
+def conditions() -> dict[str, str]:
+    """Return what machine code depends on besides its sources: versions, and the processor."""
+    return {
+        "numba": numba.__version__,
+        "NumPy": np.__version__,
+        "LLVM": ".".join(map(str, llvm.llvm_version_info)),
+        "Python": sys.version,
+        "processor": f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}",
+    }
 
 
 def directory() -> Path:
-    """The cache of this version."""
-    return root_directory() / fingerprint()
+    """The folder of the kernels for these versions and this processor."""
+    return root_directory() / environment()
 
 
 def prune() -> None:
-    """Remove caches of other versions but the latest few."""
-    root = root_directory()
-    others = [path for path in root.glob("*") if _NAME.fullmatch(path.name) and path != directory()]
-    try:
-        others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
-    except OSError:  # another process prunes, too
-        return
-    for path in others[KEPT:]:
+    """Remove folders of other versions, and files of other sources of a kernel, but a few."""
+    own = directory()
+    others = [path for path in root_directory().glob("*") if _NAME.fullmatch(path.name)]
+    for path in _older(path for path in others if path != own):
         shutil.rmtree(path, ignore_errors=True)
+    files: dict[str, list[Path]] = {}
+    for path in own.glob(f"*-*{SUFFIX}"):
+        files.setdefault(path.name.partition("-")[0], []).append(path)
+    for name, versions in files.items():
+        current = KERNELS[name].file_name if name in KERNELS else ""
+        for path in _older(path for path in versions if path.stem != current):
+            path.unlink(missing_ok=True)
+
+
+def _older(paths: Iterable[Path]) -> list[Path]:
+    """Return all but the newest few."""
+    try:
+        return sorted(paths, key=lambda path: path.stat().st_mtime, reverse=True)[KEPT:]
+    except OSError:  # another process prunes, too
+        return []
 
 
 class UnkeptError(SimulationError):
@@ -195,6 +189,11 @@ class CompiledKernel:
         self.slots = slots
         self.setup = setup
 
+    @property
+    def file_name(self) -> str:
+        """The name of its file without the ending: its own, and the digest of its sources."""
+        return f"{self.name}-{digest(self.function.__module__)}"
+
     @cached_property
     def _store(self) -> _KernelStore | None:
         """The store of its machine code; None if there can be none."""
@@ -205,7 +204,7 @@ class CompiledKernel:
             return None
         except OSError:
             return None
-        return _KernelStore(CodeFile(folder, self.name))
+        return _KernelStore(CodeFile(folder, self.file_name))
 
     @property
     def storable(self) -> bool:

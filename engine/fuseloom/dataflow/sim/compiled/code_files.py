@@ -113,9 +113,28 @@ class CodeFile:
                 data = file.read(LARGEST + 1)
             except OSError:
                 return None
+        return self._body(data)
+
+    def _body(self, data: bytes) -> bytes | None:
+        """Return what a file with this name and these bytes holds; None if it is not intact."""
         begin = len(_HEAD) + _DIGEST().digest_size
         body = data[begin:]
         return body if data[:begin] == self._head(body) else None
+
+    def take(self, data: bytes) -> None:
+        """Keep a whole file that was written under this name elsewhere.
+
+        Raises
+        ------
+        SimulationError
+            If it is not intact.
+        OSError
+            If it cannot be written.
+        """
+        body = self._body(data)
+        if body is None:
+            raise SimulationError(f"the file {self.path.name} is damaged, or of another name")
+        self.save(body)
 
     def save(self, body: bytes) -> None:
         """Keep this in place of what there was.
