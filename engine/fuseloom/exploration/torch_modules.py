@@ -22,6 +22,7 @@ def from_torch(
     *,
     infer_density: float | None = DENSITY,
     name: str | None = None,
+    seed: int | None = None,
 ) -> ImportedModule:
     """Import a PyTorch module.
 
@@ -36,6 +37,10 @@ def from_torch(
     Inputs and weights that are strided tensors with few nonzeros, by pruning or by nature, are
     stored compressed, in the mode order that the estimate finds best, where that saves cycles
     (:func:`fuseloom.dataflow.formats.choose_formats`); notes say so, with the gain.
+
+    A module that selects by scores that it computes, as pooling and routing do, and has no program
+    otherwise, is imported with the selection of the example inputs; notes say so, and ``bind``
+    refuses inputs that lead to another.
 
     Parameters
     ----------
@@ -52,6 +57,8 @@ def from_torch(
         Largest share of nonzeros of tensors whose format is chosen; None or 0 chooses none.
     name : str, optional
         Name of the program; by default that of the module's class.
+    seed : int, optional
+        Of random draws, which are then held as constants; without one they are refused.
 
     Raises
     ------
@@ -74,7 +81,7 @@ def from_torch(
     density = infer_density or 0.0
     if not 0.0 <= density <= 1.0:
         raise ProgramError(f"infer_density is {density}", hint="a share, from 0 to 1")
-    imported = traced(module, example_inputs, formats, name=name)
+    imported = traced(module, example_inputs, formats, name=name, seed=seed)
     if not density or not imported.unpinned:
         return imported
     choices = choose_formats(

@@ -56,6 +56,12 @@ class Capture:
         The operations are those of one call, and hold for inputs that lead to the same.
     written : frozenset of str
         Constants that the module's code has, not a parameter or a buffer.
+    decisions : tuple of str
+        What is held as the given inputs, or the seed, lead to it; a sentence's subject each.
+    frozen : bool
+        Whether the module's choices by computed values are among them.
+    seed : int or None
+        Of the random numbers among them.
     """
 
     nodes: tuple[Any, ...]
@@ -65,6 +71,9 @@ class Capture:
     returned: tuple[Any, ...]
     recorded: bool = False
     written: frozenset[str] = frozenset()
+    decisions: tuple[str, ...] = ()
+    frozen: bool = False
+    seed: int | None = None
 
     @property
     def narrow(self) -> bool:
@@ -149,8 +158,25 @@ def without_fast_paths() -> Iterator[None]:
         mha.set_fastpath_enabled(before)
 
 
-def own_outputs(module: Any, inputs: tuple[Any, ...]) -> list[Any]:
+@contextmanager
+def drawing(seed: int | None) -> Iterator[None]:
+    """Have PyTorch draw the numbers of a seed for a while; without one it goes on as it is."""
+    if seed is None:
+        yield
+        return
+    torch = load_torch()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
+
+
+def own_outputs(module: Any, inputs: tuple[Any, ...], seed: int | None = None) -> list[Any]:
     """Return the module's own results, flattened and dense.
+
+    Parameters
+    ----------
+    seed : int, optional
+        Of the random numbers that it draws.
 
     Raises
     ------
@@ -159,7 +185,7 @@ def own_outputs(module: Any, inputs: tuple[Any, ...]) -> list[Any]:
     """
     torch = load_torch()
     try:
-        with torch.no_grad(), evaluating(module), without_fast_paths():
+        with torch.no_grad(), evaluating(module), without_fast_paths(), drawing(seed):
             results = tensors(module(*inputs))
     except Exception as problem:  # PyTorch's, of any kind
         raise DataError(
@@ -203,7 +229,13 @@ def exact_outputs(module: Any, inputs: tuple[Any, ...], capture: Capture) -> lis
     own = {**dict(module.named_parameters()), **dict(module.named_buffers())}
     wider = {name: wide(t) for name, t in own.items() if t.dtype in narrow}
     given = torch.utils._pytree.tree_map(wide, inputs)
-    with torch.no_grad(), evaluating(module), without_fast_paths(), InFloat32():
+    with (
+        torch.no_grad(),
+        evaluating(module),
+        without_fast_paths(),
+        drawing(capture.seed),
+        InFloat32(),
+    ):
         results = tensors(torch.func.functional_call(module, wider, given))
     return [dense(torch, r) for r in results]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fuseloom.arguments import ArgumentError, check_arguments, kind_of
-from fuseloom.errors import DataError, ProgramError
+from fuseloom.errors import DataError, FuseloomError, ProgramError
 from fuseloom.frontends.torch import (
     attention,
     bags,
@@ -35,6 +35,7 @@ from fuseloom.frontends.torch import (
 from fuseloom.frontends.torch.calls import part_name
 from fuseloom.frontends.torch.capture import (
     Capture,
+    edge_data,
     evaluating,
     exact_outputs,
     flattened,
@@ -56,6 +57,7 @@ from fuseloom.frontends.torch.importer import Importer
 from fuseloom.frontends.torch.messages import where
 from fuseloom.frontends.torch.objects import open_objects
 from fuseloom.frontends.torch.recorded_again import check_same
+from fuseloom.frontends.torch.recording import record
 from fuseloom.frontends.torch.replay import check_faithful
 from fuseloom.frontends.torch.tracing import trace
 from fuseloom.frontends.torch.values import Support, Value
@@ -92,6 +94,7 @@ def from_torch(
     formats: Mapping[str, str | Format] | None = None,
     *,
     name: str | None = None,
+    seed: int | None = None,
 ) -> ImportedModule:
     """Import a PyTorch module, with every strided tensor dense unless ``formats`` says otherwise.
 
@@ -106,6 +109,8 @@ def from_torch(
         Storage by name.
     name : str, optional
         Name of the program; by default that of the module's class.
+    seed : int, optional
+        Of random draws, which are then held as constants.
 
     Raises
     ------
@@ -134,16 +139,48 @@ def from_torch(
     if any(isinstance(t, torch.Tensor) and t.is_meta for t in flattened(inputs)):
         raise DataError("an example input is a meta tensor, which has no values")
     with evaluating(module):
-        capture = trace(module, inputs)
-
-    @cache
-    def own() -> tuple[tuple[Array, ...], tuple[float, ...]]:
-        expected = _expected(module, inputs)
-        return expected, _rounding(module, inputs, capture, expected)
-
-    imported = _translated(capture, module, inputs, dict(formats or {}), name, own)
+        capture = trace(module, inputs, seed)
+    annotations = dict(formats or {})
+    try:
+        imported = _imported(capture, module, inputs, annotations, name)
+    except ProgramError as problem:
+        choosing = _choosing(capture, module, inputs)
+        if choosing is None:
+            raise
+        try:
+            imported = _imported(choosing, module, inputs, annotations, name)
+        except FuseloomError:
+            raise problem from None
+        capture = choosing
     check_faithful(capture, module, inputs)
     return imported
+
+
+def _choosing(capture: Capture, module: Any, inputs: tuple[Any, ...]) -> Capture | None:
+    """The module with its choices by computed values frozen; None if it makes none."""
+    if capture.frozen:
+        return None
+    try:
+        with evaluating(module):
+            made = record(module, inputs, edge_data(inputs), frozen=True, seed=capture.seed)
+    except FuseloomError:
+        return None
+    return made if made.decisions else None
+
+
+def _imported(
+    capture: Capture,
+    module: Any,
+    inputs: tuple[Any, ...],
+    annotations: dict[str, str | Format],
+    name: str | None,
+) -> ImportedModule:
+    @cache
+    def own() -> tuple[tuple[Array, ...], tuple[float, ...]]:
+        expected = _expected(module, inputs, capture.seed)
+        return expected, _rounding(module, inputs, capture, expected)
+
+    return _translated(capture, module, inputs, annotations, name, own)
 
 
 def _translated(
@@ -174,7 +211,7 @@ def _translated(
     def rebind(*new: Any) -> tuple[dict[str, StoredTensor], tuple[Array, ...], tuple[float, ...]]:
         env = _bound(importer, new)
         check_same(capture, module, new)
-        expected = _expected(module, new)
+        expected = _expected(module, new, capture.seed)
         return _data(importer, program, env), expected, _rounding(module, new, capture, expected)
 
     def stored_as(formats: Mapping[str, str | Format]) -> ImportedModule:
@@ -192,7 +229,7 @@ def _translated(
         stored_as,
         tuple(n for n in program.given if importer.storage.is_open(importer.builder.feeds[n])),
         rounding,
-        (*notes, *importer.notes(program), *_unused(capture)),
+        (*notes, *importer.notes(program), *_unused(capture), *_frozen(capture)),
         bool(capture.arguments) and len(capture.unused) == len(capture.arguments),
     )
 
@@ -203,6 +240,12 @@ def _unused(capture: Capture) -> Iterator[str]:
         yield f"no output depends on {', '.join(names)}"
 
 
+def _frozen(capture: Capture) -> Iterator[str]:
+    seed = "" if capture.seed is None else f" and seed {capture.seed}"
+    for decision in capture.decisions:
+        yield f"held in every run as the example inputs{seed} have it: {decision}"
+
+
 def _labels(importer: Importer, capture: Capture) -> set[str]:
     """Everything an annotation may name."""
     names = set(capture.labels.values()) | set(importer.builder.shapes)
@@ -210,8 +253,8 @@ def _labels(importer: Importer, capture: Capture) -> set[str]:
     return names | {feed.label for feed in importer.builder.feeds.values()}
 
 
-def _expected(module: Any, inputs: tuple[Any, ...]) -> tuple[Array, ...]:
-    outputs = own_outputs(module, inputs)
+def _expected(module: Any, inputs: tuple[Any, ...], seed: int | None) -> tuple[Array, ...]:
+    outputs = own_outputs(module, inputs, seed)
     return tuple(np.asarray(o.cpu().double().numpy(), dtype=np.float64) for o in outputs)
 
 

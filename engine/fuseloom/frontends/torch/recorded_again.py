@@ -50,10 +50,16 @@ def check_same(capture: Capture, module: Any, inputs: tuple[Any, ...]) -> None:
     if not capture.recorded or len(given) != len(capture.arguments):
         return
     with evaluating(module):
-        new = record(module, inputs, edge_data(inputs))
+        new = again(capture, module, inputs)
     if differences(capture, new):
+        decides = ", or chooses other elements" if capture.decisions else ""
         raise DataError(
-            "with these inputs the module does other operations, or on other sizes, than with "
-            "those that the program was made for",
+            f"with these inputs the module does other operations, or on other sizes{decides}, than "
+            "with those that the program was made for",
             hint="import the module again with these inputs",
         )
+
+
+def again(capture: Capture, module: Any, inputs: tuple[Any, ...]) -> Capture:
+    """Record a module that is in eval mode once more, with what was frozen frozen again."""
+    return record(module, inputs, edge_data(inputs), frozen=capture.frozen, seed=capture.seed)

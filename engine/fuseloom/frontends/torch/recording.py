@@ -32,6 +32,8 @@ from fuseloom.frontends.torch.calls import MODULE, called_parts
 from fuseloom.frontends.torch.capture import (
     Capture,
     argument_names,
+    drawing,
+    draws,
     first_line,
     load_torch,
     own_outputs,
@@ -39,6 +41,14 @@ from fuseloom.frontends.torch.capture import (
     tensors,
     without_fast_paths,
 )
+from fuseloom.frontends.torch.frozen import (
+    MASKED,
+    Freezing,
+    chooses,
+    masked_read,
+    shapes_only,
+)
+from fuseloom.frontends.torch.messages import where
 from fuseloom.frontends.torch.nodes import EMPTY
 
 READING = frozenset({"item", "_local_scalar_dense", "is_nonzero", "equal", "allclose"})
@@ -58,19 +68,31 @@ _MARKING = frozenset({"_coalesced_", "detach_", "requires_grad_"})
 _OWN = Path(__file__).parent
 
 
-def record(module: Any, inputs: tuple[Any, ...], loose: frozenset[int]) -> Capture:
+def record(
+    module: Any,
+    inputs: tuple[Any, ...],
+    loose: frozenset[int],
+    *,
+    frozen: bool = False,
+    seed: int | None = None,
+) -> Capture:
     """Carry out a module that is in eval mode, and write down its operations.
 
     Parameters
     ----------
     loose : frozenset of int
         Positions of flattened inputs whose values the module may branch on.
+    frozen : bool
+        Whether what it chooses by computed values is held as it is with these inputs.
+    seed : int, optional
+        Of the random numbers that it draws, which are held; without one they are operations.
 
     Raises
     ------
+    BranchingError
+        It branches on values that the program computes.
     ProgramError
-        It branches on values that the program computes, changes an input, or does what cannot be
-        recorded.
+        It changes an input, or does what cannot be recorded.
     DataError
         It cannot be carried out.
     """
@@ -78,7 +100,7 @@ def record(module: Any, inputs: tuple[Any, ...], loose: frozenset[int]) -> Captu
     from torch._dispatch.python import enable_python_dispatcher
     from torch.fx.experimental.proxy_tensor import ProxyTorchDispatchMode, PythonKeyTracer
 
-    recorder = _Recorder(torch, module, inputs, loose)
+    recorder = _Recorder(torch, module, inputs, loose, frozen, seed)
 
     class RecordingMode(ProxyTorchDispatchMode):  # type: ignore[misc]
         """The dispatcher takes modes of this class before it splits operations up."""
@@ -95,13 +117,14 @@ def record(module: Any, inputs: tuple[Any, ...], loose: frozenset[int]) -> Captu
             adapted(module),
             enable_python_dispatcher(),
             called_parts(module) as recorder.called,
+            drawing(seed),
             RecordingMode(PythonKeyTracer(), "real", pre_dispatch=True),
         ):
             results = module(*inputs)
     except FuseloomError:
         raise
     except Exception as problem:  # the module's own, of any kind
-        own_outputs(module, inputs)
+        own_outputs(module, inputs, seed)
         raise RecordingError(
             f"{type(module).__name__} does what cannot be recorded: {first_line(problem)}",
             hint="function transforms and modes of PyTorch's own work outside of what is recorded; "
@@ -114,7 +137,11 @@ class RecordingError(ProgramError):
     """A module that PyTorch computes, but not while its operations are recorded."""
 
 
-class _Recorder:
+class BranchingError(ProgramError):
+    """A module that branches on values that it computes."""
+
+
+class _Recorder(Freezing):
     """Writes a graph of values while a module runs.
 
     A write to a tensor gives a new value of it, and of the tensor that it is a view of.  Other
@@ -122,9 +149,18 @@ class _Recorder:
     """
 
     def __init__(
-        self, torch: Any, module: Any, inputs: tuple[Any, ...], loose: frozenset[int]
+        self,
+        torch: Any,
+        module: Any,
+        inputs: tuple[Any, ...],
+        loose: frozenset[int],
+        frozen: bool,
+        seed: int | None,
     ) -> None:
         self.torch = torch
+        self.frozen = frozen
+        self.seed = seed
+        self.decisions: list[str] = []  # that are frozen
         self.graph = torch.fx.Graph()
         self.constants: dict[str, Any] = {}
         self.arguments: list[str] = []
@@ -221,18 +257,28 @@ class _Recorder:
         operands = [t for t in pytree.tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)]
         for t in written:
             self.node_of(t)  # it is known from here on
+        if self.frozen and name in MASKED:
+            self._freeze_masks(operands)
+            func, args = masked_read(func, args)
         node = self._written_down(func, args, kwargs, value_form(func) if written else func)
         if name in READING and any(self.node_of(t).name in self.branching for t in operands):
-            raise _refused(node, "the module branches on values that it computes")
+            raise _refused(node, "the module branches on values that it computes", BranchingError)
         if any(storage_of(t) in self.given for t in written):
             raise _refused(node, "the module changes a tensor that it is given")
         if any(storage_of(t) in self.inside for t in written):
             raise _refused(node, "the module changes the elements of a sparse tensor in place")
-        if written and node.target is func:
+        drawn = self.seed is not None and draws(node)
+        if written and node.target is func and not drawn:
             raise _refused(
                 node, f"{func} writes to a tensor, and no operation gives what it writes"
             )
+        if drawn and name == "dropout":
+            result, made = self._dropped(node, args[0])
+            self._track(result, made)
+            return result
         result = func(*args, **kwargs)
+        if drawn and shapes_only(name, len(operands), bool(written)):
+            node = self._held(node, written[0] if written else result)
         if name in EMPTY:
             result.zero_()  # what lies there differs from call to call
         node.meta["val"] = pytree.tree_map_only(torch.Tensor, lambda t: _shaped(torch, t), result)
@@ -240,6 +286,8 @@ class _Recorder:
             node.meta["layout"] = result.layout
         if written:
             self._write(written, node)
+        elif self.frozen and chooses(name, len(operands)) and node.name in self.branching:
+            self._chosen(node, result)
         elif isinstance(result, torch.Tensor):
             self._made(func, args, kwargs, result, node)
         elif isinstance(result, (tuple, list)):
@@ -414,6 +462,9 @@ class _Recorder:
             returned,
             True,
             frozenset(n for n in self.constants if self.labels[n].startswith("constant ")),
+            tuple(dict.fromkeys(self.decisions)),
+            self.frozen,
+            self.seed,
         )
 
 
@@ -430,9 +481,6 @@ def _value_type(torch: Any, node: Any, val: Any) -> Any:
         return val
 
 
-def _refused(node: Any, what: str) -> ProgramError:
-    from fuseloom.frontends.torch.messages import refusal
-
-    return refusal(
-        node, what, "the program is the same for all inputs: compute with masks instead, or copy"
-    )
+def _refused(node: Any, what: str, kind: type[ProgramError] = ProgramError) -> ProgramError:
+    hint = "the program is the same for all inputs: compute with masks instead, or copy"
+    return kind(f"{what}, at {where(node)}", hint=hint)

@@ -7,11 +7,12 @@ the inputs that it was made with, the second on others.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from fuseloom.errors import DataError, ProgramError
+from fuseloom.errors import DataError, FuseloomError, ProgramError
 from fuseloom.frontends.torch.capture import (
     Capture,
     dense,
@@ -22,6 +23,7 @@ from fuseloom.frontends.torch.capture import (
     run_node,
 )
 from fuseloom.frontends.torch.imported import relative_error
+from fuseloom.frontends.torch.recorded_again import check_same
 
 TOLERANCE = 1e-3
 """Relative error of a trace, which may compute the same by another formula."""
@@ -53,7 +55,7 @@ def error(capture: Capture, module: Any, inputs: tuple[Any, ...]) -> float:
     DataError
         The module cannot be computed.
     """
-    want = own_outputs(module, inputs)
+    want = own_outputs(module, inputs, capture.seed)
     try:
         got = replay(capture, inputs)
     except Exception:  # PyTorch's, of any kind
@@ -65,15 +67,22 @@ def error(capture: Capture, module: Any, inputs: tuple[Any, ...]) -> float:
     return most if most > (NARROW if capture.narrow else TOLERANCE) else 0.0
 
 
-def drawn_again(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+def drawn_again(inputs: tuple[Any, ...], spread: float = 0.5) -> tuple[Any, ...]:
     """Inputs with other floats: what is 0 or infinite stays, and so do signs and all that is no
-    float, or says what a graph is."""
+    float, or says what a graph is.
+
+    Parameters
+    ----------
+    spread : float
+        How far each is from the given one at most, as a share of it.
+    """
     torch = load_torch()
     leaves, spec = torch.utils._pytree.tree_flatten(inputs)
     fixed, chance = edge_data(inputs), torch.Generator().manual_seed(0)
 
     def other(held: Any) -> Any:
-        factors = torch.rand(held.shape, generator=chance, dtype=torch.float32) + 0.5
+        chosen = torch.rand(held.shape, generator=chance, dtype=torch.float32)
+        factors = 1.0 + spread * (2.0 * chosen - 1.0)
         return (held.detach() * factors.to(held.device)).to(held.dtype)
 
     new = [
@@ -96,7 +105,7 @@ def check_faithful(capture: Capture, module: Any, inputs: tuple[Any, ...]) -> No
     """
     if not comparable(capture):
         return
-    for given, which in ((inputs, "these inputs"), (drawn_again(inputs), "other inputs")):
+    for given, which in ((inputs, "these inputs"), *_others(capture, module, inputs)):
         try:
             found = error(capture, module, given)
         except DataError:
@@ -110,6 +119,21 @@ def check_faithful(capture: Capture, module: Any, inputs: tuple[Any, ...]) -> No
                 hint="everything that the results depend on must be an argument of forward, a "
                 "parameter or a buffer",
             )
+
+
+def _others(
+    capture: Capture, module: Any, inputs: tuple[Any, ...]
+) -> Iterator[tuple[tuple[Any, ...], str]]:
+    """Other inputs, with which a module decides what it decided; none where none are found."""
+    for spread in (0.5, 0.01, 1e-4) if capture.decisions else (0.5,):
+        given = drawn_again(inputs, spread)
+        if capture.decisions:
+            try:
+                check_same(capture, module, given)
+            except FuseloomError:
+                continue
+        yield given, "other inputs"
+        return
 
 
 def _array(tensor: Any) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from typing import Any
 
-from fuseloom.errors import DataError, ProgramError
+from fuseloom.errors import DataError, FuseloomError, ProgramError
 from fuseloom.frontends.torch.adapting import adapted
 from fuseloom.frontends.torch.capture import (
     Capture,
@@ -23,7 +23,7 @@ from fuseloom.frontends.torch.capture import (
 )
 from fuseloom.frontends.torch.messages import refusal
 from fuseloom.frontends.torch.nodes import mutates
-from fuseloom.frontends.torch.recording import RecordingError, record
+from fuseloom.frontends.torch.recording import BranchingError, RecordingError, record
 from fuseloom.frontends.torch.replay import comparable, error
 
 _COMPONENTS = frozenset(
@@ -38,10 +38,11 @@ _LOSSY = frozenset({"unfold_backward"})
 """Operations by which ``torch.export`` loses what is between windows that are written to."""
 
 
-def trace(module: Any, inputs: tuple[Any, ...]) -> Capture:
+def trace(module: Any, inputs: tuple[Any, ...], seed: int | None = None) -> Capture:
     """Trace a module that is in eval mode.
 
-    Where ``torch.export`` has no graph of known sizes, the operations of one call are recorded.
+    Where ``torch.export`` has no graph of known sizes, the operations of one call are recorded; so
+    they are with a seed, whose random numbers are held.
 
     Raises
     ------
@@ -49,6 +50,8 @@ def trace(module: Any, inputs: tuple[Any, ...]) -> Capture:
         ``torch.export`` cannot trace it, and it branches on values that the program computes.
     """
     torch = load_torch()
+    if seed is not None:
+        return recorded(module, inputs, seed)
     try:
         with torch.no_grad(), warnings.catch_warnings(), _quiet(), adapted(module):
             warnings.simplefilter("ignore")
@@ -58,7 +61,7 @@ def trace(module: Any, inputs: tuple[Any, ...]) -> Capture:
                 exported = exported.run_decompositions({})
     except Exception as problem:  # export raises errors of many kinds
         try:
-            return record(module, inputs, edge_data(inputs))
+            return recorded(module, inputs)
         except Exception as other:
             if isinstance(other, ProgramError) and not isinstance(other, RecordingError):
                 raise  # it says where, and what to write instead
@@ -73,7 +76,7 @@ def trace(module: Any, inputs: tuple[Any, ...]) -> Capture:
         if not _left_out(capture, module, inputs):
             return capture
     try:
-        return record(module, inputs, edge_data(inputs))
+        return recorded(module, inputs)
     except (DataError, RecordingError) as problem:
         chosen = [n for n in exported.graph.nodes if str(n.target) in CHOICES]
         if not chosen:
@@ -83,6 +86,24 @@ def trace(module: Any, inputs: tuple[Any, ...]) -> Capture:
             f"{chosen[0].target} chooses by values that the module computes",
             "compute both sides, and choose with torch.where",
         ) from problem
+
+
+def recorded(module: Any, inputs: tuple[Any, ...], seed: int | None = None) -> Capture:
+    """Record one call of a module; where it branches on what it chose, its choices are held.
+
+    Raises
+    ------
+    ProgramError, DataError
+        As :func:`~fuseloom.frontends.torch.recording.record`.
+    """
+    loose = edge_data(inputs)
+    try:
+        return record(module, inputs, loose, seed=seed)
+    except BranchingError as problem:
+        try:
+            return record(module, inputs, loose, frozen=True, seed=seed)
+        except FuseloomError:
+            raise problem from None
 
 
 def _left_out(capture: Capture, module: Any, inputs: tuple[Any, ...]) -> bool:
