@@ -332,6 +332,14 @@ class Op(Enum):
         at_zero=1.0,
         mlir=("math.cos",),
     )
+    ATAN = ScalarFunction(
+        "atan",
+        exact=np.arctan,
+        kernel=lambda a: np.float32(math.atan(np.float64(a))),
+        spread=_limited(1.0, math.pi),
+        at_zero=0.0,
+        mlir=("math.atan",),
+    )
     ERF = ScalarFunction(
         "erf",
         exact=lambda x: special.erf(x),

@@ -295,7 +295,7 @@ OPCODES: Mapping[Op, str] = {
     Op.EXP: "exponential", Op.LOG: "log", Op.SQRT: "sqrt", Op.RSQRT: "rsqrt",
     Op.SIGMOID: "logistic", Op.TANH: "tanh", Op.ABS: "abs", Op.SIGN: "sign",
     Op.FLOOR: "floor", Op.CEIL: "ceil", Op.ROUND: "round-nearest-even", Op.SIN: "sine",
-    Op.COS: "cosine", Op.ERF: "erf", Op.LOG1P: "log-plus-one",
+    Op.COS: "cosine", Op.ATAN: "atan", Op.ERF: "erf", Op.LOG1P: "log-plus-one",
     Op.EXPM1: "exponential-minus-one",
 }  # fmt: skip
 """Functions of an element that graphs have an operation for."""

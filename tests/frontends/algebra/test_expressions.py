@@ -41,6 +41,7 @@ FUNCTIONS = {
     "expm1": on_first(np.expm1),
     "round": on_first(lambda a: np.trunc(a + np.copysign(0.5, a))),
     "erf": on_first(np.vectorize(math.erf)),
+    "atan": on_first(np.arctan), "asinh": on_first(np.arcsinh),
 }  # fmt: skip
 REGIONS: dict[str, Callable[[Any, Any], Any]] = {
     "%x = math.absf %a : f32\n%y = math.sqrt %x : f32": lambda a, b: np.sqrt(np.abs(a)),
@@ -50,6 +51,15 @@ REGIONS: dict[str, Callable[[Any, Any], Any]] = {
     "%p = arith.cmpf ogt, %a, %b : f32\n%y = arith.uitofp %p : i1 to f32": lambda a, b: a > b,
     "%p = arith.cmpf une, %a, %b : f32\n%y = arith.uitofp %p : i1 to f32": lambda a, b: a != b,
     "%y = arith.maximumf %a, %b : f32": np.maximum,
+    "%y = math.atan2 %a, %b : f32": np.arctan2,
+    "%x = math.sin %a : f32\n%z = arith.mulf %x, %half : f32\n%y = math.atanh %z : f32": on_first(
+        lambda a: np.arctanh(np.sin(a) / 2)
+    ),
+    "%x = math.sin %a : f32\n%y = math.asin %x : f32": on_first(lambda a: np.arcsin(np.sin(a))),
+    "%x = math.cos %a : f32\n%y = math.acos %x : f32": on_first(lambda a: np.arccos(np.cos(a))),
+    "%x = math.absf %a : f32\n%z = math.exp %x : f32\n%y = math.acosh %z : f32": on_first(
+        lambda a: np.arccosh(np.exp(np.abs(a)))
+    ),
     "%y = arith.minimumf %a, %b : f32": np.minimum,
     "%y = arith.minnumf %a, %half : f32": lambda a, b: np.minimum(a, 0.5),
     "%y = arith.maximumf %half, %b : f32": lambda a, b: np.maximum(b, 0.5),

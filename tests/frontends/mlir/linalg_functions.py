@@ -125,7 +125,7 @@ def of_floats() -> Iterator[LinalgFunction]:
         data = [floats(op + x, 3, 4) for x in "ab"]
         yield each("float", op, data, f"%y = arith.{op} %u, %v : f32", "f32")
     for op in (
-        "exp", "tanh", "erf", "sin", "cos", "floor", "ceil", "round", "roundeven",
+        "exp", "tanh", "erf", "sin", "cos", "atan", "floor", "ceil", "round", "roundeven",
         "absf", "expm1", "log", "sqrt", "rsqrt", "log1p",
     ):  # fmt: skip
         positive = op in ("log", "sqrt", "rsqrt", "log1p")

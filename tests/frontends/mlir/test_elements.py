@@ -30,10 +30,11 @@ OPERATIONS: dict[str, tuple[str, Callable[[], Any]]] = {
         f"math.{op} %a : F": ("F", lambda f=f: f(A))
         for op, f in {
             "exp": np.exp, "tanh": np.tanh, "absf": np.abs, "floor": np.floor, "sin": np.sin,
-            "erf": scipy.special.erf,
+            "erf": scipy.special.erf, "atan": np.arctan, "asinh": np.arcsinh,
         }.items()
     },
     "arith.addf %a, %b fastmath<fast> {x} : F": ("F", lambda: A + B),
+    "math.atan2 %a, %b : F": ("F", lambda: np.arctan2(A, B)),
     "math.fma %a, %b, %a : F": ("F", lambda: A * B + A),
     "arith.negf %a : F": ("F", lambda: -A),
     "arith.addf %a, %k : F": ("F", lambda: A + 2),

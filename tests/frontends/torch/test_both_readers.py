@@ -82,8 +82,8 @@ SAID: dict[str, Callable[..., Any]] = {
     "float_addf": torch.add, "float_subf": torch.sub, "float_mulf": torch.mul,
     "float_divf": torch.div, "float_maximumf": torch.maximum, "float_minimumf": torch.minimum,
     **{f"float_{name}": getattr(torch, name) for name in (
-        "exp", "tanh", "erf", "sin", "cos", "floor", "ceil", "expm1", "log", "sqrt", "rsqrt",
-        "log1p",
+        "exp", "tanh", "erf", "sin", "cos", "atan", "floor", "ceil", "expm1", "log", "sqrt",
+        "rsqrt", "log1p",
     )},
     "float_roundeven": torch.round, "float_absf": torch.abs, "float_negf": torch.neg,
     "float_fma": lambda a, b, c: a * b + c,

@@ -38,6 +38,14 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "tan": lambda x: torch.tan(x / 4),
     "erf": torch.erf,
     "erfc": torch.erfc,
+    "atan": torch.atan,
+    "asin": lambda x: torch.asin(x.sin()),
+    "acos": lambda x: torch.acos(x.cos() * 0.9),
+    "asinh": torch.asinh,
+    "acosh": lambda x: torch.acosh(x.abs() + 1.5),
+    "atanh": lambda x: torch.atanh(x.tanh() * 0.9),
+    "atan2": lambda x: torch.atan2(x.abs(), DIVISORS),  # of -0, which no format keeps, it is -π
+    "arctan2 of the other side": lambda x: torch.arctan2(DIVISORS, x + 0.25),
 }
 
 
@@ -55,6 +63,21 @@ def test_functions(name: str) -> None:
 def test_on_the_steps_themselves(name: str) -> None:
     halves = torch.arange(-6, 6).reshape(3, 4) / 2.0
     agrees(FUNCTIONS[name], (halves,), fused="full")
+
+
+def test_angles_of_every_direction() -> None:
+    """On the axes and at the origin, too."""
+    side = torch.tensor([-2.0, -1.0, 0.0, 0.5, 3.0])
+    y, x = (t.contiguous() for t in torch.meshgrid(side, side, indexing="ij"))
+    agrees(torch.atan2, (y, x), fused="full")
+
+
+def test_the_ends_of_what_has_an_arc() -> None:
+    ends = torch.tensor([-1.0, -0.999, 0.0, 1e-4, 0.999, 1.0])
+    agrees(torch.asin, (ends,))
+    agrees(torch.acos, (ends,))
+    agrees(torch.acosh, (ends + 2.0,))
+    agrees(torch.asinh, (ends * 1e4,))
 
 
 def test_a_wave_after_a_layer() -> None:

@@ -21,6 +21,7 @@ from fuseloom.frontends.algebra.powers import power
 from fuseloom.program.functions import Op
 
 absolute = partial(made, Op.ABS)
+atan = partial(made, Op.ATAN)
 exp = partial(made, Op.EXP)
 log = partial(made, Op.LOG)
 log1p = partial(made, Op.LOG1P)
@@ -97,6 +98,47 @@ def logaddexp(x: Node, other: Node) -> Node:
 def tan(x: Node) -> Node:
     """``sin(x) / cos(x)``."""
     return made(Op.SIN, x) / made(Op.COS, x)
+
+
+def asin(x: Node) -> Node:
+    """``atan(x / sqrt(1 - x^2))``, whose argument is infinite at 1 and -1."""
+    return atan(x / sqrt((1.0 - x) * (1.0 + x)))
+
+
+def acos(x: Node) -> Node:
+    """``π / 2 - asin(x)``."""
+    return math.pi / 2 - asin(x)
+
+
+def atan2(x: Node, other: Node) -> Node:
+    """The angle of the point (``other``, ``x``).
+
+    It is twice that of half as much, whose tangent is ``y / (r + x)`` to the right of the origin
+    and ``(r - x) / y`` to the left, so nothing cancels; at the origin it is 0.
+    """
+    y, x = x, other
+    distance = hypotenuse(x, y)
+    right = compared("gt", x, Num(0.0), whole=False)
+    over = selected(right, y, distance - x)
+    under = selected(right, distance + x, y) + compared("eq", distance, Num(0.0), whole=False)
+    return atan(over / under) * 2.0
+
+
+def asinh(x: Node) -> Node:
+    """``sign(x) log(|x| + sqrt(x^2 + 1))``, as a logarithm of 1 and more."""
+    size, squared = absolute(x), x * x
+    return made(Op.SIGN, x) * log1p(size + squared / (sqrt(squared + 1.0) + 1.0))
+
+
+def acosh(x: Node) -> Node:
+    """``log(x + sqrt(x^2 - 1))``, as a logarithm of 1 and more."""
+    more = x - 1.0
+    return log1p(more + sqrt(more * (x + 1.0)))
+
+
+def atanh(x: Node) -> Node:
+    """Half the logarithm of ``(1 + x) / (1 - x)``."""
+    return log1p(x * 2.0 / (1.0 - x)) * 0.5
 
 
 def erfc(x: Node) -> Node:

@@ -63,13 +63,14 @@ _BINARY: Mapping[str, Callable[[Node, Node], Node]] = {
     "arith.mulf": mul, "arith.addf": add, "arith.subf": difference, "arith.divf": div,
     "arith.maximumf": largest, "arith.maxnumf": largest, "arith.maxf": largest,
     "arith.minimumf": smallest, "arith.minnumf": smallest, "arith.minf": smallest,
-    "arith.maxsi": largest, "arith.minsi": smallest,
+    "arith.maxsi": largest, "arith.minsi": smallest, "math.atan2": functions.atan2,
 }  # fmt: skip
 _UNARY: Mapping[str, Callable[[Node], Node]] = {
-    **{name: partial(made, op) for op, row in FUNCTIONS.items() for name in row.mlir
-       if name.startswith("math.")},
     **{f"math.{name}": getattr(functions, name)
-       for name in ("cosh", "erfc", "exp2", "log10", "log2", "sinh", "tan")},
+       for name in ("acos", "acosh", "asin", "asinh", "atanh", "cosh", "erfc", "exp2", "log10",
+                    "log2", "sinh", "tan")},
+    **{name: partial(made, op) for op, row in FUNCTIONS.items() for name in row.mlir
+       if name.startswith("math.")},  # instead of what is made of others
     "math.round": rounded,
     "arith.negf": lambda x: scaled(x, -1.0),
 }  # fmt: skip

@@ -20,7 +20,7 @@ DRAWN = "draw random numbers outside and give them as an input"
 QUANTIZED = "round(x / scale) * scale computes it, between clamps"
 WAVES = (
     "it has no counterpart on the machine, whose functions are exp, log, sqrt, tanh, sigmoid, "
-    "gelu, erf, sin, cos, abs and those that round; "
+    "gelu, erf, sin, cos, atan, abs and those that round; "
     "of positions and buffers alone it is computed beforehand, else give it as an input"
 )
 COMPLEX = (
@@ -30,8 +30,7 @@ COMPLEX = (
 SOLVE = "there is no counterpart; give the inverse or the factors as an input, and multiply"
 
 HINTS: dict[str, str] = {
-    **dict.fromkeys(("asin", "acos", "atan", "atan2", "arcsin"), WAVES),
-    **dict.fromkeys(("asinh", "acosh", "atanh", "polar", "erfinv", "lgamma", "digamma"), WAVES),
+    **dict.fromkeys(("polar", "erfinv", "lgamma", "digamma"), WAVES),
     "mode": MASK,
     **dict.fromkeys(("quantile", "nanmedian", "unique", "_unique2", "nonzero"), MASK),
     "logcumsumexp": "log of the running sum of exp computes it for moderate values",

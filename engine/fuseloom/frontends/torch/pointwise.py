@@ -143,17 +143,20 @@ def prod(
 
 
 _NAMED = (
-    *("gelu", "silu", "leaky_relu", "elu", "selu", "celu", "softplus", "mish", "log_sigmoid"),
+    *("silu", "leaky_relu", "elu", "selu", "celu", "softplus", "mish", "log_sigmoid"),
     *("hardtanh", "relu6", "hardsigmoid", "hardswish", "softshrink", "hardshrink", "threshold"),
     *("addcmul", "lerp", "logaddexp", "cosh", "sinh", "reciprocal", "exp2", "log2"),
     *("log10", "square", "clamp", "floor_divide", "remainder", "fmod", "tan", "erfc"),
+    *("asin", "acos", "atan2", "asinh", "acosh", "atanh"),
 )
 """Functions that have PyTorch's own name in the algebra."""
 
 HANDLERS: dict[str, Callable[..., Any]] = {
-    **{op.value: applied(op) for op in FUNCTIONS}, "special_erf": applied(Op.ERF),
-    "sgn": applied(Op.SIGN), "fix": applied(Op.TRUNC),
     **{name: handler_of(getattr(functions, name)) for name in _NAMED},
+    **{op.value: applied(op) for op in FUNCTIONS},  # instead of what is made of others
+    "gelu": handler_of(functions.gelu),  # which has two forms
+    "special_erf": applied(Op.ERF),
+    "sgn": applied(Op.SIGN), "fix": applied(Op.TRUNC), "arctan": applied(Op.ATAN),
     "add": add, **dict.fromkeys(("sub", "subtract"), handler_of(functions.subtraction)),
     "rsub": handler_of(subtracted), **dict.fromkeys(("mul", "multiply"), _pair(mul)),
     **dict.fromkeys(("div", "divide", "true_divide"), quotient),
@@ -164,5 +167,7 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "clip": handler_of(functions.clamp), "clamp_min": handler_of(at_least),
     "clamp_max": handler_of(at_most), "hypot": handler_of(functions.hypotenuse),
     "round": handler_of(functions.nearest), "frac": handler_of(functions.fraction),
+    **{f"arc{name}": handler_of(getattr(functions, f"a{name}"))
+       for name in ("sin", "cos", "tan2", "sinh", "cosh", "tanh")},
     "addcdiv": addcdiv, "prelu": prelu, "rrelu": rrelu, "glu": glu, "prod": prod,
 }  # fmt: skip

@@ -57,6 +57,7 @@ def test_binary_interval_holds_for_stops_too() -> None:
         ("sin", 0, np.sin(2)),
         ("cos", 0, np.cos(2)),
         ("erf", 0, 0.9953222650189527),
+        ("atan", 0, 1.1071487177940904),
         ("log1p", 0, np.log(3)),
         ("expm1", 0, np.exp(2) - 1),
         ("sign", 0, 1),
