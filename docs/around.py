@@ -1,17 +1,19 @@
 """The parts of the site from outside its folder: notebooks, and pages that lie at the root.
 
-Notebooks become pages of text and code without being run.  Links of the pages to files at the root
-lead to the pages that include these.
+Notebooks become pages of text and code; those that ``python docs/build.py notebooks`` has run, with
+all that they showed.  Links of the pages to files at the root lead to the pages that include these.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from executed import kept, styled_once
 from pygments.lexer import RegexLexer, words
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, Text
 from sphinx.application import Sphinx
@@ -50,26 +52,34 @@ class LoomLexer(RegexLexer):
     }
 
 
-def as_page(notebook: dict[str, Any], name: str) -> str:
-    """A notebook as Markdown: its text, and its code as blocks; no outputs.
+def as_page(notebook: dict[str, Any], name: str, shown: Sequence[str] | None = None) -> str:
+    """A notebook as Markdown: its text, its code as blocks, and what each block showed, if known.
 
     Examples
     --------
-    >>> as_page({"cells": [{"cell_type": "code", "source": ["1 + 1"]}]}, "n").splitlines()[2:5]
+    >>> one = {"cells": [{"cell_type": "code", "source": ["1 + 1"]}]}
+    >>> as_page(one, "n").splitlines()[2:5]
     ['```python', '1 + 1', '```']
+    >>> as_page(one, "n", ["two"]).splitlines()[6]
+    'two'
     """
+    outputs = iter(shown or ())
     parts = [
         f"<!-- from notebooks/{name}.ipynb -->",
-        *(_cell(cell) for cell in notebook["cells"]),
+        *(_cell(cell, outputs) for cell in notebook["cells"]),
     ]
-    note = f"*`notebooks/{name}.ipynb`, as it is before it is run.*"
-    return "\n\n".join([parts[0], *parts[1:2], note, *parts[2:]]) + "\n"
+    state = "before it is run" if shown is None else "run without answers to its exercises"
+    note = f"*`notebooks/{name}.ipynb`, {state}.*"
+    return styled_once("\n\n".join([parts[0], *parts[1:2], note, *parts[2:]]) + "\n")
 
 
-def _cell(cell: dict[str, Any]) -> str:
+def _cell(cell: dict[str, Any], outputs: Iterator[str]) -> str:
     text = re.sub(r"\]\((\w+)\.ipynb(?=[#)])", r"](\1.md", "".join(cell["source"]))
     text = text.replace("](../docs/", "](../")
-    return f"```python\n{text}\n```" if cell["cell_type"] == "code" else text
+    if cell["cell_type"] != "code":
+        return text
+    showed = next(outputs, "")
+    return f"```python\n{text}\n```" + (f"\n\n{showed}" if showed else "")
 
 
 def make_notebook_pages(app: Sphinx) -> None:
@@ -79,7 +89,8 @@ def make_notebook_pages(app: Sphinx) -> None:
     made = {}
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         notebook = json.loads(path.read_text(encoding="utf-8"))
-        made[folder / f"{path.stem}.md"] = as_page(notebook, path.stem)
+        shown = kept(path.stem, notebook)
+        made[folder / f"{path.stem}.md"] = as_page(notebook, path.stem, shown)
     for old in folder.glob("*.md"):
         if old not in made:
             old.unlink()

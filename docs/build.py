@@ -7,6 +7,9 @@
 ``python docs/build.py site [FOLDER]``
     HTML pages in ``docs/_site`` (needs ``pip install 'fuseloom[docs]'``); ends with 1 if Sphinx has
     a warning.
+``python docs/build.py notebooks``
+    Runs each notebook that has changed since it was run last (minutes at first; needs the extra
+    ``notebooks``); the site then shows what its cells showed.
 ``python docs/build.py outputs PAGE...``
     Runs the blocks of code of pages, and writes what they print behind them.
 """
@@ -151,9 +154,14 @@ def outputs(pages: list[str]) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Write pictures and tables, build the site, or write what blocks print."""
+    """Write pictures and tables, build the site, run notebooks, or write what blocks print."""
     if arguments[:1] == ["outputs"]:
         outputs(arguments[1:])
+        return 0
+    if arguments[:1] == ["notebooks"]:
+        import executed
+
+        executed.keep_all()
         return 0
     if arguments[:1] == ["site"]:
         folder = Path(arguments[1]) if arguments[1:] else DOCS / "_site"

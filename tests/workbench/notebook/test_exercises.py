@@ -17,6 +17,7 @@ from fuseloom_workbench.notebook.exercises import (
     cells,
     check,
     exercises,
+    hint,
     names,
     number,
     order,
@@ -48,6 +49,7 @@ JUDGES = {
         ["i,k,j", "i → k → j", "i k j", ["i", "k", "j"], ("i", "k", "j")],
     ),
     "schedule": (schedule(small, lambda: 50), ["fuse T..H", "fuse T..H; order T..H: i,k,j"]),
+    "best orders": (schedule(small, lambda: 50, orders="best"), ["fuse T..H"]),
     "traffic": (schedule(small, lambda: 399, "bytes"), ["fuse T..H"]),
     "primitive": (primitive_of("repsig"), [IMPLEMENTATIONS["repsig"].generator]),
 }
@@ -64,10 +66,10 @@ def test_right_answers(name):
     [
         ("number", 5, "5 rows are too many"),
         ("number", 3, "3 rows are too few"),
-        ("number", "4", "4 is no number"),
+        ("number", "4", "4 is no number as a text: leave out the quotation marks"),
         ("number", True, "True is no number"),
         ("number", float("nan"), "nan is no number"),
-        ("share", 90, "90 is too few"),
+        ("share", 90, "90 is too small"),
         ("tokens", "0 3 S0 D", "token 2 is not 3"),
         ("tokens", "0 2 S0", "token 4 is missing"),
         ("tokens", "0 2 S0 D D", "token 5, D, is one too many"),
@@ -119,7 +121,22 @@ def test_a_verdict_shows_itself():
     assert repr(Checked("1.1", "")) == "✓ 1.1: right"
     html = Checked("1.1", "5 is <too> many", "count")._repr_html_()
     assert "&lt;too&gt;" in html
-    assert "Hint: count" in html
+
+
+def test_hints_are_told_on_request():
+    """Nothing helps, or says that something is wrong, before the first try."""
+    fresh = check("1.1", ...)
+    assert repr(fresh) == "· 1.1: there is no answer yet"
+    assert 'class="bad"' not in fresh._repr_html_()
+    assert "details" not in fresh._repr_html_()
+    wrong = check("1.1", 5)
+    assert str(hint("1.1")) not in str(wrong)
+    assert 'hint("1.1")' in str(wrong)
+    assert "<details><summary>Hint</summary>" in wrong._repr_html_()
+    assert "details" not in check("1.1", 4)._repr_html_()
+    assert str(hint("1.1")) in hint("1.1")._repr_html_()
+    with pytest.raises(DataError, match=r"no exercise is called '9\.99'"):
+        hint("9.99")
 
 
 def test_long_answers_are_not_repeated_whole():

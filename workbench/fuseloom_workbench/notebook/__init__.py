@@ -35,6 +35,10 @@ _WHERE = {
     "roofline": "fuseloom_workbench.notebook.roofs",
     "compare": "fuseloom_workbench.notebook.comparing",
     "check": "fuseloom_workbench.notebook.exercises",
+    "hint": "fuseloom_workbench.notebook.exercises",
+    "wired": "fuseloom_workbench.notebook.wiring",
+    "by_hand": "fuseloom_workbench.notebook.building",
+    "run_by_hand": "fuseloom_workbench.notebook.building",
 }
 
 __all__ = list(_WHERE)

@@ -11,11 +11,12 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.fusion.pog import PartialOrderGraph
 from fuseloom.dataflow.machine import Machine
+from fuseloom.dataflow.orders import best_orders
 from fuseloom.dataflow.samml.graph import StreamKind
 from fuseloom.dataflow.sim.conformance.judge import judge
 from fuseloom.dataflow.sim.program_runs import simulate
@@ -43,12 +44,16 @@ class Exercise:
     wrong : callable
         See :data:`Judge`.
     hint : str
-        What helps, told with each answer that is wrong.
+        What helps, told on request (:func:`hint`).
     """
 
     asks: str
     wrong: Judge
     hint: str = ""
+
+
+NOT_TRIED = "there is no answer yet"
+"""Said of the notebook's own ``...``: a statement, and no verdict."""
 
 
 @dataclass(frozen=True)
@@ -66,21 +71,48 @@ class Checked:
     hint: str = ""
 
     @property
+    def tried(self) -> bool:
+        """False while the answer is still as the notebook has it."""
+        return self.problem != NOT_TRIED
+
+    @property
     def ok(self) -> bool:
         """True if the answer is right."""
         return not self.problem
 
     def __str__(self) -> str:
-        if self.ok:
-            return f"✓ {self.key}: right"
-        return f"✕ {self.key}: {self.problem}" + (f" (hint: {self.hint})" if self.hint else "")
+        more = f' (for a hint: hint("{self.key}"))' if self.hint and self.tried else ""
+        return self._line() if self.ok else self._line() + more
+
+    __repr__ = __str__
+
+    def _line(self) -> str:
+        """The verdict without the hint."""
+        sign = "✓" if self.ok else "✕" if self.tried else "·"
+        return f"{sign} {self.key}: {self.problem or 'right'}"
+
+    def _repr_html_(self) -> str:
+        if not self.tried:
+            return shown(tag("p", self._line(), class_="quiet"))
+        line = tag("p", self._line(), class_="good" if self.ok else "bad")
+        if self.ok or not self.hint:
+            return shown(line)
+        return shown(line, tag("details", tag("summary", "Hint"), tag("p", self.hint)))
+
+
+@dataclass(frozen=True)
+class Hint:
+    """The hint to an exercise, for whoever asks."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        line = tag("p", str(self).partition(" (hint: ")[0], class_="good" if self.ok else "bad")
-        hint = tag("p", f"Hint: {self.hint}", class_="quiet") if self.problem and self.hint else ""
-        return shown(line, hint)
+        return shown(tag("p", self.text, class_="quiet"))
 
 
 def check(key: str, answer: Any) -> Checked:
@@ -98,21 +130,43 @@ def check(key: str, answer: Any) -> Checked:
 
     Examples
     --------
-    >>> check("1.1", None)
-    ✕ 1.1: there is no answer yet (hint: count the numbers that are not 0)
+    >>> check("1.1", ...)
+    · 1.1: there is no answer yet
+    >>> check("1.1", 5)
+    ✕ 1.1: 5 elements are too many (for a hint: hint("1.1"))
     """
-    number, _, _ = key.partition(".")
-    known = _of_notebook(int(number)) if number.isdecimal() else {}
-    if key not in known:
-        raise DataError(f"no exercise is called {key!r}", hint=f"known: {', '.join(exercises())}")
-    exercise = known[key]
+    exercise = _exercise(key)
     if _nothing(answer):
-        return Checked(key, "there is no answer yet", exercise.hint)
+        return Checked(key, NOT_TRIED, exercise.hint)
     try:
         problem = exercise.wrong(answer)
     except FuseloomError as reason:
         problem = str(reason)
     return Checked(key, problem, exercise.hint)
+
+
+def hint(key: str) -> Hint:
+    """Tell what helps with an exercise.
+
+    Raises
+    ------
+    DataError
+        If there is no such exercise.
+
+    Examples
+    --------
+    >>> hint("1.1")
+    count the numbers that are not 0
+    """
+    return Hint(_exercise(key).hint)
+
+
+def _exercise(key: str) -> Exercise:
+    number, _, _ = key.partition(".")
+    known = _of_notebook(int(number)) if number.isdecimal() else {}
+    if key not in known:
+        raise DataError(f"no exercise is called {key!r}", hint=f"known: {', '.join(exercises())}")
+    return known[key]
 
 
 def _nothing(answer: Any) -> bool:
@@ -124,15 +178,15 @@ def _nothing(answer: Any) -> bool:
 
 def exercises() -> dict[str, Exercise]:
     """All exercises of the course, in the order of their numbers."""
-    numbers = range(1, len(course.MODULES) + 1)
+    numbers = range(len(course.MODULES))
     return {key: one for number in numbers for key, one in _of_notebook(number).items()}
 
 
 def _of_notebook(number: int) -> dict[str, Exercise]:
     """Those of one notebook; others may need more than is installed."""
-    if not 0 < number <= len(course.MODULES):
+    if not 0 <= number < len(course.MODULES):
         return {}
-    found = import_module(f"{course.__name__}.{course.MODULES[number - 1]}").EXERCISES
+    found = import_module(f"{course.__name__}.{course.MODULES[number]}").EXERCISES
     return dict(sorted(found.items(), key=lambda item: int(item[0].partition(".")[2])))
 
 
@@ -141,16 +195,28 @@ def number(want: Callable[[], float], unit: str = "", tolerance: float = 0.0) ->
 
     def wrong(answer: Any) -> str:
         if isinstance(answer, bool) or not _is_number(answer):
-            return f"{_short(answer)} is no number"
+            return _no_number(answer)
         right = want()
         if math.isclose(float(answer), right, rel_tol=tolerance, abs_tol=0.0):
             return ""
-        side = "many" if float(answer) > right else "few"
+        high, low = ("many", "few") if unit.endswith("s") else ("large", "small")
+        side = high if float(answer) > right else low
         noun = agreeing(_short(answer), unit.removesuffix("s"), unit)
         verb = "are" if unit.endswith("s") and unit == noun != "times" else "is"
         return f"{_short(answer)}{noun and ' ' + noun} {verb} too {side}"
 
     return wrong
+
+
+def _no_number(answer: Any) -> str:
+    """Tell that an answer is no number; of a text, that its quotation marks are why."""
+    try:
+        float(answer)
+    except (TypeError, ValueError, OverflowError):
+        return f"{_short(answer)} is no number"
+    quoted = isinstance(answer, str) and len(answer) < LONGEST // 2
+    why = " as a text: leave out the quotation marks" if quoted else ""
+    return f"{_short(answer)} is no number{why}"
 
 
 def tokens(want: Callable[[], str], kind: StreamKind = StreamKind.CRD) -> Judge:
@@ -249,6 +315,7 @@ def schedule(
     at_most: Callable[[], float],
     measure: str = "cycles",
     machine: str = "default",
+    orders: Literal["first", "best"] = "first",
 ) -> Judge:
     """A schedule, as text, whose run is right and takes no more than so much.
 
@@ -260,13 +327,19 @@ def schedule(
         ``cycles``, ``bytes`` or ``flops``.
     machine : str
         The preset that it runs on.
+    orders : {"first", "best"}
+        What a region gets whose order the schedule leaves open: the first order that can be
+        built, or the best one by the estimate.  It has to be what the notebook runs.
     """
 
     def wrong(answer: Any) -> str:
         if not isinstance(answer, str):
             return f"{_short(answer)} is no schedule: write it as text"
         program, data = given()
-        run = simulate(compile_program(program, answer), data, Machine.preset(machine))
+        made = compile_program(program, answer)
+        if orders == "best":
+            made = best_orders(made, data).compilation
+        run = simulate(made, data, Machine.preset(machine))
         if not run.check().ok:
             return str(run.check())
         taken = run.cycles if measure == "cycles" else getattr(run.work, measure)

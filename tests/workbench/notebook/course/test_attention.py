@@ -9,7 +9,7 @@ from fuseloom_workbench.notebook.course.attention import EXERCISES, in_blocks, r
 from .answers import tried
 
 ANSWERS = {
-    "7.1": (46.1, [(53.9, "53.9 % is too many"), (0.461, "too few"), ("46 %", "is no number")]),
+    "7.1": (46.1, [(53.9, "53.9 % is too large"), (0.461, "too small"), ("46 %", "is no number")]),
     "7.2": (118, [(1888, "1888 blocks are too many"), (29, "29 blocks are too few"), (..., "yet")]),
     "7.3": (41, [(16, "16 times is too few"), (64, "64 times is too many"), (11, "too few")]),
     "7.4": (64, [(512, "too many"), (8, "8 multiplications are too few"), ("8³", "is no number")]),

@@ -16,7 +16,7 @@ from .answers import tried
 ANSWERS = {
     "8.1": (
         79.9,
-        [(20.1, "20.1 % is too few"), (0.8, "0.8 % is too few"), ("80 %", "is no number")],
+        [(20.1, "20.1 % is too small"), (0.8, "0.8 % is too small"), ("80 %", "is no number")],
     ),
     "8.2": (
         "Acc1_p",

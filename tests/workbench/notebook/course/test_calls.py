@@ -34,7 +34,7 @@ for i in [0, out.len, 1] {
 }"""
 INSIDE = [Reorder(0, 1), ReuseOverlap("t1", 1)]
 ANSWERS = {
-    "13.1": (32, [(8, "too few"), (40, "too many"), ("32 MiB", "is no number")]),
+    "13.1": (32, [(8, "too small"), (40, "too large"), ("32 MiB", "is no number")]),
     "13.2": (
         MAXIMUM,
         [(MAXIMUM.replace("width", "a.cols"), "make the extent an integer argument"),

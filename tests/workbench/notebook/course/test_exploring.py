@@ -28,7 +28,10 @@ ANSWERS = {
         5628,
         [(3105, "cycles are too few"), (10497, "10497 cycles are too many"), ("x", "no number")],
     ),
-    "9.7": (3.3, [(0.033, "0.033 % is too few"), (97, "97 % is too many"), ("3 %", "no number")]),
+    "9.7": (
+        3.3,
+        [(0.033, "0.033 % is too small"), (97, "97 % is too large"), ("3 %", "no number")],
+    ),
 }  # fmt: skip
 
 test_every_exercise_is_tried, test_right_and_wrong = tried(EXERCISES, ANSWERS)

@@ -42,7 +42,7 @@ ROOT y = f32[8,8] add(e, c)
 COLUMN = SplitType.COLUMN
 WHOLE = attention_text()
 ANSWERS = {
-    "14.1": (4, [(2, "2 is too few"), (7, "7 is too many"), ("4", "is no number")]),
+    "14.1": (4, [(2, "2 is too small"), (7, "7 is too large"), ("4", "is no number")]),
     "14.2": (
         ROWS,
         [(CALLED, "it is 4 kernels, with roots ones, q, s, y"),
@@ -84,7 +84,7 @@ ANSWERS = {
          (BESIDE_A_CALL.replace("add(e, c)", "negate(c)"), "because: nothing takes in dot"),
          (BESIDE_A_CALL.replace("{0}", "{2}"), "attributes that do not fit it")],
     ),
-    "14.11": (74, [(24, "24 KiB is too few"), (122, "too many"), ("74 KiB", "is no number")]),
+    "14.11": (74, [(24, "24 KiB is too small"), (122, "too large"), ("74 KiB", "is no number")]),
     "14.12": (4, [(2.36, "2.36 times is too few"), (5, "too many"), (None, "no answer yet")]),
 }  # fmt: skip
 

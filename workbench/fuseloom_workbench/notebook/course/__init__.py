@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 MODULES = (
+    "first_light",
     "formats",
     "first_graph",
     "orders",
@@ -18,5 +19,8 @@ MODULES = (
     "calls",
     "stitch",
     "five_ways",
+    "joins",
+    "lanes",
+    "forms",
 )
-"""Of notebook 1, 2, and so on."""
+"""Of notebook 0, 1, and so on."""
