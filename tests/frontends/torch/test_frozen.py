@@ -85,6 +85,10 @@ CHOOSING: dict[str, tuple[Callable[[], tuple[nn.Module, Any]], str]] = {
     "EdgePooling": (top(geo.EdgePooling, 4), "argsort"),
     "GraphUNet": (lambda: (UNet(), (X, EDGES)), "sort"),
     "a loop over experts": (lambda: (Experts(), (numbers(6, 4),)), "topk"),
+    "adding by a computed index": (
+        lambda: (Module(lambda x: torch.zeros(4, 4).index_add(0, (x * 2).argmax(1), x)), (X,)),
+        "argmax",
+    ),
     "a mask": (lambda: (Module(lambda x: x[x.sum(1) > 0].exp().sum(0)), (X,)), "gt"),
     "masked_select": (
         lambda: (Module(lambda x: x.masked_select(x * x > 0.5) * 2), (X,)),

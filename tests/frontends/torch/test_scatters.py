@@ -56,6 +56,10 @@ CASES: dict[str, Function] = {
     ),
     "index_put that adds": lambda x: (x * 2).index_put((AT,), x.exp(), accumulate=True),
     "scatter": lambda x: (x * 2).scatter(0, ONCE[:, None].expand(3, 3), x[:3].exp()),
+    "products": lambda x: torch.ones(4, 3).scatter_reduce(0, AT[:, None].expand(5, 3), x, "prod"),
+    "products of a part": lambda x: (x[:4] * 2).index_reduce(0, AT, x, "prod", include_self=False),
+    "products with what is there": lambda x: (x[:4] * 2).index_reduce(0, AT, x, "prod"),
+    "products into zeros": lambda x: torch.zeros(4, 3).index_reduce(0, AT, x, "prod"),
     "index_reduce": lambda x: torch.zeros(4, 3).index_reduce(
         0, AT, x * 2, "amax", include_self=False
     ),
@@ -165,15 +169,14 @@ REFUSED: dict[str, tuple[Function, str]] = {
     "values at one place twice": (
         lambda x: (x * 2).scatter(1, TWO, x), r"one place twice.*, at "
     ),
-    "adding by a computed index": (
-        lambda x: torch.zeros(4, 3).index_add(0, (x * 2).argmax(1) * 0, x), "index.*computed"
-    ),
     "places written twice": (
         lambda x: (x * 2).index_put((AT,), x.exp()),
         "writes to one place twice",
     ),
-    "products": (lambda x: torch.zeros(4, 3).scatter_reduce(
-        0, AT[:, None].expand(5, 3), x * 2, "prod"), "reduces by prod"),
+    "products by rows": (lambda x: torch.zeros(4, 3).scatter_reduce(
+        0, (AT[:, None] + torch.arange(3)) % 4, x * 2, "prod"), "differs along other dimensions"),
+    "long products": (lambda x: torch.ones(1, 3).index_reduce(
+        0, torch.zeros(70, dtype=torch.int64), x[0].expand(70, 3) * 2, "prod"), "of 70 elements"),
     "an extremum of what is there": (
         lambda x: (x * 2).scatter_reduce(0, AT[:, None].expand(5, 3), x, "amax"),
         "not 0",
@@ -193,6 +196,22 @@ def test_refused(name: str) -> None:
 class Indexed(torch.nn.Module):
     def forward(self, x: Any, at: Any) -> Any:
         return torch.zeros(4, 3).index_add(0, at, x * 2)
+
+
+class Multiplied(torch.nn.Module):
+    def forward(self, x: Any, at: Any) -> Any:
+        return torch.ones(4, 3).index_reduce(0, at, x * 2, "prod")
+
+
+def test_products_by_other_indices() -> None:
+    result = fl.from_torch(Multiplied(), (FULL, AT))
+    assert result.bind(FULL, torch.tensor([1, 2, 1, 0, 2])).check().ok
+    assert result.bind(FULL, torch.tensor([0, 1, 2, 3, 3])).check().ok
+    with pytest.raises(DataError, match="has 3 elements for a target"):
+        result.bind(FULL, torch.tensor([1, 1, 1, 0, 2]))
+    every = fl.from_torch(Multiplied(), (FULL, torch.tensor([0, 1, 2, 3, 3])))
+    with pytest.raises(DataError, match="fewer elements for a target"):
+        every.bind(FULL, AT)
 
 
 def test_other_indices() -> None:

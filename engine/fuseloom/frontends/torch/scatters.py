@@ -16,6 +16,7 @@ from fuseloom.frontends.torch.gathers import chosen, vector
 from fuseloom.frontends.torch.indexing import held_index
 from fuseloom.frontends.torch.moves import along
 from fuseloom.frontends.torch.nodes import shape_of
+from fuseloom.frontends.torch.products_by_index import multiplied
 from fuseloom.frontends.torch.ranking import computed, scatter_by
 from fuseloom.frontends.torch.selections import selections_of
 from fuseloom.frontends.torch.traced import Traced
@@ -131,10 +132,8 @@ def reduced(
         top = targets.spread(targets.largest(b.scale(value, sign, "negative")))
         top = b.apply(Op.RELU, top) if include_self else top
         return b.scale(top, sign, "negative")
-    if reduce not in ("sum", "mean"):
-        raise b.refuse(
-            f"scattering that reduces by {reduce}", "sum, mean, amax and amin are supported"
-        )
+    if reduce in ("prod", "multiply"):
+        return multiplied(m, targets, value, start, include_self)
     whole = all(
         n == value.shape[d] for d, n in enumerate(shape_of(m.builder.node)) if d != targets.dim
     )
