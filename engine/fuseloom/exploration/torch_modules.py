@@ -38,9 +38,9 @@ def from_torch(
     stored compressed, in the mode order that the estimate finds best, where that saves cycles
     (:func:`fuseloom.dataflow.formats.choose_formats`); notes say so, with the gain.
 
-    A module that selects by scores that it computes, as pooling and routing do, and has no program
-    otherwise, is imported with the selection of the example inputs; notes say so, and ``bind``
-    refuses inputs that lead to another.
+    A module that branches on what it selected by scores that it computes, as pooling and routing
+    do, is imported with the selection of the example inputs; notes say so, and ``bind`` refuses
+    inputs that lead to another.
 
     Parameters
     ----------

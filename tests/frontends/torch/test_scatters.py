@@ -169,6 +169,9 @@ REFUSED: dict[str, tuple[Function, str]] = {
     "values at one place twice": (
         lambda x: (x * 2).scatter(1, TWO, x), r"one place twice.*, at "
     ),
+    "adding by a computed index": (
+        lambda x: torch.zeros(4, 3).index_add(0, (x * 2).argmax(1) * 0, x), "index.*computed"
+    ),
     "places written twice": (
         lambda x: (x * 2).index_put((AT,), x.exp()),
         "writes to one place twice",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fuseloom.arguments import ArgumentError, check_arguments, kind_of
-from fuseloom.errors import DataError, FuseloomError, ProgramError
+from fuseloom.errors import DataError, ProgramError
 from fuseloom.frontends.torch import (
     attention,
     bags,
@@ -35,7 +35,6 @@ from fuseloom.frontends.torch import (
 from fuseloom.frontends.torch.calls import part_name
 from fuseloom.frontends.torch.capture import (
     Capture,
-    edge_data,
     evaluating,
     exact_outputs,
     flattened,
@@ -57,7 +56,6 @@ from fuseloom.frontends.torch.importer import Importer
 from fuseloom.frontends.torch.messages import where
 from fuseloom.frontends.torch.objects import open_objects
 from fuseloom.frontends.torch.recorded_again import check_same
-from fuseloom.frontends.torch.recording import record
 from fuseloom.frontends.torch.replay import check_faithful
 from fuseloom.frontends.torch.tracing import trace
 from fuseloom.frontends.torch.values import Support, Value
@@ -140,47 +138,15 @@ def from_torch(
         raise DataError("an example input is a meta tensor, which has no values")
     with evaluating(module):
         capture = trace(module, inputs, seed)
-    annotations = dict(formats or {})
-    try:
-        imported = _imported(capture, module, inputs, annotations, name)
-    except ProgramError as problem:
-        choosing = _choosing(capture, module, inputs)
-        if choosing is None:
-            raise
-        try:
-            imported = _imported(choosing, module, inputs, annotations, name)
-        except FuseloomError:
-            raise problem from None
-        capture = choosing
-    check_faithful(capture, module, inputs)
-    return imported
 
-
-def _choosing(capture: Capture, module: Any, inputs: tuple[Any, ...]) -> Capture | None:
-    """The module with its choices by computed values frozen; None if it makes none."""
-    if capture.frozen:
-        return None
-    try:
-        with evaluating(module):
-            made = record(module, inputs, edge_data(inputs), frozen=True, seed=capture.seed)
-    except FuseloomError:
-        return None
-    return made if made.decisions else None
-
-
-def _imported(
-    capture: Capture,
-    module: Any,
-    inputs: tuple[Any, ...],
-    annotations: dict[str, str | Format],
-    name: str | None,
-) -> ImportedModule:
     @cache
     def own() -> tuple[tuple[Array, ...], tuple[float, ...]]:
         expected = _expected(module, inputs, capture.seed)
         return expected, _rounding(module, inputs, capture, expected)
 
-    return _translated(capture, module, inputs, annotations, name, own)
+    imported = _translated(capture, module, inputs, dict(formats or {}), name, own)
+    check_faithful(capture, module, inputs)
+    return imported
 
 
 def _translated(

@@ -51,7 +51,12 @@ from fuseloom.frontends.torch.frozen import (
 from fuseloom.frontends.torch.messages import where
 from fuseloom.frontends.torch.nodes import EMPTY
 
-READING = frozenset({"item", "_local_scalar_dense", "is_nonzero", "equal", "allclose"})
+READING = frozenset(
+    {
+        *("item", "_local_scalar_dense", "is_nonzero", "equal", "allclose"),
+        *("resolve_conj", "resolve_neg"),  # what tolist() begins with
+    }
+)
 """Operations that give Python a value to branch on."""
 
 _SHAPES = frozenset(
