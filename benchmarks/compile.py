@@ -1,7 +1,7 @@
 """The time of compiling, from program text to dataflow graphs (CPU time, one core).
 
 Of regions that are equal but for names only the first is built until somebody looks, so three
-times are reported: reading the text; compiling what was read, which finds every error and every order;
+times are reported: reading the text; compiling what was read, which finds every error and order;
 and the same with all graphs looked at.
 
 Every model and preset at the sizes of the FuseFlow paper (``docs/spec/accounting.md`` §2): index
