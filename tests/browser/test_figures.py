@@ -137,7 +137,7 @@ def test_tables_and_graphs_are_those_of_the_bench(page, store):
     expect(page.locator("g.node").first).to_be_visible(timeout=2 * PATIENCE)
     link = page.get_by_role("link", name="open N1..N2 in the explorer").first
     words = dict(parse_qsl(link.get_attribute("href").partition("?")[2]))
-    assert words["schedule"] == "fuse N1..N2; order N1..N2: i,l,q,m"
+    assert words["schedule"] == "fuse N1..N2; order N1..N2: i,l,q,m; locate off; repeat references"
 
 
 @pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.fuzz)])

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
 from fuseloom.cli import main
-from fuseloom.cli.figures import exit_code
-from fuseloom.experiments.claims import Got, Published, judged
+from fuseloom.cli.figures import exit_code, require_packages
+from fuseloom.errors import DataError
+from fuseloom.experiments.claims import ClaimKind, Got, Published, judged
+from fuseloom.experiments.registry import chosen
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +36,10 @@ def test_a_figure_is_run_and_judged(capsys) -> None:
     assert {c["id"] for c in made["claims"]} == {"18.spread", "18.best"}
     assert all(c["ok"] and c["figure"] == "18" for c in made["claims"])
     assert made["figures"][0]["title"]
+    assert [(t["kind"], t["numbers"], t["hold"]) for t in made["totals"]] == [
+        ("calibrated", 1, 1),
+        ("bound or property", 1, 1),
+    ]
 
 
 @pytest.mark.deep
@@ -68,8 +75,25 @@ def test_what_is_refused(words, told, capsys) -> None:
     assert "Traceback" not in error
 
 
+def test_packages_are_looked_for_before_anything_is_run(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert run("18", "--output", str(tmp_path / "plots")) == 2
+    shown = capsys.readouterr()
+    assert "matplotlib, which is not installed" in shown.err
+    assert "nested" not in shown.err
+
+
+def test_tools_are_looked_for_before_kernels_become_hardware(monkeypatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    require_packages(drawn=False, heavy=True, recipes=chosen(["18"]))
+    with pytest.raises(DataError, match="iverilog, which is not installed"):
+        require_packages(drawn=False, heavy=True, recipes=chosen(["13"]))
+
+
 def test_the_exit_code() -> None:
-    close, why = Published("1.a", "a", "s", 1.0, 0.1), Published("1.b", "b", "s", 1.0, 0.1, why="w")
+    kind = ClaimKind.PREDICTED
+    close = Published("1.a", "a", kind, expected=1.0, within=0.1)
+    why = Published("1.b", "b", kind, expected=1.0, within=0.1, why="w")
     assert exit_code([judged(close, Got(1.0)), judged(why, Got(3.0))]) == 0
     assert exit_code([judged(close, Got(2.0))]) == 1
     assert exit_code([judged(close, None)]) == 1

@@ -2,36 +2,83 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
-from fuseloom.experiments.claims import ClaimVerdict, Got, Published, judged
+from fuseloom.experiments.claims import ClaimKind, ClaimVerdict, Got, Published, judged
 from fuseloom.experiments.recipe import AccountingMode, ExperimentSize, RecipeResults
-from fuseloom.experiments.report import heading, markdown_table, page, text_report, verdicts
+from fuseloom.experiments.report import (
+    COLUMNS,
+    cells,
+    commit,
+    heading,
+    markdown_table,
+    page,
+    text_report,
+)
 
+
+def claim(id_: str, kind: ClaimKind = ClaimKind.PREDICTED, **given) -> Published:
+    return Published(id_, "cycles", kind, **given)
+
+
+FITTED = {"expected": 100.0, "within": 0.01, "script": "Fig. 12", "fitted": "the weights"}
 CLAIMS = [
-    judged(Published("12.a", "cycles", "s", 100.0, 0.01), Got(100.5), seconds=2.0, bytes=3e9),
-    judged(Published("12.b", "cycles", "s", 100.0, 0.01, why="it is\n wrong"), Got(50.0)),
-    judged(Published("12.c", "cycles", "s", most=1.0), Got(50.0), notes="estimated"),
-    judged(Published("12.d", "cycles", "s", most=1.0), None, reason="it was not run"),
+    judged(
+        claim("12.a", expected=100.0, to=0.5, prints="100×", section="8", place="Fig. 12"),
+        Got(100.5),
+        seconds=2.0,
+        bytes=3e9,
+    ),
+    judged(claim("12.b", ClaimKind.CALIBRATED, **FITTED, why="it is\n wrong"), Got(50.0)),
+    judged(claim("12.c", ClaimKind.PROPERTY, most=1.0), Got(50.0), notes="estimated"),
+    judged(claim("12.d", ClaimKind.OURS, most=1.0, basis="b"), None, reason="it was not run"),
+    judged(claim("12.e", ClaimKind.OURS, expected=4.0, within=0.1, basis="b"), Got(4.1)),
 ]
 
 
 def test_a_table_for_a_terminal() -> None:
+    """The kinds apart, each with what is to be said beside its claims."""
     lines = text_report(CLAIMS)
-    assert "the paper's" in lines[0]
-    assert lines[1].split()[:6] == ["12.a", "100.5", "100", "1.0050", "±1", "%"]
-    assert lines[1].endswith("holds                    2.0  3.00")
-    assert "differs (estimated)" in lines[3]
+    assert lines[0].startswith("Predicted: ")
+    assert "the paper's" in lines[1]
+    told = ["12.a", "100.5", "100×", "–", "§8,", "Fig.", "12", "1.0050", "±0.5", "holds"]
+    assert lines[2].split() == [*told, "2.0", "3.00"]
+    assert any("differs (estimated)" in line for line in lines)
+    assert "12.b: calibrated: the weights" in lines
     assert "12.b: it is wrong" in lines
+    assert "12.d, 12.e: compared with b" in lines
     assert "12.d: it was not run" in lines
-    assert lines[-1] == "4 claims: 1 holds; 1 differs, explained; 1 differs; 1 is missing"
-    assert verdicts([]) == "no claims at this size"
+    assert lines[-4:] == [
+        "predicted: 1 number: 1 holds",
+        "calibrated: 1 number: 1 differs, explained",
+        "bound or property: 1 number: 1 differs",
+        "ours: 2 numbers: 1 holds; 1 is missing",
+    ]
+    assert text_report([]) == ["no claims at this size"]
+
+
+def test_the_papers_column_has_what_the_paper_prints() -> None:
+    at = [column.title for column in COLUMNS].index
+    rows = {one.published.id: cells(one) for one in CLAIMS}
+    assert rows["12.a"][at("the paper's")] == "100×"
+    assert rows["12.a"][at("its script's")] == "–"
+    assert rows["12.b"][at("the paper's")] == "–"
+    assert rows["12.b"][at("its script's")] == "100"
+    assert rows["12.e"][at("the paper's")] == rows["12.e"][at("ratio")] == "–"
+    assert rows["12.e"][at("tolerance")] == "4 ±10 %"
 
 
 def test_a_table_in_markdown() -> None:
     lines = markdown_table(CLAIMS)
-    assert {line.count("|") for line in lines} == {9}
+    assert {line.count("|") for line in lines} == {len(COLUMNS) + 1}
     assert "cycles (`12.a`)" in lines[2]
+
+
+def test_the_commit_is_one_of_the_history() -> None:
+    """Of code that is in no repository nothing is said."""
+    named = commit()
+    assert named == "" or re.match(r", commit [0-9a-f]{7,40} \d{4}-\d\d-\d\d", named)
 
 
 def test_headings() -> None:
@@ -47,6 +94,8 @@ def test_the_page_of_a_run(few) -> None:
         for claim in figure.claims:
             assert claim.verdict is ClaimVerdict.HOLDS
             assert f"(`{claim.published.id}`) |" in text
+    assert "| Predicted: a published number, and nothing fitted | " in text
+    assert "the kinds are not added up" in text
     assert "for some rows; 0 were wrong" in text
     assert "```text" in text
     assert "None" not in text

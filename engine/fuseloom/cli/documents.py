@@ -22,11 +22,13 @@ from fuseloom.dataflow.sim.conformance.conform import Replayed
 from fuseloom.dataflow.what_if import Variant
 from fuseloom.experiments.claims import Claim
 from fuseloom.experiments.recipe import AccountingMode, ExperimentSize
+from fuseloom.experiments.totals import KindTotal
 from fuseloom.exploration.autoschedule import AutoscheduledData
 from fuseloom.exploration.designs import CodesignData
 from fuseloom.exploration.store.runs import StoredRun
 from fuseloom.exploration.sweep.explored import ExploredData
 from fuseloom.models.parameters import ParameterData
+from fuseloom.results.area import AreaUse
 from fuseloom.results.declarations import Amount, Count, Positive
 from fuseloom.results.energy import EnergyUse
 from fuseloom.results.record import DataSource
@@ -52,6 +54,10 @@ class EstimatedRegion(TypedDict):
     high: Annotated[Amount, "Cycles that a run takes no more than, nineteen times out of twenty."]
     on_chip: Annotated[OnChip, "Bytes on chip."]
     energy: Annotated[EnergyUse, "Expected energy, J, by kind of action."]
+    area: Annotated[
+        AreaUse | None,
+        "What its hardware takes on any data; null unless --area is given.",
+    ]
 
 
 class LevelStatisticsData(TypedDict):
@@ -81,6 +87,7 @@ class EstimateDocument(TypedDict):
     low: Annotated[Amount, "Cycles that a run takes no fewer than, nineteen times out of twenty."]
     high: Annotated[Amount, "Cycles that a run takes no more than, nineteen times out of twenty."]
     energy: Annotated[EnergyUse, "Expected energy of all regions, J, by kind of action."]
+    area: Annotated[AreaUse | None, "That of the largest region; null unless --area is given."]
     data: Annotated[DataSource | None, "The data set; null where the data are no data set."]
     statistics: Annotated[
         Mapping[str, Sequence[LevelStatisticsData]] | None,
@@ -269,7 +276,8 @@ class FiguresDocument(TypedDict):
     engine: Annotated[str, "Version of the engine, with a hash of its sources."]
     seconds: Annotated[Amount, "Wall time of this command, s."]
     figures: Annotated[Sequence[FigureEntry], "The tables and figures, in the order of the paper."]
-    claims: Annotated[Sequence[Claim], "Published numbers, each with ours."]
+    totals: Annotated[Sequence[KindTotal], "The claims of each kind, counted."]
+    claims: Annotated[Sequence[Claim], "Claims about one number each, with ours."]
 
 
 class WrittenGraph(TypedDict):
@@ -306,11 +314,21 @@ class ModelsDocument(TypedDict):
     models: Annotated[Sequence[ModelEntry], "Ready-made models."]
 
 
+class KernelArchive(TypedDict):
+    """Compiled kernels as one file."""
+
+    file: Annotated[str, "The archive."]
+    sha256: Annotated[str, "Its SHA-256."]
+    installed: Annotated[Sequence[str], "Kernels that were put into the cache (--import)."]
+    outdated: Annotated[Sequence[str], "Kernels of other sources, left out (--import)."]
+
+
 class WarmupDocument(TypedDict):
     """The document of ``fuseloom warmup --json``."""
 
     directory: Annotated[str, "Folder of the compiled kernels."]
     seconds: Annotated[Amount, "Wall time, in seconds."]
+    archive: Annotated[KernelArchive | None, "The archive (--export, --import); null without one."]
 
 
 class ConformanceDocument(TypedDict):

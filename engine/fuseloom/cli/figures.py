@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ from fuseloom.results.document import DocumentKind
 
 if TYPE_CHECKING:
     from fuseloom.cli.documents import FiguresDocument
+    from fuseloom.experiments.recipe import Recipe
 
 MOST_JOBS = 64
 IDS = (
@@ -78,7 +79,8 @@ def _declare(parser: argparse.ArgumentParser) -> None:
 def _run(options: Any) -> int:
     from fuseloom.experiments.driver import Laboratory, data_folder, notes_beside
     from fuseloom.experiments.registry import chosen
-    from fuseloom.experiments.report import markdown_table, page, text_report
+    from fuseloom.experiments.report import markdown_kinds, page, text_report
+    from fuseloom.experiments.totals import totals
     from fuseloom.exploration.store import RunStore
     from fuseloom.exploration.store.identity import engine_version
 
@@ -88,8 +90,7 @@ def _run(options: Any) -> int:
         check_folder(options.report)
     recipes = chosen(options.ids)
     size, mode = ExperimentSize(options.size), AccountingMode(options.mode)
-    if options.output is not None:
-        from fuseloom.experiments.drawing import write_figures
+    require_packages(drawn=options.output is not None, heavy=options.heavy, recipes=recipes)
     started = time.monotonic()
     with RunStore(options.store) as store, notes_beside(store) as notes:
         with _progress(options) as shown, _executor(options.jobs, shown) as executor:
@@ -105,6 +106,8 @@ def _run(options: Any) -> int:
         seconds = time.monotonic() - started
         claims = [claim for figure in figures for claim in figure.claims]
         if options.output is not None:
+            from fuseloom.experiments.drawing import write_figures
+
             for path in write_figures(figures, options.output):
                 print(f"fuseloom: {path}", file=sys.stderr)
         if options.report is not None:
@@ -120,13 +123,32 @@ def _run(options: Any) -> int:
                     {"id": f.recipe.id, "title": f.recipe.title, "text": f.recipe.text}
                     for f in figures
                 ],
+                "totals": totals(claims),
                 "claims": claims,
             }
             print_json(DocumentKind.FIGURES, content)
         else:
-            for line in (markdown_table if options.markdown else text_report)(claims):
+            for line in (markdown_kinds if options.markdown else text_report)(claims):
                 print(line)
     return exit_code(claims)
+
+
+def require_packages(*, drawn: bool, heavy: bool, recipes: Sequence[Recipe]) -> None:
+    """See that what the command needs beyond its own package is there, before anything is run.
+
+    Raises
+    ------
+    FuseloomError
+        If a package or a tool is missing.
+    """
+    if drawn:
+        from fuseloom.experiments.drawing import require_matplotlib
+
+        require_matplotlib()
+    if heavy and any(recipe.id == "13" for recipe in recipes):
+        from fuseloom.experiments.hardware_runs import require_tools
+
+        require_tools()
 
 
 def exit_code(claims: list[Claim]) -> int:

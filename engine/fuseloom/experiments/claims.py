@@ -1,13 +1,14 @@
 """Claims: what was published, how far ours may be from it, and what ours is.
 
-Every published number stands once, with its source, in ``published.toml``.
+Every claim stands in ``published.toml``, with its kind, its place in the paper and its tolerance.
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from enum import Enum
 from functools import cache
 from importlib.resources import files
@@ -30,9 +31,23 @@ class ClaimVerdict(Enum):
     MISSING = "missing"
 
 
+class ClaimKind(Enum):
+    """The weight of a claim, fixed before its number is computed.
+
+    ``PREDICTED``: a published number, and nothing was fitted.  ``CALIBRATED``: a published number,
+    and something that ours rests on was chosen by published numbers.  ``PROPERTY``: a bound or a
+    direction that the paper states.  ``OURS``: no published number.
+    """
+
+    PREDICTED = "predicted"
+    CALIBRATED = "calibrated"
+    PROPERTY = "bound or property"
+    OURS = "ours"
+
+
 @dataclass(frozen=True)
 class Published:
-    """A published claim about one number.
+    """A claim about one number.
 
     Attributes
     ----------
@@ -40,16 +55,31 @@ class Published:
         The figure's, and a name within it: ``12.gcn.cora.unfused``.
     text : str
         What it is, with its unit.
+    kind : ClaimKind
     expected : float or None
-        The published number; None where a recipe computes what is to be expected, or where there
-        are bounds instead.
+        The published number, or that of our own model; None where there are bounds instead.
     within : float or None
         How far ours may be from it, as a share of it.
+    to : float or None
+        The same, in the number's own unit: half of the last digit that the paper prints.
     least, most : float or None
         Bounds on ours, in place of a tolerance.
-    source : str
-        Where the number is from: a table, a figure or the text of the paper, or a constant in a
-        script of its artefact.
+    section, place : str
+        Section of the paper, and the table or figure; no place for its text.
+    prints : str
+        The number or the statement as the paper prints it; empty where it prints none.
+    script : str
+        The figure in whose script of the artefact the number is a constant; empty for none.
+    fitted : str
+        Of a calibrated claim: what was chosen by published numbers, and by which.
+    basis : str
+        Of a claim of our own: what it is compared with.
+    constant : str
+        Claims with the same name rest on one published number, which counts once.
+    family : str
+        The kind of quantity, which sets the widest tolerance that needs no reason.
+    reason : str
+        Why the tolerance is wider than that of its family.
     sizes : tuple of str
         Sizes at which it can be expected.
     modes : tuple of str
@@ -59,11 +89,21 @@ class Published:
 
     id: str
     text: str
-    source: str
+    kind: ClaimKind
     expected: float | None = None
     within: float | None = None
+    to: float | None = None
     least: float | None = None
     most: float | None = None
+    section: str = ""
+    place: str = ""
+    prints: str = ""
+    script: str = ""
+    fitted: str = ""
+    basis: str = ""
+    constant: str = ""
+    family: str = ""
+    reason: str = ""
     sizes: tuple[str, ...] = (FULL,)
     modes: tuple[str, ...] = ("paper",)
     why: str = ""
@@ -74,11 +114,31 @@ class Published:
         return self.id.partition(".")[0]
 
     @property
+    def number_id(self) -> str:
+        """The published number behind it: claims that have the same one count once."""
+        return self.constant or self.id
+
+    @property
+    def where(self) -> str:
+        """The place in the paper, such as ``§8.3, Fig. 12``; empty for a claim of our own."""
+        return ", ".join(x for x in (f"§{self.section}" if self.section else "", self.place) if x)
+
+    @property
+    def source(self) -> str:
+        """The origin of the number: a place in the paper, a script of its artefact, or us."""
+        if self.kind is ClaimKind.OURS:
+            return self.basis
+        script = f"constant in the artefact's script for {self.script}" if self.script else ""
+        return "; ".join(x for x in (self.where, script) if x)
+
+    @property
     def tolerance(self) -> str:
         """The permitted distance of a measured number from the claim, in words."""
         match self:
             case Published(within=float() as share):
                 return "exactly" if share == 0 else f"±{100 * share:g} %"
+            case Published(to=float() as distance):
+                return f"±{number(distance)}"
             case Published(least=float() as least, most=float() as most):
                 return f"{number(least)} to {number(most)}"
             case Published(least=float() as least):
@@ -93,6 +153,8 @@ class Published:
             return False
         if self.within is not None:
             return expected is not None and abs(got - expected) <= self.within * abs(expected)
+        if self.to is not None:
+            return expected is not None and abs(got - expected) <= self.to * (1 + 1e-9)
         return (self.least is None or got >= self.least) and (self.most is None or got <= self.most)
 
 
@@ -116,7 +178,14 @@ class ClaimData(TypedDict):
     figure: Annotated[str, "Id of the table or figure."]
     id: Annotated[str, "Id of the claim; it begins with that of its figure."]
     text: Annotated[str, "What the number is, with its unit."]
-    source: Annotated[str, "Where the published number stands."]
+    kind: Annotated[ClaimKind, "Its weight, fixed before the number was computed."]
+    source: Annotated[str, "Where the published number stands, or what ours is compared with."]
+    prints: Annotated[str, "What the paper prints, as it stands there; empty for nothing."]
+    fitted: Annotated[
+        str, "What was chosen by published numbers; empty unless the kind is calibrated."
+    ]
+    constant: Annotated[str, "The published number behind it; claims that share it count once."]
+    argued: Annotated[str, "Why the tolerance is wider than that of its family; may be empty."]
     expected: Annotated[
         float | None,
         "The published number, or what follows for ours from others; null where there are bounds.",
@@ -188,7 +257,12 @@ class Claim:
                 "figure": published.figure,
                 "id": published.id,
                 "text": published.text,
+                "kind": published.kind,
                 "source": published.source,
+                "prints": published.prints,
+                "fitted": published.fitted,
+                "constant": published.number_id,
+                "argued": published.reason,
                 "expected": self.expected,
                 "tolerance": published.tolerance,
                 "got": self.got,
@@ -218,7 +292,9 @@ def judged(published: Published, got: Got | None, **more: Any) -> Claim:
     return Claim(published, got.value, expected, verdict, **more)
 
 
-_KEYS = {"text", "source", "expected", "within", "least", "most", "sizes", "modes", "why"}
+_LISTS = ("sizes", "modes")
+_NUMBERS = ("expected", "within", "to", "least", "most")
+_KEYS = {field.name for field in fields(Published)} - {"id"}
 
 
 @cache
@@ -237,32 +313,93 @@ def published() -> Mapping[str, Published]:
 def read_published(text: str) -> dict[str, Published]:
     """Claims from TOML: a table of tables by figure, each by its name within it.
 
+    The table ``families`` has the widest tolerance of each family that needs no reason.
+
     Raises
     ------
     DataError
-        Unknown keys, or a claim without source or tolerance.
+        A claim that leaves out what its kind demands, or that has a wider tolerance than its
+        family and no reason for it.
     """
+    table = tomllib.loads(text)
+    families = {name: float(share) for name, share in table.pop("families", {}).items()}
     found: dict[str, Published] = {}
-    for id_, made in _leaves(tomllib.loads(text), "", {}):
+    for id_, made in _leaves(table, "", {}):
         wrong = sorted(set(made) - _KEYS)
         if wrong:
             raise DataError(f"claim {id_} has an unknown key {wrong[0]!r}")
-        one = Published(id_, **{"text": "", "source": "", **_typed(made)})
-        if not one.text or not one.source:
-            raise DataError(f"claim {id_} has no text, or no source")
-        if one.within is None and one.least is None and one.most is None:
-            raise DataError(f"claim {id_} has no tolerance")
-        found[id_] = one
+        found[id_] = _typed(id_, made)
+        for fault in _faults(found[id_], families):
+            raise DataError(f"claim {id_} {fault}")
+    _same_kinds(found.values())
     return found
 
 
-def _typed(made: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert values from TOML to those of a claim: any number to a float, lists to tuples."""
-    lists, texts = ("sizes", "modes"), ("text", "source", "why")
-    return {
-        key: tuple(value) if key in lists else value if key in texts else float(value)
-        for key, value in made.items()
-    }
+def _typed(id_: str, made: Mapping[str, Any]) -> Published:
+    """A claim of values from TOML: any number becomes a float, lists become tuples."""
+    known = {kind.value: kind for kind in ClaimKind}
+    if made.get("kind") not in known:
+        raise DataError(f"claim {id_} is of no kind: {made.get('kind')!r}")
+    values: dict[str, Any] = {"text": "", **made, "kind": known[made["kind"]]}
+    values |= {key: float(made[key]) for key in _NUMBERS if key in made}
+    values |= {key: tuple(made[key]) for key in _LISTS if key in made}
+    return Published(id_, **values)
+
+
+def _faults(one: Published, families: Mapping[str, float]) -> Iterator[str]:
+    """What a claim leaves out, or has too much of."""
+    ours = one.kind is ClaimKind.OURS
+    bounds = one.least is not None or one.most is not None
+    if not one.text:
+        yield "has no text"
+    if not (bounds or one.within is not None or one.to is not None):
+        yield "has no tolerance"
+    if ours and not one.basis:
+        yield "does not say what it is compared with"
+    if ours and (one.section or one.prints or one.script):
+        yield "is ours, and names a place in the paper"
+    if not ours and not one.section:
+        yield "names no section of the paper"
+    if one.kind is ClaimKind.PROPERTY and not (one.prints and bounds):
+        yield "is a property without a statement of the paper, or without a bound"
+    if one.kind in (ClaimKind.PREDICTED, ClaimKind.CALIBRATED):
+        if one.expected is None or not (one.prints or one.script):
+            yield "has no published number"
+        if bounds:
+            yield "has a published number, and bounds"
+    if (one.kind is ClaimKind.CALIBRATED) is not bool(one.fitted):
+        yield "must say what was fitted if it is calibrated, and only then"
+    yield from _too_wide(one, families)
+
+
+def _too_wide(one: Published, families: Mapping[str, float]) -> Iterator[str]:
+    """The fault of a tolerance that is wider than its family's, or than a printed digit."""
+    if one.within is not None and one.family not in families:
+        yield f"is of no family: {one.family!r}"
+    elif one.within is not None and one.within > families[one.family] and not one.reason:
+        widest = 100 * families[one.family]
+        yield f"has a tolerance beyond the ±{widest:g} % of its family, without a reason"
+    if one.to is not None and not one.reason and one.to > last_digit(one.prints) / 2 * (1 + 1e-9):
+        yield "has a tolerance beyond half of the last printed digit, without a reason"
+
+
+_PRINTED = re.compile(r"(\d+)(?:\.(\d+))?(?:·10([⁰¹²³⁴⁵⁶⁷⁸⁹]+))?")
+
+
+def last_digit(prints: str) -> float:
+    """The unit of the last digit of the first number in a text: 0.1 of ``99.7 %``."""
+    found = _PRINTED.search(prints)
+    if found is None:
+        return 0.0
+    power = int((found[3] or "⁰").translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")))
+    return float(10.0 ** (power - len(found[2] or "")))
+
+
+def _same_kinds(claims: Iterable[Published]) -> None:
+    kinds: dict[str, ClaimKind] = {}
+    for one in claims:
+        if kinds.setdefault(one.number_id, one.kind) is not one.kind:
+            raise DataError(f"claim {one.id} has a published number of another kind")
 
 
 def _leaves(

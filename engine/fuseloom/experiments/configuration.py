@@ -15,10 +15,15 @@ _COMMON = ("locate off", "repeat references", "fuse x..Y")
 
 
 class How(Enum):
-    """The origin of its cycles: a run, cycle by cycle and checked, or the estimate."""
+    """The origin of its cycles: a run, cycle by cycle and checked, or an estimate.
+
+    ``ESTIMATED``: the graph executed on coordinates, or samples of them.  ``HEURISTIC``: sizes and
+    numbers of elements of the tensors, spread evenly.
+    """
 
     SIMULATED = "simulated"
     ESTIMATED = "estimated"
+    HEURISTIC = "heuristic"
 
 
 class Orders(Enum):
@@ -66,6 +71,10 @@ class Configuration(Record):
         """The same, estimated instead of simulated."""
         return replace(self, how=How.ESTIMATED)
 
+    def guessed(self) -> Configuration:
+        """The same, estimated from sizes and averages alone."""
+        return replace(self, how=How.HEURISTIC)
+
     def scheduled(self, preset: str, settings: str | None = None) -> Configuration:
         """The same under another schedule."""
         return replace(
@@ -81,7 +90,8 @@ class Configuration(Record):
         parts += [f"{name}={value:g}" for name, value in self.options]
         own = [x.strip() for x in self.settings.split(";")]
         parts += [x for x in own if x and x not in _COMMON]
-        parts += ["estimated"] if self.how is How.ESTIMATED else []
+        if self.how is not How.SIMULATED:
+            parts.append("estimated" if self.how is How.ESTIMATED else "from averages")
         return ", ".join(parts)
 
     @classmethod

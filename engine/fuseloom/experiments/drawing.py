@@ -26,6 +26,17 @@ _WIDTH, _HEIGHT = 4.4, 3.1
 """Inches of a panel."""
 
 
+def require_matplotlib() -> None:
+    """See that figures can be drawn, before hours are spent on what is to be drawn.
+
+    Raises
+    ------
+    DataError
+        If matplotlib is not installed.
+    """
+    _pyplot()
+
+
 def write_figures(
     figures: Sequence[Figure], folder: Path, formats: Sequence[str] = FORMATS
 ) -> list[Path]:

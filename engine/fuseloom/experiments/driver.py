@@ -102,7 +102,7 @@ class Laboratory:
                 self._names[key] = f"{recipe.id}: {label}"
                 measures[key] = Job(key, measure.target, dict(measure.request))
         self.run([c for c in wanted if c.how is How.SIMULATED])
-        estimated = [c for c in wanted if c.how is How.ESTIMATED]
+        estimated = [c for c in wanted if c.how is not How.SIMULATED]
         self.measure([*measures.values(), *map(self.estimate_job, estimated)])
         return [self._figure(recipe, size, mode) for recipe in recipes]
 
@@ -169,7 +169,8 @@ class Laboratory:
 
     def estimate_key(self, configuration: Configuration) -> str:
         """The key of an estimate's note."""
-        return f"estimate {self.identity(configuration).key}"
+        kind = "averages" if configuration.how is How.HEURISTIC else "estimate"
+        return f"{kind} {self.identity(configuration).key}"
 
     def _task(self, configuration: Configuration, identity: RunIdentity) -> Task:
         request = jobs.request_of(configuration, self.data_dir, self.notes.path, identity.key)
@@ -195,7 +196,7 @@ class Laboratory:
 
     def result(self, configuration: Configuration) -> Result | None:
         """Return the stored result of a configuration; None if there is none."""
-        if configuration.how is How.ESTIMATED:
+        if configuration.how is not How.SIMULATED:
             key = self.estimate_key(configuration)
             note = self.notes.get(key)
             return None if note is None else _estimated(note, key)

@@ -109,6 +109,7 @@ GROUPS = (
     KernelGroup("GCN", "full"),
     KernelGroup("GraphSAGE", "unfused"),
     KernelGroup("GraphSAGE", "partial"),
+    KernelGroup("GraphSAGE", "full"),
     KernelGroup("GPT-3", "unfused", leave_out=("Kp1", "Vp1", "Kb1", "Vb1")),
     KernelGroup("GPT-3", "partial"),
     KernelGroup("GCN", "C+S", title="global", regions=("T2", "T6")),

@@ -1,6 +1,6 @@
 """Cycles of kernels in the simulator and as hardware: measured, and kept in ``hardware.toml``.
 
-Running all kernels takes half an hour, so what one measurement gave is kept beside the published
+Running all kernels takes up to an hour, so what one measurement gave is kept beside the published
 numbers.  ``fuseloom figures 13 --heavy`` measures again, and
 
     python -m fuseloom.experiments.hardware_runs engine/fuseloom/experiments/hardware.toml
@@ -10,6 +10,7 @@ writes the file anew.
 
 from __future__ import annotations
 
+import shutil
 import sys
 import tempfile
 import time
@@ -32,6 +33,8 @@ Report = Callable[[float, str], bool]
 SHORT = 1_000_000
 """Cycles times nodes of a kernel up to which Icarus, which starts at once, has run it before
 Verilator has compiled it; the two agree (``tests/dataflow/rtl``)."""
+PATIENCE = 3600.0
+"""Seconds that Verilator may take: GraphSAGE, fused fully, has 157 nodes."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,23 @@ def measured(request: Mapping[str, Any], report: Report) -> list[dict[str, Any]]
     return [asdict(one) for one in run_group(group(request["group"]), report)]
 
 
+def require_tools() -> None:
+    """See that kernels can be run as hardware, before hours are spent on other runs.
+
+    Raises
+    ------
+    FuseloomError
+        If Amaranth, Icarus or Verilator is missing.
+    """
+    require_amaranth()
+    missing = [name for name in ("iverilog", "verilator") if shutil.which(name) is None]
+    if missing:
+        raise DataError(
+            f"kernels are run as hardware by {missing[0]}, which is not installed",
+            hint="install Icarus Verilog and Verilator, or leave --heavy out",
+        )
+
+
 def run_group(
     one: KernelGroup, report: Report = lambda share, what: True
 ) -> Iterable[HardwareCycles]:
@@ -99,7 +119,8 @@ def run_group(
     from fuseloom.dataflow.rtl.running import run_icarus, run_verilator
     from fuseloom.dataflow.rtl.whole_programs import region_hardware, run_hardware
 
-    quick = partial(run_verilator, optimise="-O0")  # compiling takes longer than the run
+    # compiling takes longer than the run
+    quick = partial(run_verilator, seconds=PATIENCE, optimise="-O0")
     run = one.run()
     chosen = list(kernels(run, one))
     for done, (name, number) in enumerate(chosen):

@@ -17,6 +17,7 @@ from typing import Any
 from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.cost import estimate
+from fuseloom.dataflow.cost.statistics import ExpectedStatistics
 from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.orders import best_orders
 from fuseloom.dataflow.samml.catalogue import primitive
@@ -28,13 +29,12 @@ from fuseloom.dataflow.sim.explain.data import Detail
 from fuseloom.dataflow.sim.program_runs import RegionRun, Run, simulate
 from fuseloom.dataflow.sim.records import program_record
 from fuseloom.errors import ScheduleError
-from fuseloom.experiments.configuration import Configuration, Orders
+from fuseloom.experiments.configuration import Configuration, How, Orders
 from fuseloom.experiments.notes import Notes
 from fuseloom.experiments.workloads import Foreseen, foreseen, load
 from fuseloom.models import Loaded, Model
 from fuseloom.program.formats import suggestion
 from fuseloom.results.check import Check
-from fuseloom.results.record import DataSource
 
 RUN = "fuseloom.experiments.jobs:run_configuration"
 ESTIMATE = "fuseloom.experiments.jobs:estimate_configuration"
@@ -107,7 +107,7 @@ def run_configuration(request: Mapping[str, Any], report: Report) -> dict[str, A
         made = compiled(given, loaded, machine)
         run = simulate(made, loaded.data, machine, progress=report)
         check = _checked(run)
-    source = DataSource(loaded.label, loaded.origin, loaded.standin, loaded.options)
+    source = loaded.source
     regions = [
         {"name": r.name, "busiest": max(map(int, r.result.busy), default=0), "words": words(r)}
         for r in run.regions
@@ -126,7 +126,8 @@ def estimate_configuration(request: Mapping[str, Any], report: Report) -> dict[s
         report(0.5, "estimating")
         machine = Machine.preset(given.machine)
         made = compiled(given, loaded, machine)
-        found = estimate(made, loaded.data, machine=machine)
+        data = spread_evenly(loaded) if given.how is How.HEURISTIC else loaded.data
+        found = estimate(made, data, machine=machine)
     return {
         "regions": [
             {
@@ -143,6 +144,17 @@ def estimate_configuration(request: Mapping[str, Any], report: Report) -> dict[s
         "label": loaded.label,
         "standin": isinstance(loaded, Loaded) and loaded.standin,
         **took,
+    }
+
+
+def spread_evenly(loaded: Loaded | Foreseen) -> Mapping[str, ExpectedStatistics]:
+    """All that a heuristic of sizes and averages knows of data: how many elements there are."""
+    if isinstance(loaded, Foreseen):
+        return loaded.data
+    program = loaded.model.program
+    return {
+        name: ExpectedStatistics.uniform(program.tensor(name), float(tensor.nnz))
+        for name, tensor in loaded.data.items()
     }
 
 

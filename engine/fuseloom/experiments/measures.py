@@ -58,7 +58,9 @@ def roofline(request: Mapping[str, Any], report: Report) -> dict[str, float]:
     graph = load_graph(request["graph"])
     rng = np.random.default_rng(0)
     adjacency = graph.adjacency.tocsr().astype(np.float32)
-    features: Floats = np.asarray(graph.features, dtype=np.float32)
+    stored = graph.features
+    dense = stored if isinstance(stored, np.ndarray) else stored.toarray()
+    features: Floats = np.asarray(dense, dtype=np.float32)
     widths = [features.shape[1], *[int(request["hidden"])] * 2, max(graph.classes, 2)]
     weights = [rng.standard_normal(pair).astype(np.float32) for pair in pairwise(widths)]
     peak, bandwidth = _peak(int(request["edge"]), report), _bandwidth(int(request["elements"]))

@@ -44,7 +44,7 @@ def figure(
     --------
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
-    ...     figure("table4", "smoke", store=Path(folder) / "runs.sqlite").claims[1].got
+    ...     figure("table4", "smoke", store=Path(folder) / "runs.sqlite").claims[0].got
     1134.0
     """
     with RunStore(store) as runs, notes_beside(runs) as notes, InProcess() as executor:

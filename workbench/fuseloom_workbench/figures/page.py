@@ -18,7 +18,8 @@ from fuseloom.experiments.driver import Figure
 from fuseloom.experiments.jobs import schedule_text
 from fuseloom.experiments.recipe import AccountingMode, ExperimentSize, Panel, Result
 from fuseloom.experiments.registry import RECIPES
-from fuseloom.experiments.report import cells, heading
+from fuseloom.experiments.report import COLUMNS, by_kind, cells, heading, remarks
+from fuseloom.experiments.totals import TITLES
 from fuseloom.models import load_model
 from fuseloom.models.nested import nested_in
 from fuseloom.program import print_program
@@ -367,20 +368,21 @@ def claims_html(figure: Figure) -> str:
     """The claims of a figure as a table, with what those that differ have to say."""
     if not figure.claims:
         return "<p>Nothing is claimed at this size.</p>"
-    titles = ("claim", "ours", "the paper's", "ratio", "tolerance", "verdict", "seconds", "GB")
-    head = "".join(f"<th>{title}</th>" for title in titles)
+    head = "".join(f"<th>{column.title}</th>" for column in COLUMNS)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{_rows(figure.claims)}</tbody></table>"
 
 
 def _rows(claims: tuple[Claim, ...]) -> str:
     made = []
-    for claim in claims:
-        values = (claim.published.text, *cells(claim)[1:])
-        row = "".join(f"<td>{escape(value)}</td>" for value in values)
-        made.append(f"<tr class='{'good' if claim.ok else 'other'}'>{row}</tr>")
-        why = claim.reason or (claim.published.why if not claim.ok else "")
-        if why:
-            made.append(f"<tr><td colspan='8' class='why'>{escape(why)}</td></tr>")
+    across = f"colspan='{len(COLUMNS)}'"
+    for kind, own in by_kind(claims):
+        made.append(f"<tr><th {across}>{escape(TITLES[kind])}</th></tr>")
+        for claim in own:
+            values = (claim.published.text, *cells(claim)[1:])
+            row = "".join(f"<td>{escape(value)}</td>" for value in values)
+            made.append(f"<tr class='{'good' if claim.ok else 'other'}'>{row}</tr>")
+            told = remarks(claim)
+            made += [f"<tr><td {across} class='why'>{escape(text)}</td></tr>" for text in told]
     return "".join(made)
 
 
