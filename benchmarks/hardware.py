@@ -1,6 +1,6 @@
 """The simulator against Verilator on the same graphs, and the cost of emitting hardware.
 
-    python -m benchmarks.hardware [--repeat 3] [--only NAME]
+    python -m benchmarks.hardware [--repeat 3] [--only NAME] [--capacities]
 
 Each program has one region, so it is one graph, with channels of finite capacities.  *simulated* is
 a whole call of ``fl.simulate``, with packing and output, the kernels compiled before, *unbounded*
@@ -8,7 +8,9 @@ the same with channels without bounds; *Verilator* is the run of the compiled te
 compares words, too.  They take turns, the least of each counts, in seconds of CPU time; the ratio
 is of Verilator to *simulated*.  *emit* is from the simulated region to Verilog, *build* is
 Verilator (``-O3``) with its C++ compiler (``-O1``), both by the clock.  The cycles of both are
-printed, and the run ends with an error where values are not the same.
+printed, and the run ends with an error where values are not the same.  With ``--capacities`` only
+the simulator runs, with channels of several capacities: kernels process as many tokens in a row as
+their channels have room for, and the fewer these are, the more often they take turns.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import resource
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -34,6 +37,8 @@ T = TypeVar("T")
 MACHINE = Machine.preset("rtl")
 LIMIT = 600.0
 """Seconds of one build or run."""
+CAPACITIES = (16, 64, 256, 1024)
+"""Tokens of channels besides those of ``compiled.sized()``."""
 
 
 def matrix(rows: int, in_row: float, seed: int) -> Any:
@@ -125,19 +130,39 @@ def compare(name: str, compiled: Compilation, data: dict[str, Any], repeat: int)
     )
 
 
+def by_capacity(name: str, compiled: Compilation, data: dict[str, Any], repeat: int) -> None:
+    """Print the simulator's seconds with channels of each capacity."""
+    every = [compiled.sized(), *map(compiled.sized, CAPACITIES), compiled]
+    tasks = [partial(fl.simulate, one, data, MACHINE) for one in every]
+    for task in tasks:
+        task()
+    taken = least(repeat, *tasks)
+    print(f"{name:20} {'':>5} " + " ".join(f"{seconds:>9.4f}" for seconds in taken), flush=True)
+
+
 def main() -> None:
     """Print a row per program."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeat", type=int, default=3, help="turns (default: 3)")
     parser.add_argument("--only", help="programs with these words in their name")
+    parser.add_argument("--capacities", action="store_true", help="only the simulator")
     options = parser.parse_args()
+    if options.capacities:
+        heads = ("sized", *CAPACITIES, "unbounded")
+        print(f"{'':20} {'':>5} " + " ".join(f"{head:>9}" for head in heads))
+    else:
+        heading()
+    for name, compiled, data in programs():
+        if options.only is None or options.only in name:
+            (by_capacity if options.capacities else compare)(name, compiled, data, options.repeat)
+
+
+def heading() -> None:
+    """Print the names of the columns."""
     print(
         f"{'':20} {'nodes':>5} {'cycles':>9} {'Verilator':>9} {'simulated':>9} {'unbounded':>9} "
         f"{'Verilator':>9} {'ratio':>6} {'emit':>6} {'build':>6}"
     )
-    for name, compiled, data in programs():
-        if options.only is None or options.only in name:
-            compare(name, compiled, data, options.repeat)
 
 
 if __name__ == "__main__":

@@ -331,6 +331,7 @@ ACROSS = {
     "test_docs_blocks.py": "every block of code of the documents",
     "test_docs_site.py": "the documentation as it is built",
     "test_docstrings.py": "examples in docstrings, of all packages",
+    "test_release.py": "the scripts of a release",
     "test_style.py": "style, types and layers",
     "test_layers.py": "arrows and circles among packages",
     "test_mirror.py": "where tests lie",

@@ -12,9 +12,10 @@ import pytest
 from panel.tests.util import wait_until
 
 from benchmarks.visitors import ROOT
+from fuseloom.results.area import AreaUse
+from fuseloom.results.record import RunRecord
 from fuseloom_workbench.costs.costs_panel import CostsPanel
 from fuseloom_workbench.costs.export import LARGEST
-from fuseloom_workbench.state.areas import RunArea
 from fuseloom_workbench.state.records import KeptRun
 from fuseloom_workbench.state.session import Session
 
@@ -29,16 +30,22 @@ except ImportError:  # the fixtures say so, and decide whether that is a failure
 pytestmark = pytest.mark.browser
 
 
+def with_area(run: RunRecord, area: AreaUse) -> RunRecord:
+    """A run of which every region has that area."""
+    return run.with_areas([area] * len(run.regions))
+
+
 def ran() -> Session:
     """A session with a right, an unchecked and a wrong run; the first is pinned."""
     session = Session("gcn", "karate")
-    session.finish(session.built, outcome(14_000, session=session), RunArea(17_038.2))
+    session.finish(session.built, with_area(outcome(14_000, session=session), AreaUse(17_038.2)))
     session.preset("unfused")
     unchecked = replace(outcome(22_000, session=session), check=None)
-    session.finish(session.built, unchecked, RunArea(8_980.0))
+    session.finish(session.built, with_area(unchecked, AreaUse(8_980.0)))
     session.preset("full")
-    wrong = KeptRun.of(session.built, outcome(49_000, ok=False, session=session))
-    session.keep(replace(wrong, area=RunArea(None, "exp has no hardware")))
+    wrong = outcome(49_000, ok=False, session=session)
+    unknown = AreaUse(reason="exp has no hardware")
+    session.keep(KeptRun.of(session.built, with_area(wrong, unknown)))
     session.pin(0)
     return session
 

@@ -47,7 +47,7 @@ def test_a_search_for_less_area_under_rules(page):
     told = "None of those searched that keep the budget and the rules takes fewer lookup tables"
     expect(page.locator(".said")).to_contain_text(told, timeout=2 * PATIENCE)
     wait_until(lambda: session.record is not None, page, timeout=PATIENCE)
-    luts = f"{session.record.area.luts:,.0f}"
+    luts = f"{session.record.run.area.luts:,.0f}"
     expect(page.locator(".foot")).to_contain_text(f"best {luts} LUTs · bound ≥ {luts} LUTs")
     expect(page.locator("tbody td.figure").first).to_have_text(luts)
     expect(page.get_by_role("columnheader", name="area, LUTs")).to_be_visible()

@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import fuseloom as fl
 from fuseloom.cli import main
+from fuseloom.dataflow.space.design_costs import region_areas
 from tests.cli.commands import output, tensors
 
 
@@ -33,6 +35,26 @@ def test_estimate(program: str, tmp_path: Path, capsys: pytest.CaptureFixture[st
     simulated = ("simulate", program, "--tensors", given, "--json")
     run = json.loads(output(capsys, *simulated))["energy"]
     assert energy["actions"] == pytest.approx(run["actions"])
+
+
+def test_the_area_is_that_of_the_graphs(
+    program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = tensors(tmp_path, A=np.eye(4), x=np.ones(4))
+    asked = ("estimate", program, "--tensors", given, "--machine", "size-S")
+    bare = json.loads(output(capsys, *asked, "--json"))
+    assert [region["area"] for region in (bare, *bare["regions"])] == [None] * 3
+    shown = json.loads(output(capsys, *asked, "--area", "--json"))
+    compiled = fl.compile(fl.parse(Path(program).read_text()))
+    areas = region_areas(compiled, fl.Machine.preset("size-S"))
+    assert [region["area"] for region in shown["regions"]] == [one.to_dict() for one in areas]
+    assert shown["area"]["luts"] == max(area.luts or 0.0 for area in areas) > 0
+    text = output(capsys, *asked, "--area")
+    assert f"area: {shown['area']['luts']:,.0f} LUTs" in text
+    unknown = output(capsys, "estimate", program, "--tensors", given, "--area",
+                     "--machine", "comal")  # fmt: skip
+    assert "area: not known: " in unknown
+    assert "copies deviations" in unknown
 
 
 def test_what_it_rests_on_the_bound_and_where_numbers_come_from(

@@ -43,6 +43,7 @@ def test_real_files(folder: str, model: str, capsys: pytest.CaptureFixture[str])
     assert shown["data"] == {
         "label": "Cora", "origin": str(Path(folder) / "ind.cora"), "standin": False,
         "options": {"nodes": 9, "features": 5, "hidden": 16, "classes": 3, "density": 0.5},
+        "drawn": "weights: random numbers, seed 0",
     }  # fmt: skip
     by_path = record(capsys, "simulate", "--model", model, "--data", folder, "--preset",
                      "partial", *ENGINE)  # fmt: skip
@@ -85,6 +86,7 @@ def test_data_without_a_graph_have_no_heading(capsys: pytest.CaptureFixture[str]
     assert shown["data"] == {
         "label": "karate", "origin": "", "standin": False,
         "options": {"nodes": 34, "features": 34, "hidden": 16, "classes": 4, "density": 0.5},
+        "drawn": "weights: random numbers, seed 0",
     }  # fmt: skip
 
 
@@ -274,6 +276,7 @@ def test_random_numbers_are_said_to_be_so(
     assert text.startswith(f"data: {said}; give --tensors\n")
     assert record(capsys, "simulate", program, *seeded)["data"] == {
         "label": "random", "origin": said, "standin": False, "options": {},
+        "drawn": "A, X: random numbers, seed 4",
     }  # fmt: skip
     own = ("--tensors", f"X={tmp_path / 'x.npy'}", "--tensors", "A=random")
     shown = record(capsys, "simulate", program, *own, *seeded)

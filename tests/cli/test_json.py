@@ -62,6 +62,7 @@ CASES: dict[str, tuple[DocumentKind, int, tuple[str, ...]]] = {
     ),
     "estimate": (DocumentKind.ESTIMATE, 0, ("estimate", *GCN)),
     "estimate, program": (DocumentKind.ESTIMATE, 0, ("estimate", "{program}")),
+    "estimate, --area": (DocumentKind.ESTIMATE, 0, ("estimate", *GCN, "--area")),
     "estimate, --statistics": (DocumentKind.ESTIMATE, 0, ("estimate", *GCN, "--statistics")),
     "what-if": (
         DocumentKind.WHAT_IF, 0,
@@ -71,6 +72,7 @@ CASES: dict[str, tuple[DocumentKind, int, tuple[str, ...]]] = {
     "what-if, --pareto": (DocumentKind.WHAT_IF, 0, ("what-if", *GCN, "--pareto")),
     "simulate": (DocumentKind.RUN, 0, ("simulate", *SMALL)),
     "simulate, program": (DocumentKind.RUN, 0, ("simulate", "{program}", "--seed", "3")),
+    "simulate, --area": (DocumentKind.RUN, 0, ("simulate", *SMALL, "--area")),
     "simulate, --trace": (DocumentKind.RUN, 0, ("simulate", *SMALL, "--trace")),
     "simulate, --explain": (DocumentKind.RUN, 0, ("simulate", *GCN, "--explain")),
     "simulate, everything": (

@@ -9,13 +9,14 @@ import subprocess
 import sys
 import time
 from argparse import ArgumentTypeError
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from fuseloom.cli import main
 from fuseloom.cli.command import age, seconds
-from fuseloom.exploration.store import RunLabel, RunStore, State
+from fuseloom.exploration.store import Outcome, RunLabel, RunStore, State
 from tests.cli.commands import INTERPRETER, error, output
 from tests.exploration.store.samples import LABEL, identity, outcome
 
@@ -217,6 +218,46 @@ def test_a_record_that_lacks_what_is_asked_for_is_replaced(
     assert next(RunStore(path).whole()).record == run.record
     assert main([*words, "--trace", "--token-limit", "1"]) == 2
     assert next(RunStore(path).whole()).state is State.DONE
+
+
+def test_the_area_is_kept_with_a_run(
+    path: Path, program: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("simulate", program, *INTERPRETER, "--machine", "size-S")
+    assert "area:" not in output(capsys, *words)
+    assert json.loads(output(capsys, *words, "--json"))["area"] is None
+    (line,) = (one for one in output(capsys, *words, "--area").splitlines() if "area:" in one)
+    assert line in output(capsys, *words, "--keep").splitlines()
+    (run,) = RunStore(path).whole()
+    assert run.record is not None
+    assert run.record.area is not None
+    assert run.record.area.known
+    assert line in output(capsys, "runs", "show", run.key).splitlines()
+
+
+def test_a_kept_run_without_an_area_is_done_again_for_it(
+    path: Path, program: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("simulate", program, *INTERPRETER, "--machine", "size-S", "--keep")
+    output(capsys, *words)
+    (run,) = RunStore(path).whole()
+    assert run.record is not None
+    regions = tuple(replace(region, area=None) for region in run.record.regions)
+    with RunStore(path) as store:
+        lease = store.claim(run.identity, again=[State.DONE])
+        assert lease is not None
+        store.finish(lease, Outcome.of(replace(run.record, regions=regions)))
+    assert "area:" not in output(capsys, "runs", "show", run.key)
+    assert "kept from" in output(capsys, *words)
+    assert "area: " in output(capsys, *words, "--area")
+    again = next(RunStore(path).whole()).record
+    assert again is not None
+    assert again.area == run.record.area
+
+
+def test_graphs_have_no_area(capsys: pytest.CaptureFixture[str]) -> None:
+    text = error(capsys, "simulate", "--graph", "g.json", "--tensors", "t.npz", "--area")
+    assert "--area goes with a program" in text
 
 
 def test_limits_are_kept(path: Path, program: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from fuseloom.errors import RecordError
+from fuseloom.results.area import AreaUse
 from fuseloom.results.check import Against, Check
 from fuseloom.results.document import DocumentKind
 from fuseloom.results.energy import EnergyTerm, EnergyUse
@@ -110,10 +111,18 @@ GRAPH = RunRecord(
         }
     },
 )  # fmt: skip
-RECORDS = [SMALL, GRAPH, replace(GRAPH, check=None, outputs={}), replace(SMALL, regions=())]
+AREAS = (AreaUse(8_765.5, 1_234.0, 2.0), AreaUse(9_000.0, 1_000.0, 0.0))
+WITH_AREA = SMALL.with_areas(AREAS)
+RECORDS = [
+    SMALL,
+    GRAPH,
+    replace(GRAPH, check=None, outputs={}),
+    replace(SMALL, regions=()),
+]
+EVERY = [*RECORDS, WITH_AREA, SMALL.with_areas([AREAS[0], AreaUse(reason="exp has no hardware")])]
 
 
-@pytest.mark.parametrize("record", RECORDS)
+@pytest.mark.parametrize("record", EVERY)
 def test_a_record_reads_back(record: RunRecord) -> None:
     text = record.to_json()
     assert "\n" not in text
@@ -135,20 +144,64 @@ def test_totals_are_sums() -> None:
     assert GRAPH.regions[0].rows[3]["label"] == "LS"
 
 
+def test_the_area_is_that_of_the_largest_region() -> None:
+    assert SMALL.area is None
+    assert WITH_AREA.area == AREAS[1]
+    unknown = AreaUse(reason="exp has no hardware")
+    assert SMALL.with_areas([AREAS[0], unknown]).area == unknown
+    looked = replace(SMALL.regions[0], area=AREAS[0])
+    assert replace(SMALL, regions=(looked, SMALL.regions[1])).area is None, "one was not looked at"
+    with pytest.raises(ValueError, match="shorter"):
+        SMALL.with_areas(AREAS[:1])
+    told = WITH_AREA.to_dict()
+    with pytest.raises(RecordError):
+        RunRecord.from_dict({**told, "area": {**told["area"], "luts": 1.0}})
+
+
 def test_a_plain_record_follows_the_schema() -> None:
-    for record in RECORDS:
+    for record in EVERY:
         check_document(record.to_dict(), DocumentKind.RUN)
 
 
-@pytest.mark.parametrize("version", [1, 2, 6, "5", 5.0, "4", 4.0, "3", 3.0, True, None])
+@pytest.mark.parametrize("version", [1, 2, 7, "6", 6.0, "5", 5.0, "4", 4.0, "3", 3.0, True, None])
 def test_other_versions_are_refused(version: Any) -> None:
-    with pytest.raises(RecordError, match=f"a run record of version {version}, not 5"):
+    with pytest.raises(RecordError, match=f"a run record of version {version}, not 6"):
         RunRecord.from_dict({**SMALL.to_dict(), "version": version})
+
+
+def without_area(record: RunRecord) -> dict[str, Any]:
+    """A record as version 5 had it."""
+    told = {**record.to_dict(), "version": 5}
+    del told["area"]
+    for region in told["regions"]:
+        del region["area"]
+    return told
+
+
+@pytest.mark.parametrize("record", EVERY)
+def test_a_record_without_area_is_read(record: RunRecord) -> None:
+    read = RunRecord.from_dict(without_area(record))
+    own = tuple(replace(region, area=None) for region in record.regions)
+    assert read == replace(record, regions=own)
+    assert RunRecord.from_json(read.to_json()) == read
+
+
+@pytest.mark.parametrize("change", [
+    lambda told: told.update(area=None),
+    lambda told: told["regions"][0].update(area=None),
+    lambda told: told["regions"][0].pop("energy_terms"),
+    lambda told: told.update(regions=3),
+])  # fmt: skip
+def test_what_version_5_had_not_is_refused_in_it(change: Any) -> None:
+    told = without_area(GRAPH)
+    change(told)
+    with pytest.raises(RecordError):
+        RunRecord.from_dict(told)
 
 
 def without_terms(record: RunRecord) -> dict[str, Any]:
     """A record as version 4 had it."""
-    told = {**record.to_dict(), "version": 4}
+    told = {**without_area(record), "version": 4}
     for region in told["regions"]:
         del region["energy_terms"]
     return told

@@ -136,6 +136,16 @@ def engine_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def area_option(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--area``."""
+    parser.add_argument(
+        "--area",
+        action="store_true",
+        help="show what the hardware of the largest region takes of an FPGA (pip install "
+        "'fuseloom[rtl]')",
+    )
+
+
 def check_folder(path: Path) -> None:
     """See, before anything runs, that the folder into which a file is to be written is there.
 

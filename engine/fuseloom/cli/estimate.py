@@ -1,18 +1,20 @@
-"""``fuseloom estimate``: expected cycles, FLOPs, bytes and energy of every region."""
+"""``fuseloom estimate``: expected cycles, FLOPs, bytes, energy and area of every region."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fuseloom.cli.command import Command, print_json
+from fuseloom.cli.command import Command, area_option, print_json
 from fuseloom.cli.inputs import inputs, program_options
-from fuseloom.cli.tables import energy_line, statistics_table
+from fuseloom.cli.tables import area_line, energy_line, statistics_table
 from fuseloom.dataflow.cost import Estimate
 from fuseloom.dataflow.cost.mode import BASIS
+from fuseloom.dataflow.space.design_costs import region_areas
 from fuseloom.program import StoredTensor
 from fuseloom.program.statistics import TensorStatistics
+from fuseloom.results.area import AreaUse, largest_area
 from fuseloom.results.document import DocumentKind
 from fuseloom.wording import counted, grouped
 
@@ -33,6 +35,7 @@ def _declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--bound", action="store_true", help="show how many cycles no run takes fewer than"
     )
+    area_option(parser)
     parser.add_argument(
         "--explain", action="store_true",
         help="show where the cycles and the energy of every region come from, and what is known of "
@@ -47,10 +50,11 @@ def _run(options: Any) -> int:
     result = estimate(given.compilation, given.data, mode=options.mode, machine=given.machine)
     whys = [w for r in result.regions for w in (r.why(), r.why_energy(), *r.tensors.values())]
     statistics = _statistics(given.data) if options.statistics else None
+    areas = region_areas(given.compilation, given.machine) if options.area else ()
     if options.json:
         content = {
             "name": given.compilation.program.name,
-            **result.to_dict(),
+            **_with_areas(result, areas),
             "data": given.source,
             "statistics": statistics,
             "explanation": whys if options.explain else None,
@@ -59,6 +63,8 @@ def _run(options: Any) -> int:
         return 0
     print(f"{given.heading}{result}")
     print(energy_line(result.energy))
+    if (area := largest_area(areas)) is not None:
+        print(area_line(area))
     print(f"rests on {basis(result)}")
     print(f"between {grouped(result.low)} and {counted(result.high, 'cycle')} (19 times out of 20)")
     if options.bound:
@@ -68,6 +74,19 @@ def _run(options: Any) -> int:
     if statistics is not None:
         print("\n" + "\n".join(statistics_table(statistics)))
     return 0
+
+
+def _with_areas(result: Estimate, areas: Sequence[AreaUse]) -> dict[str, Any]:
+    """An estimate as plain data, with the areas of its regions if they were asked for."""
+    content = result.to_dict()
+    area = largest_area(areas)
+    known = [one.to_dict() for one in areas] or [None] * len(result.regions)
+    regions = zip(content["regions"], known, strict=True)
+    return {
+        **content,
+        "regions": [{**region, "area": one} for region, one in regions],
+        "area": area and area.to_dict(),
+    }
 
 
 def basis(result: Estimate) -> str:

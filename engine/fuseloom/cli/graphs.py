@@ -84,6 +84,8 @@ def _check_options(options: Any) -> None:
         raise GraphError("--block goes with --tortilla", hint="leave it out")
     if options.keep:
         raise GraphError("--keep goes with a program", hint="leave it out")
+    if options.area:
+        raise GraphError("--area goes with a program", hint="leave it out")
     others = ("file", "model", "sizes", "data", "data_dir", "preset", "schedule")
     for name in (*others, *EDGE_OPTIONS):
         if getattr(options, name) is not None:

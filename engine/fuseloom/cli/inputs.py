@@ -201,8 +201,7 @@ def problem(options: Any) -> Problem:
         options.model, options.data, options.seed, options.data_dir, **given_options(options)
     )
     _tell(loaded.origin, loaded.notes)
-    source = DataSource(loaded.label, loaded.origin, loaded.standin, loaded.options)
-    return Problem(loaded.data, machine, source, loaded.model)
+    return Problem(loaded.data, machine, loaded.source, loaded.model)
 
 
 def _random_source(options: Any, model: Model) -> DataSource | None:
@@ -221,7 +220,8 @@ def _random_source(options: Any, model: Model) -> DataSource | None:
         if name in model.program.inputs
     )
     share = f", {RANDOM_DENSITY:.0%} of the elements of sparse tensors" if thinned else ""
-    return DataSource(RANDOM, f"{which}random numbers, seed {options.seed}{share}")
+    drawn = f"{', '.join(made)}: random numbers, seed {options.seed}"
+    return DataSource(RANDOM, f"{which}random numbers, seed {options.seed}{share}", drawn=drawn)
 
 
 def _ordered(

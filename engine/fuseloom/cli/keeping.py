@@ -41,6 +41,7 @@ class Keeping:
         self._before = None if before is None else before.record
         if self._before is not None:
             details = options.trace or options.explain or options.trace_out is not None
+            details = details or (options.area and self._before.area is None)
             if not details and (options.no_check or self._before.check is not None):
                 self.stored = self._before
                 return
@@ -82,5 +83,6 @@ def _parts(record: RunRecord) -> set[str]:
     return {
         *(["check"] if record.check is not None else []),
         *(["path"] if all(region.path is not None for region in regions) else []),
+        *(["area"] if record.area is not None else []),
         *(["nodes"] if all(region.nodes is not None for region in regions) else []),
     }

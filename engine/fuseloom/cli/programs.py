@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import Any
 
 from fuseloom.cli.explain import explanation, observation, write_trace
 from fuseloom.cli.inputs import CompiledInputs
 from fuseloom.cli.limits import MADE_UP_MEMORY, MADE_UP_TOKENS, limits_of
-from fuseloom.cli.tables import energy_line, memory_table, run_table
+from fuseloom.cli.tables import area_line, energy_line, memory_table, run_table
 from fuseloom.dataflow.sim.explain.data import Detail
 from fuseloom.dataflow.sim.program_runs import Run, simulate
 from fuseloom.dataflow.sim.records import program_record, traced_regions
@@ -38,11 +39,15 @@ def simulate_program(options: Any, given: CompiledInputs) -> int:
 def _simulated_and_checked(options: Any, given: CompiledInputs, limits: Limits) -> RunRecord:
     run = _simulated(options, given, limits)
     write_trace(options, traced_regions(run))
-    detail = Detail(nodes=options.trace)
+    record = program_record(run, None, Detail(nodes=options.trace), given.source)
+    if options.area or options.keep:
+        from fuseloom.dataflow.space.design_costs import region_areas  # imports the estimate
+
+        tensors = {**run.data, **run.outputs}
+        record = record.with_areas(region_areas(given.compilation, given.machine, tensors))
     if not options.json:  # what was simulated is shown whatever comes of the check
-        _print(options, given, run, program_record(run, None, detail, given.source))
-    check = None if options.no_check else run.check(memory=limits.memory)
-    return program_record(run, check, detail, given.source)
+        _print(options, given, run, record)
+    return record if options.no_check else replace(record, check=run.check(memory=limits.memory))
 
 
 def _done(options: Any, record: RunRecord) -> int:
@@ -83,6 +88,8 @@ def _print_tables(given: CompiledInputs, record: RunRecord) -> None:
         print(line)
     if record.energy is not None:
         print(energy_line(record.energy))
+    if record.area is not None:
+        print(area_line(record.area))
     for line in conversions(given.compilation.program):
         print(line)
 

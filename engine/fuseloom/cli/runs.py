@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from fuseloom.cli.command import Command, age, json_option, natural, print_json, print_nowhere
 from fuseloom.cli.limits import size
-from fuseloom.cli.tables import energy_line, memory_table, run_table
+from fuseloom.cli.tables import area_line, energy_line, memory_table, run_table
 from fuseloom.errors import RecordError, UsageError, shortened
 from fuseloom.exploration.store import RunStore, State, StoredRun
 from fuseloom.exploration.store.location import VARIABLE
@@ -206,6 +206,8 @@ def _told(run: StoredRun) -> Iterator[str]:
         yield from memory_table(record.regions)
         if record.energy is not None:
             yield energy_line(record.energy)
+        if record.area is not None:
+            yield area_line(record.area)
         took = f"simulated in {record.seconds:.2f} s"
         yield f"{record.check or 'not checked'}; {took}"
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from fuseloom.cli.command import Command, engine_option
+from fuseloom.cli.command import Command, area_option, engine_option
 from fuseloom.cli.inputs import inputs, program_options
 from fuseloom.cli.limits import add_limits
 
@@ -20,6 +20,7 @@ def _declare(parser: argparse.ArgumentParser) -> None:
         help="keep the run (see the command 'runs'); if it is there already, it is shown and not "
         "done again",
     )  # fmt: skip
+    area_option(parser)
     foreign = parser.add_argument_group(
         "graphs from files",
         "Instead of a program, one graph of another tool, or of ours, with its tensors. Faults of "

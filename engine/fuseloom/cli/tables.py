@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from fuseloom.results.area import AreaUse
 from fuseloom.results.energy import EnergyTerm, EnergyUse
 from fuseloom.results.record import RegionRecord, RunRecord
 from fuseloom.results.text_table import Align, TextColumn, text_table, totals_table
@@ -62,6 +63,15 @@ def energy_line(energy: EnergyUse) -> str:
     unit, size = next((u for u in _JOULES if joules >= u[1]), _JOULES[-1])
     told = f"energy: {joules / size:.4g} {unit}{shares}"
     return f"{told}; energy-delay product: {energy.edp:.3g} J s"
+
+
+def area_line(area: AreaUse) -> str:
+    """The area of the largest region's hardware, or why it is not known."""
+    if area.luts is None:
+        return f"area: not known: {area.reason}"
+    parts = [(area.luts, "LUTs"), (area.flip_flops, "flip-flops"), (area.dsps, "multipliers")]
+    told = ", ".join(f"{grouped(count)} {what}" for count, what in parts if count is not None)
+    return f"area: {told} of the largest region"
 
 
 def energy_table(terms: Iterable[EnergyTerm]) -> list[str]:

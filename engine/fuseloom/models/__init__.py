@@ -30,6 +30,7 @@ from fuseloom.models.nested import nested, nested_karate
 from fuseloom.models.parameters import FILE, PARAMETERS, Parameter, arguments, check_fit, checked
 from fuseloom.program import StoredTensor, regular_files
 from fuseloom.program.formats import suggestion
+from fuseloom.results.record import DataSource
 from fuseloom.wording import counted, described
 
 __all__ = [
@@ -79,10 +80,13 @@ class DataSet:
     build : callable or None
         ``build(model, seed, options)`` fits a model of any sizes; None where a graph decides them,
         as :func:`~fuseloom.models.datasets.load_graph` knows it by this name.
+    drawn : str
+        Which of the tensors are random numbers.
     """
 
     build: Callable[[Model, int, Options], dict[str, StoredTensor]] | None = None
     models: tuple[str, ...] = ()
+    drawn: str = "weights"
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,8 @@ class Loaded:
         Values of the model's parameters, as chosen, by default, or as the data decide.
     notes : tuple of str
         What became of the files that were read; a sentence each.
+    drawn : str
+        Which of the tensors are random numbers, and their seed; empty of none.
     """
 
     model: Model
@@ -108,6 +114,12 @@ class Loaded:
     standin: bool = False
     options: Options = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    drawn: str = ""
+
+    @property
+    def source(self) -> DataSource:
+        """The source of the data, as records of runs name it."""
+        return DataSource(self.label, self.origin, self.standin, self.options, self.drawn)
 
     def __repr__(self) -> str:
         return described(
@@ -174,11 +186,11 @@ ON_GRAPHS: Mapping[str, Callable[..., Model]] = MappingProxyType(
 DATASETS: Mapping[str, DataSet] = MappingProxyType(
     {
         "karate": DataSet(_karate, models=("gcn", "nested")),
-        "bigbird": DataSet(_bigbird, models=("gpt3", "heads")),
-        "random": DataSet(_random),
+        "bigbird": DataSet(_bigbird, models=("gpt3", "heads"), drawn="all tensors"),
+        "random": DataSet(_random, drawn="all tensors"),
         **{name: DataSet(models=tuple(ON_GRAPHS)) for name in (*GRAPHS, *PATTERNS)},
         "digits": DataSet(_digits, models=("autoencoder",)),
-        "images": DataSet(_images, models=("autoencoder",)),
+        "images": DataSet(_images, models=("autoencoder",), drawn="all tensors"),
     }
 )  # fmt: skip
 """Data sets by name; :func:`fitting` says which go with a model."""
@@ -284,7 +296,12 @@ def load_labelled(
     values = {p.name: given.get(p.name, p.default) for p in _meant(model, data)}
     sized = {name: value for name, value in values.items() if value is not None}
     built = MODELS[model](**arguments(model, sized))
-    return Loaded(built, chosen.build(built, seed, sized), data, options=sized)
+    made = chosen.build(built, seed, sized)
+    return Loaded(built, made, data, options=sized, drawn=_drawn(chosen.drawn, seed))
+
+
+def _drawn(tensors: str, seed: int) -> str:
+    return f"{tensors}: random numbers, seed {seed}"
 
 
 def fitting(model: str) -> tuple[str, ...]:
@@ -349,7 +366,16 @@ def _on_graph(model: str, graph: GraphData, seed: int, data: str, given: Options
     classes = sized.program.tensor(outcome).shape[1]
     known = {"nodes": nodes, "features": features, **values, "classes": classes}
     options = {name: value for name, value in known.items() if value is not None}
-    return Loaded(sized, made, graph.label, graph.origin, graph.standin, options, graph.notes)
+    return Loaded(
+        sized,
+        made,
+        graph.label,
+        graph.origin,
+        graph.standin,
+        options,
+        graph.notes,
+        _drawn("graph and weights" if data in PATTERNS else "weights", seed),
+    )
 
 
 def _unfit(model: str, data: str) -> ProgramError:

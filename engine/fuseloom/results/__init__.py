@@ -1,5 +1,6 @@
 """Results: what every method reports of a run, how it is judged, and the records it leaves."""
 
+from fuseloom.results.area import AreaUse
 from fuseloom.results.check import TOLERANCE, Against, Check, relative_error
 from fuseloom.results.document import VERSIONS, DocumentKind, document
 from fuseloom.results.energy import EnergyUse
@@ -12,6 +13,7 @@ __all__ = [
     "TOLERANCE",
     "VERSIONS",
     "Against",
+    "AreaUse",
     "Check",
     "DataSource",
     "DocumentKind",

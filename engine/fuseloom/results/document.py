@@ -57,10 +57,10 @@ VERSIONS: Mapping[DocumentKind, int] = MappingProxyType(
         **dict.fromkeys(DocumentKind, 1),
         DocumentKind.COMPILATION: 2,
         DocumentKind.ERROR: 3,
-        DocumentKind.ESTIMATE: 4,
+        DocumentKind.ESTIMATE: 5,
         DocumentKind.MACHINE: 3,
         DocumentKind.ORDERS: 2,
-        DocumentKind.RUN: 5,
+        DocumentKind.RUN: 6,
         DocumentKind.RUNS: 2,
         DocumentKind.WHAT_IF: 2,
     }
@@ -68,7 +68,7 @@ VERSIONS: Mapping[DocumentKind, int] = MappingProxyType(
 """The version of each kind that is written and read."""
 
 OLDER: Mapping[DocumentKind, frozenset[int]] = MappingProxyType(
-    {DocumentKind.RUN: frozenset({3, 4})}  # had no energy; no terms of it
+    {DocumentKind.RUN: frozenset({3, 4, 5})}  # had no energy; no terms of it; no area
 )
 """Versions of each kind that are read besides, and made as the latest has them."""
 

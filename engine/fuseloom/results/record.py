@@ -7,7 +7,7 @@ data, declared in :mod:`fuseloom.results.run_parts`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any
@@ -16,6 +16,7 @@ from msgspec import Meta
 
 from fuseloom.display.shows import Shows
 from fuseloom.errors import RecordError
+from fuseloom.results.area import AreaUse, largest_area
 from fuseloom.results.check import Check
 from fuseloom.results.declarations import Amount, Count, Record, read
 from fuseloom.results.document import (
@@ -40,6 +41,8 @@ from fuseloom.wording import counted, described
 
 WITHOUT_ENERGY = 3
 """The version of records that had no energy."""
+WITHOUT_TERMS = 4
+"""The version of records that did not say what their energy is the sum of."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +61,15 @@ class DataSource(Record):
     options : mapping of str to int or float
         Values of the model's parameters by name, as ``fuseloom models`` lists them with their
         units; empty where nothing is known of them.
+    drawn : str
+        Which tensors are random numbers, and from which seed; empty where none is.
     """
 
     label: str
     origin: str = ""
     standin: bool = False
     options: Mapping[str, Amount] = field(default_factory=dict)
+    drawn: str = ""
 
 
 @dataclass(frozen=True)
@@ -108,6 +114,8 @@ class RegionRecord(Record):
         Joules by kind of action, where the method knows them.
     energy_terms : tuple of EnergyTerm, optional
         What that energy is the sum of, if the run was explained.
+    area : AreaUse, optional
+        What its hardware takes, if that was asked for.
     """
 
     name: str
@@ -123,6 +131,7 @@ class RegionRecord(Record):
     channels: tuple[ChannelRow, ...] | None = field(default=None, repr=False)
     energy: EnergyUse | None = field(default=None, repr=False)
     energy_terms: tuple[EnergyTerm, ...] | None = field(default=None, repr=False)
+    area: AreaUse | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         return described(
@@ -153,6 +162,8 @@ class RunRecord(Record, Shows, html="fuseloom.results.display:record_html"):
         In the order they ran.
     cycles, flops, bytes, tokens, energy
         The sum over the regions.
+    area : AreaUse or None
+        That of the largest region; None where nobody has looked.
     check : Check or None
         How the outputs compare with what they should be; None if nothing says what that is.
     seconds : float
@@ -173,7 +184,7 @@ class RunRecord(Record, Shows, html="fuseloom.results.display:record_html"):
     repairs: tuple[RepairRow, ...] = ()
     outputs: Mapping[str, WrittenTensor] | None = field(default=None, repr=False)
 
-    derived = ("cycles", "flops", "bytes", "tokens", "energy")
+    derived = ("cycles", "flops", "bytes", "tokens", "energy", "area")
 
     def __repr__(self) -> str:
         return described(
@@ -211,6 +222,15 @@ class RunRecord(Record, Shows, html="fuseloom.results.display:record_html"):
         return sum(known, EnergyUse()) if known and len(known) == len(self.regions) else None
 
     @property
+    def area(self) -> AreaUse | None:
+        return largest_area(region.area for region in self.regions)
+
+    def with_areas(self, areas: Iterable[AreaUse]) -> RunRecord:
+        """This record with the area of each region."""
+        pairs = zip(self.regions, areas, strict=True)
+        return replace(self, regions=tuple(replace(region, area=area) for region, area in pairs))
+
+    @property
     def explained(self) -> bool:
         """True if the critical path of every region is known."""
         return all(region.path is not None for region in self.regions)
@@ -221,7 +241,7 @@ class RunRecord(Record, Shows, html="fuseloom.results.display:record_html"):
 
     @classmethod
     def from_dict(cls, data: Any) -> RunRecord:
-        """Read what ``to_dict`` gave, of this version or of the two before.
+        """Read what ``to_dict`` gave, of this version or of the three before.
 
         Raises
         ------
@@ -232,8 +252,10 @@ class RunRecord(Record, Shows, html="fuseloom.results.display:record_html"):
         content = content_of(DocumentKind.RUN, data)
         if data["version"] == WITHOUT_ENERGY:
             content = _with_energy(content)
-        if data["version"] != VERSIONS[DocumentKind.RUN]:
+        if data["version"] in (WITHOUT_ENERGY, WITHOUT_TERMS):
             content = _with_terms(content)
+        if data["version"] != VERSIONS[DocumentKind.RUN]:
+            content = _with_area(content)
         if content.get("check") is None:
             return read(cls, content, "run")
         made = read(cls, {**content, "check": None}, "run")
@@ -263,6 +285,19 @@ def _with_terms(content: dict[str, Any]) -> dict[str, Any]:
     if any("energy_terms" in region for region in regions):
         raise RecordError("a run record of version 4 with terms", hint="that is of version 5")
     return {**content, "regions": [{**region, "energy_terms": None} for region in regions]}
+
+
+def _with_area(content: dict[str, Any]) -> dict[str, Any]:
+    """The content of a record that had no area, and not which data are drawn: neither is known."""
+    regions, data = _regions_of(content), content.get("data")
+    if regions is None:
+        return content
+    if isinstance(data, dict) and "drawn" not in data:
+        content = {**content, "data": {**data, "drawn": ""}}
+    if any("area" in region for region in (content, *regions)):
+        raise RecordError("a run record of version 5 with areas", hint="that is of version 6")
+    made = [{**region, "area": None} for region in regions]
+    return {**content, "regions": made, "area": None}
 
 
 def _regions_of(content: Mapping[str, Any]) -> list[dict[str, Any]] | None:

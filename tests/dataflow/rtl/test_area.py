@@ -17,7 +17,7 @@ from amaranth.lib.wiring import In, Out
 import fuseloom as fl
 from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.rtl.alone import ChannelAlone, UnitAlone
-from fuseloom.dataflow.rtl.area import area_table, graph_area, unit_kind
+from fuseloom.dataflow.rtl.area import area_table, graph_area, measured_unit
 from fuseloom.dataflow.rtl.area_table import typical_nodes
 from fuseloom.dataflow.rtl.channel import ChannelBuffer
 from fuseloom.dataflow.rtl.design import HardwareGraph
@@ -165,15 +165,6 @@ MANY = [
 
 SAVED = {WholeGraph("gpt3", None, 15): 0.5}
 """Block memories that synthesis saves: of two words of 64 bits many bits are equal."""
-UNREAD = WholeGraph("gpt3", None, 3)
-"""A graph with a scanner whose coordinates nothing reads: synthesis leaves out more of it than the
-table knows, 6 % of the graph (``docs/rtl.md``)."""
-
-
-def marks_of(graph: WholeGraph) -> list[pytest.MarkDecorator]:
-    """The marks of a comparison that takes minutes."""
-    known = pytest.mark.xfail(reason="coordinates that nothing reads", strict=True)
-    return [pytest.mark.fuzz, known] if graph == UNREAD else [pytest.mark.fuzz]
 
 
 def compared(graph: WholeGraph, command: str = SYNTHESIS) -> tuple[HardwareArea, HardwareArea]:
@@ -189,7 +180,7 @@ def compared(graph: WholeGraph, command: str = SYNTHESIS) -> tuple[HardwareArea,
 @needs_yosys
 @pytest.mark.parametrize(
     "graph",
-    [*FEW, *(pytest.param(graph, marks=marks_of(graph)) for graph in MANY)],
+    [*FEW, *(pytest.param(graph, marks=pytest.mark.fuzz) for graph in MANY)],
     ids=lambda graph: graph.name,
 )
 def test_a_sum_is_near_to_the_whole(graph: WholeGraph) -> None:
@@ -212,11 +203,23 @@ def typical() -> dict[str, PrimitiveUnit]:
 
 def test_every_primitive_is_measured() -> None:
     assert set(typical()) == set(BUILDERS)
-    kinds = [unit_kind(node.unit()) for node in typical_nodes()]
+    kinds = [node.kind for node in typical_nodes()]
     table = area_table()
     sizes = {kind: {row.size for row in rows} for kind, rows in table.items()}
     missing = [kind for kind in kinds if kind.size not in sizes.get(kind.kind, ())]
     assert not missing, "measure them: python -m fuseloom.dataflow.rtl.area_table NAME"
+
+
+def test_a_scanner_takes_less_where_nothing_reads_its_coordinates() -> None:
+    hardware = WholeGraph("gpt3", None, 3).hardware()
+    graph, table = hardware.bound.graph, area_table()
+    scanners = [node for node in graph.nodes if node.op == "scan"]
+    assert [node.outputs[0] is None for node in scanners] == [False, True]
+    read, unread = (measured_unit(table, n, hardware.units[n.id]).area for n in scanners)
+    assert unread.luts < read.luts
+    whole = {kind: rows for kind, rows in table.items() if " without output " not in kind}
+    assert measured_unit(whole, scanners[1], hardware.units[scanners[1].id]).area == read
+    assert graph_area(hardware).nodes[scanners[1].id] == unread
 
 
 @needs_yosys

@@ -9,12 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.rtl.design import HardwareGraph
 from fuseloom.dataflow.rtl.registry import BUILDERS
-from fuseloom.dataflow.sim.tokens import DONE
+from fuseloom.dataflow.samml.graph import Node, Stream, StreamKind
+from fuseloom.dataflow.sim.tokens import DONE, EMPTY, Stop, Token
 from fuseloom.errors import GraphError
 from tests.dataflow.rtl.compared import cycles_of, difference, golden_run, hardware_runs
 from tests.dataflow.rtl.nested_streams import accumulator_cases, searcher_cases
@@ -90,6 +92,34 @@ def test_random_nested_streams(
             for given in cases.inputs
         ]
         assert same == sum(not isinstance(one, Exception) for one in golden)
+
+
+@pytest.mark.parametrize(("value", "right"), [(EMPTY, 1), (np.float32(0.5), 0)])
+def test_only_a_value_has_a_coordinate_within_the_row(
+    value: Token, right: int, tmp_path: Path
+) -> None:
+    """An empty value makes no element, whatever its coordinate; any other one is a fault."""
+    node = Node(0, "spacc1", (0, 1, 2), (3, 4), {"fn": "max", "dim": 70}, "spacc1")
+    kinds = (StreamKind.CRD, StreamKind.CRD, StreamKind.VAL, StreamKind.CRD, StreamKind.VAL)
+    cases = PrimitiveCases(node, tuple(Stream(k, kind, 0, "", 2) for k, kind in enumerate(kinds)))
+    values = (np.float32(-0.59), value, Stop(1), DONE)
+    cases.inputs.append(((30, Stop(0), DONE), (38, 70, Stop(1), DONE), values))
+    assert _check(cases, 1, 2, 0, tmp_path) == right
+
+
+@pytest.mark.parametrize(("row", "column"), [(2, 9), (5, 1)])
+def test_an_empty_value_may_lie_outside_the_matrix(row: int, column: int, tmp_path: Path) -> None:
+    """It makes no element of an accumulator of order 2 either."""
+    params = {"fn": "add", "dim1": 5, "dim": 9}
+    node = Node(0, "spacc2", (0, 1, 2, 3), (4, 5, 6), params, "spacc2")
+    crd, val = StreamKind.CRD, StreamKind.VAL
+    kinds = (crd, crd, crd, val, crd, crd, val)
+    cases = PrimitiveCases(node, tuple(Stream(k, kind, 0, "", 2) for k, kind in enumerate(kinds)))
+    cases.inputs.append((
+        (30, Stop(0), DONE), (1, row, Stop(1), DONE), (3, Stop(0), column, Stop(2), DONE),
+        (np.float32(1.5), Stop(0), EMPTY, Stop(2), DONE),
+    ))  # fmt: skip
+    assert _check(cases, 1, 2, 0, tmp_path) == 1
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+from fuseloom.results.area import AreaUse
 from fuseloom_workbench.costs.points import kind_of, own_point, record_point
-from fuseloom_workbench.state.areas import RunArea
 from fuseloom_workbench.state.records import KeptRun
 
 from ..outcomes import outcome
@@ -37,8 +37,9 @@ def test_a_run_has_what_its_record_and_its_estimate_say(run_once):
     busy = sum(row["busy"] for region in run.regions for row in region.nodes)
     assert sum(point["families"].values()) == busy
     assert (point["area"], point["no_area"]) == (None, ""), "nobody has looked"
-    for area in (RunArea(8_765.0), RunArea(None, "exp has no hardware")):
-        point = own_point(0, replace(kept, area=area), None)
+    for area in (AreaUse(8_765.0), AreaUse(reason="exp has no hardware")):
+        run = kept.run.with_areas([area] * len(kept.run.regions))
+        point = own_point(0, replace(kept, run=run), None)
         assert (point["area"], point["no_area"]) == (area.luts, area.reason)
     json.dumps(point)
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from fuseloom.results.area import AreaUse
 from fuseloom_workbench.costs.importance import LEAST
 from fuseloom_workbench.costs.view import costs, look
 from fuseloom_workbench.state.shared import EstimatedSchedules, SharedRun, StoredRuns
@@ -38,6 +39,7 @@ def test_runs_of_others_come_after_those_of_the_session(session):
     session.preset("unfused")
     record = outcome(3_000, session=session)
     unchecked = replace(record, check=None)
+    record = record.with_areas([AreaUse(8_765.0)] * len(record.regions))
     base = SharedRun("a" * 64, session.built.resolved, 3_000, 2_000.0, "", 0.0, record)
     runs = (
         base,
@@ -54,6 +56,7 @@ def test_runs_of_others_come_after_those_of_the_session(session):
     third, second, first = view["runs"]  # of the fewest cycles first
     assert look(session)["current"] == first["id"] == f"kept:{base.key}"
     assert (first["name"], first["speedup"], first["ok"]) == ("unfused", 1.0, True)
+    assert [run["area"] for run in (first, second, third)] == [8_765.0, None, None]
     assert (second["speedup"], second["estimated"], second["lanes"]) == (2.0, None, 1)
     assert (second["ok"], second["check"]) == (None, "not compared with the dense reference")
     assert second["when"] == "1970-01-02 00:00 UTC"

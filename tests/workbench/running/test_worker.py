@@ -10,9 +10,8 @@ import pytest
 
 from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.sim.program_runs import simulate
-from fuseloom.dataflow.space.design_costs import region_luts
+from fuseloom.dataflow.space.design_costs import region_area
 from fuseloom_workbench.running.worker import Runner, SimulationJob
-from fuseloom_workbench.state.areas import RunArea
 from fuseloom_workbench.state.session import Session
 from tests.waiting import PATIENCE, until_async
 from tests.workbench.jobs import alone
@@ -37,7 +36,8 @@ def test_a_run_gives_plain_data_and_a_check():
     assert shares[-1] == 1
     assert not runner.running
     (region,) = session.regions
-    assert runner.area == RunArea(region_luts(region.graph, session.machine, session.built.data))
+    assert result.area == region_area(region.graph, session.machine, session.built.data)
+    assert result.area.known
 
 
 @pytest.mark.parametrize(

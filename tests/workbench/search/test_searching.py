@@ -90,11 +90,11 @@ def test_a_found_design_is_taken_over_as_it_was_searched():
     assert session.design.as_written
     assert session.record.searched
     best = panel.view["searched"]["bests"][0]
-    assert session.record.area.luts == pytest.approx(best["value"])
+    assert session.record.run.area.luts == pytest.approx(best["value"])
     session.undo()
     panel.handle({"kind": "take", "schedule": best["schedule"]})
     assert session.design.as_written
-    assert session.record.area.luts == pytest.approx(best["value"])
+    assert session.record.run.area.luts == pytest.approx(best["value"])
     panel.handle({"kind": "why", "text": ""})
     assert not panel.view["verdict"]["searched"], "cycles are not compared with lookup tables"
 

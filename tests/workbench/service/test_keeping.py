@@ -53,7 +53,7 @@ def test_a_run_with_events_names_their_files(path, tmp_path, monkeypatch):
     end = _outcome(Listener(), session.built, RunRequest(events=True), Budgets())
     kept = unpacked(end["done"])
     assert has_events(kept)
-    assert "exp takes 8 cycles in hardware" in kept.area.reason
+    assert "exp takes 8 cycles in hardware" in kept.run.area.reason
     assert len(list((tmp_path / "events").iterdir())) == len(session.regions)
 
 
@@ -66,6 +66,7 @@ def test_a_kept_run_is_that_of_a_command(path, monkeypatch, capsys):
         assert (run.state, run.label.name) == (State.DONE, "spmv")
         assert run.record.regions[0].nodes is None
         assert run.record.regions[0].path is None
+        assert run.record.area is not None
         assert run.label.estimated is not None
     assert main(["simulate", "--model", "spmv", "--data", "random", "--keep"]) == 0
     assert "kept from a run" in capsys.readouterr().out

@@ -11,11 +11,9 @@ from fuseloom.dataflow import rtl
 from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.rtl.region_area import logic_area
 from fuseloom.dataflow.rtl.synthesis import HardwareArea
-from fuseloom.dataflow.sim.program_runs import simulate
-from fuseloom.dataflow.space.design_costs import region_luts
 from fuseloom.errors import GraphError
 from fuseloom.program import parse
-from fuseloom_workbench.state.areas import RunArea, load_hardware, node_area
+from fuseloom_workbench.state.areas import load_hardware, node_area
 from fuseloom_workbench.state.session import Session
 
 FIELDS = ("luts", "flip_flops", "block_rams", "dsps")
@@ -57,30 +55,10 @@ def test_a_search_takes_at_least_what_is_told():
     assert not any(least.values())
 
 
-def test_a_run_has_the_area_of_its_largest_region():
-    session = Session("gcn", "karate", machine=Machine.preset("size-M"))
-    run = simulate(session.compilation, session.built.data, session.machine)
-    tensors = {**run.data, **run.outputs}
-    found = RunArea.of(session.compilation, session.machine, tensors)
-    areas = [region_luts(r.graph, session.machine, tensors) for r in session.regions]
-    assert found == RunArea(max(areas))
-    assert len({round(area) for area in areas}) == 2
-
-
-def test_without_hardware_there_is_a_reason():
-    session = Session("spmv", "random", machine=Machine.preset("comal"))
-    found = RunArea.of(session.compilation, session.machine, session.built.data)
-    assert found.luts is None
-    assert "copies deviations" in found.reason
-
-
 def test_without_amaranth_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(rtl, "find_spec", lambda name: None)
     session = Session("spmv", "random")
     load_hardware()
-    found = RunArea.of(session.compilation, session.machine, session.built.data)
-    assert found.luts is None
-    assert "fuseloom[rtl]" in found.reason
     graph = session.current.graph
     with pytest.raises(GraphError, match="Amaranth"):
         node_area(graph, graph.nodes[0], session.machine)

@@ -9,9 +9,9 @@ import pytest
 
 from fuseloom.dataflow.why.promises import Promise
 from fuseloom.errors import FuseloomError
+from fuseloom.results.area import AreaUse
 from fuseloom.results.declarations import read
 from fuseloom_workbench.state import saving
-from fuseloom_workbench.state.areas import RunArea
 from fuseloom_workbench.state.records import KeptRun
 from fuseloom_workbench.state.saving import SavedDesign, SavedRun, read_design
 from fuseloom_workbench.state.session import Session
@@ -65,7 +65,7 @@ def test_a_session_goes_on_elsewhere(session):
 def test_runs_read_back(session):
     kept = KeptRun.of(session.built, outcome(200, session=session))
     assert saving.unpacked(saving.packed(kept)) == kept
-    kept = replace(kept, area=RunArea(1_234.5))
+    kept = replace(kept, run=kept.run.with_areas([AreaUse(1_234.5)] * len(kept.run.regions)))
     data = SavedRun.of(kept).to_dict()
     assert read(SavedRun, through_text(data), "run").kept() == kept
     text = saving.packed(kept)

@@ -205,7 +205,7 @@ class LocalBackend(PageBackend):
         warm_up()
         if record is not None:
             # scheduled, because a run is awaited without the document's lock
-            finish = partial(self.session.finish, built, record, self.runner.area)
+            finish = partial(self.session.finish, built, record)
             pn.state.execute(lambda: finish() and None, schedule=True)
 
     def search(self, wishes: Mapping[str, Any] | None = None) -> None:
@@ -225,7 +225,7 @@ class LocalBackend(PageBackend):
     ) -> None:
         if self.session.take(searched.problem, schedule, told, as_written):
             found = KeptRun.of(self.session.built, record)
-            self.session.keep(replace(found, searched=True, area=self.runner.area))
+            self.session.keep(replace(found, searched=True))
 
     def cancel(self) -> None:
         self.runner.cancel()

@@ -79,8 +79,6 @@ def own_point(number: int, kept: KeptRun, unfused: int | None) -> Point:
         "speedup": unfused / run.cycles if unfused and run.cycles else None,
         "check": kept.verdict,
     }
-    if kept.area is not None:
-        point |= {"area": kept.area.luts, "no_area": kept.area.reason}
     if expected is not None:
         point |= {
             "low": expected.low,
@@ -137,6 +135,8 @@ def record_point(run: RunRecord, busy: Mapping[Family, int] | None = None) -> Po
         "bytes": run.bytes,
         "moved": moved,
         "energy": None if run.energy is None else run.energy.joules,
+        "area": None if run.area is None else run.area.luts,
+        "no_area": "" if run.area is None else run.area.reason,
         "ok": None if run.check is None else run.ok,
         "check": verdict(run),
         "schedule": _text(run.schedule),

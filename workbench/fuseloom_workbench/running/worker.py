@@ -20,14 +20,13 @@ from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.machine import Machine
 from fuseloom.errors import FuseloomError
 from fuseloom.program import StoredTensor
-from fuseloom.results.declarations import read
 from fuseloom.results.record import DataSource, RunRecord
 from fuseloom_workbench.base.child import Child, ChildError, Send
-from fuseloom_workbench.state.areas import RunArea, load_hardware
+from fuseloom_workbench.state.areas import load_hardware
 
 INTERVAL = 0.1
 """Seconds between progress messages."""
-TOLD = ("progress", "searched", "found", "area")
+TOLD = ("progress", "searched", "found")
 """Kinds of messages after which more come."""
 
 
@@ -56,8 +55,8 @@ class SimulationJob:
 def work(job: SimulationJob, send: Send) -> None:
     """Simulate a job; runs inside the worker.
 
-    Sends ``("progress", share, text)`` now and then, ``("area", area)`` after the run, and at the
-    end ``("done", record)``, both plain data, or ``("refused", text)`` with the engine's reason.
+    Sends ``("progress", share, text)`` now and then, and at the end ``("done", record)``,
+    both plain data, or ``("refused", text)`` with the engine's reason.
     """
     try:
         send(("done", simulated(job, send).to_dict()))
@@ -66,7 +65,7 @@ def work(job: SimulationJob, send: Send) -> None:
 
 
 def simulated(job: SimulationJob, send: Send) -> RunRecord:
-    """Simulate a job, check it, and send its progress on the way, and the area of its hardware.
+    """Simulate a job, check it, add the area of its hardware, and send its progress on the way.
 
     Raises
     ------
@@ -78,6 +77,7 @@ def simulated(job: SimulationJob, send: Send) -> RunRecord:
     from fuseloom.dataflow.sim.explain.data import PAGE, observation
     from fuseloom.dataflow.sim.program_runs import simulate
     from fuseloom.dataflow.sim.records import program_record
+    from fuseloom.dataflow.space.design_costs import region_areas
 
     last = time.monotonic()
 
@@ -98,9 +98,9 @@ def simulated(job: SimulationJob, send: Send) -> RunRecord:
     seconds = time.perf_counter() - started
     send(("progress", 1.0, "comparing with the dense reference"))
     check = run.check()
-    area = RunArea.of(job.compilation, job.machine, {**run.data, **run.outputs})
-    send(("area", area.to_dict()))
-    return replace(program_record(run, check, PAGE, job.source), seconds=seconds)
+    areas = region_areas(job.compilation, job.machine, {**run.data, **run.outputs})
+    record = program_record(run, check, PAGE, job.source).with_areas(areas)
+    return replace(record, seconds=seconds)
 
 
 def prepare() -> None:
@@ -184,7 +184,6 @@ class Runner(param.Parameterized):
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
         self.found: tuple[str, str] | None = None  # by a search: a schedule, and what to say
-        self.area: RunArea | None = None  # of the last run's hardware
         self._child: Child | None = None
         self._cancelled = False
 
@@ -198,7 +197,7 @@ class Runner(param.Parameterized):
         """
         if self.running:
             return None
-        self._cancelled, self.found, self.area = False, None, None
+        self._cancelled, self.found = False, None
         self.param.update(running=True, failed=False, share=0.0, status="starting the simulator")
         try:
             async with asyncio.timeout(self.limit):
@@ -253,8 +252,6 @@ class Runner(param.Parameterized):
                     self.searched = state
                 case ["found", str(schedule), str(told)]:
                     self.found = schedule, told
-                case ["area", dict(area)]:
-                    self.area = read(RunArea, area, "area")
                 case ["refused", text]:
                     self.param.update(failed=True, status=text)
                     return None

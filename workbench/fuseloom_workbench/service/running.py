@@ -16,7 +16,6 @@ from typing import Any
 
 from fuseloom.errors import FuseloomError
 from fuseloom.exploration import limiting
-from fuseloom.results.declarations import read
 from fuseloom_workbench.running.worker import SimulationJob, simulated
 from fuseloom_workbench.search.searching import found
 from fuseloom_workbench.search.wishes import SearchSettings
@@ -25,7 +24,6 @@ from fuseloom_workbench.service.budgets import MIB, Budgets
 from fuseloom_workbench.service.keeping import keep
 from fuseloom_workbench.service.wire import Closed, WorkerSocket
 from fuseloom_workbench.state import machines, saving
-from fuseloom_workbench.state.areas import RunArea
 from fuseloom_workbench.state.design import BuiltDesign
 from fuseloom_workbench.state.records import KeptRun, source_of
 
@@ -89,7 +87,6 @@ def _outcome(
 ) -> dict[str, Any]:
     """Run a simulation, or a search and the simulation of its result, and return the outcome."""
     end: dict[str, Any] = {}
-    areas: list[RunArea] = []
 
     def send(message: Any) -> None:
         match message:
@@ -99,8 +96,6 @@ def _outcome(
                 wire.send({"searched": state})
             case ("found", schedule, told):
                 end["found"] = [schedule, told]
-            case ("area", dict(area)):
-                areas.append(read(RunArea, area, "area"))
 
     try:
         explain = wishes.explain
@@ -110,7 +105,7 @@ def _outcome(
         machine, source = built.design.machine, source_of(built)
         job = SimulationJob(built.compilation, built.data, machine, explain, source, wishes.events)
         run = simulated(job, send)
-        kept = replace(KeptRun.of(built, run), searched=wishes.search, area=areas[-1])
+        kept = replace(KeptRun.of(built, run), searched=wishes.search)
         end["done"] = saving.packed(kept)
         end["unkept"] = keep(built, run, budgets.kept * MIB)
     except MemoryError:

@@ -1,4 +1,4 @@
-"""The area of hardware: of one node with its output channels, and of the regions of a run.
+"""The area of hardware: of one node with its output channels.
 
 The engine adds up what was measured (:mod:`fuseloom.dataflow.rtl`).  It needs Amaranth for that,
 which is imported when the first area is asked for.
@@ -13,14 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.rtl import require_amaranth
 from fuseloom.dataflow.samml.graph import Graph, Node
-from fuseloom.dataflow.space.design_costs import region_luts
-from fuseloom.errors import FuseloomError, GraphError
-from fuseloom.program.storage import StoredTensor
-from fuseloom.results.declarations import Record
+from fuseloom.errors import GraphError
 
 if TYPE_CHECKING:
     from fuseloom.dataflow.rtl.synthesis import HardwareArea
@@ -28,39 +24,6 @@ if TYPE_CHECKING:
 
 SEARCHER = "SearcherUnit"
 """The unit whose area depends on the contents of what it reads: the length of the longest row."""
-
-
-@dataclass(frozen=True)
-class RunArea(Record):
-    """The area of a run: that of its largest region's logic, as regions run one after another.
-
-    Attributes
-    ----------
-    luts : float or None
-        Lookup tables; None where a region cannot be hardware or was not measured.
-    reason : str
-        Why the area is not known.
-    """
-
-    luts: float | None
-    reason: str = ""
-
-    @classmethod
-    def of(
-        cls, compilation: Compilation, machine: Machine, tensors: Mapping[str, StoredTensor]
-    ) -> RunArea:
-        """Return the area of a design.
-
-        Parameters
-        ----------
-        tensors : mapping
-            All that its regions read, by name.
-        """
-        try:
-            areas = [region_luts(r.graph, machine, tensors) for r in compilation.regions]
-        except FuseloomError as problem:
-            return cls(None, str(problem))
-        return cls(max(areas, default=0.0))
 
 
 @dataclass(frozen=True)
@@ -100,12 +63,12 @@ def node_area(graph: Graph, node: Node, machine: Machine) -> NodeArea:
         If the node cannot be hardware, if its area was not measured, or if Amaranth is missing.
     """
     require_amaranth()
-    from fuseloom.dataflow.rtl.area import area_table, logic_areas, measured, unit_kind
+    from fuseloom.dataflow.rtl.area import area_table, logic_areas, measured_unit
     from fuseloom.dataflow.rtl.channel import ChannelBuffer
 
     alone = replace(machine, memory=None)
     unit = _unit(node, alone)
-    row = measured(area_table(), unit_kind(unit), node.label or node.op)
+    row = measured_unit(area_table(), node, unit)
     channels: dict[int, HardwareArea] = {}
     for port, stream in enumerate(node.outputs):
         if stream is None:

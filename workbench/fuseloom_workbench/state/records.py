@@ -10,7 +10,6 @@ from typing import Any
 from fuseloom.dataflow.samml.catalogue import CATALOGUE
 from fuseloom.dataflow.samml.primitive import Family
 from fuseloom.results.record import DataSource, RegionRecord, RunRecord
-from fuseloom_workbench.state.areas import RunArea
 from fuseloom_workbench.state.design import BuiltDesign, Design
 from fuseloom_workbench.state.expected import EstimateSummary
 from fuseloom_workbench.state.machines import machine_label
@@ -28,9 +27,7 @@ def verdict(run: RunRecord) -> str:
 
 def source_of(built: BuiltDesign) -> DataSource:
     """Return the source of a design's data for a run's record."""
-    return DataSource(
-        built.loaded.label, built.loaded.origin, built.loaded.standin, built.loaded.options
-    )
+    return built.loaded.source
 
 
 def ports_of(region: RegionRecord, node: int) -> list[Mapping[str, Any]]:
@@ -71,8 +68,6 @@ class KeptRun:
         What the cost model said besides; None where nobody has kept it.
     searched : bool
         Whether a search has found its schedule.
-    area : RunArea or None
-        What its hardware takes; None where nobody has looked.
     """
 
     configuration: str
@@ -84,7 +79,6 @@ class KeptRun:
     run: RunRecord = field(repr=False)
     expected: EstimateSummary | None = field(default=None, repr=False)
     searched: bool = False
-    area: RunArea | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, built: BuiltDesign, run: RunRecord) -> KeptRun:

@@ -9,7 +9,6 @@ import param
 
 from fuseloom.dataflow.why.promises import Promise
 from fuseloom.results.record import RunRecord
-from fuseloom_workbench.state.areas import RunArea
 from fuseloom_workbench.state.design import BuiltDesign
 from fuseloom_workbench.state.records import KeptRun
 from fuseloom_workbench.state.shared import EstimatedSchedules, SharedRun, StoredRuns
@@ -168,9 +167,9 @@ class Runs(param.Parameterized):
 
     # Runs of this session -----------------------------------------------------------------
 
-    def finish(self, built: BuiltDesign, run: RunRecord, area: RunArea | None = None) -> KeptRun:
+    def finish(self, built: BuiltDesign, run: RunRecord) -> KeptRun:
         """Keep what a worker sent back about a design, and show it."""
-        return self.keep(replace(KeptRun.of(built, run), area=area))
+        return self.keep(KeptRun.of(built, run))
 
     def keep(self, record: KeptRun) -> KeptRun:
         """Keep a run and show it; one that is no preset's is given a number."""

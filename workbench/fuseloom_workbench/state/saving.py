@@ -21,7 +21,6 @@ from fuseloom.dataflow.why.promises import Promise
 from fuseloom.errors import FuseloomError
 from fuseloom.results.declarations import Positive, Record, read
 from fuseloom.results.record import RunRecord
-from fuseloom_workbench.state.areas import RunArea
 from fuseloom_workbench.state.design import Design
 from fuseloom_workbench.state.expected import EstimateSummary
 from fuseloom_workbench.state.files import Upload
@@ -136,7 +135,6 @@ class SavedRun(Record):
     run: dict[str, Any]
     expected: EstimateSummary | None
     searched: bool
-    area: RunArea | None
 
     @classmethod
     def of(cls, kept: KeptRun) -> SavedRun:

@@ -14,7 +14,7 @@ from amaranth.hdl import Cat, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from fuseloom.dataflow.rtl.channel import ChannelBuffer
+from fuseloom.dataflow.rtl.channel import UNBOUNDED, ChannelBuffer
 from fuseloom.dataflow.rtl.tokens import TOKEN_BITS, WORD_BITS
 from fuseloom.dataflow.rtl.unit import PrimitiveUnit
 
@@ -45,14 +45,18 @@ class UnitBetween(wiring.Component):
         The unit.
     read : int
         Bits that are read of the tokens that it puts.
+    unread : tuple of int
+        Outputs that lead nowhere, as in a graph: behind them is no channel.
     """
 
-    def __init__(self, unit: PrimitiveUnit, read: int = TOKEN_BITS) -> None:
-        self.unit = unit
+    def __init__(
+        self, unit: PrimitiveUnit, read: int = TOKEN_BITS, unread: tuple[int, ...] = ()
+    ) -> None:
+        self.unit, self.unread = unit, unread
         members = {name: kind for name, kind in _ports(unit).items() if "__" not in name}
         for k in range(len(unit.sources)):
             members |= {f"in{k}_push": In(1), f"in{k}_first": In(TOKEN_BITS), f"in{k}_free": Out(1)}
-        for k in range(len(unit.sinks)):
+        for k in self._read_outputs():
             members |= {f"out{k}_pop": In(1), f"out{k}_head": Out(read)}
             members[f"out{k}_count"] = Out(1)
         super().__init__(members)
@@ -69,7 +73,10 @@ class UnitBetween(wiring.Component):
                 channel.producer.first.eq(getattr(self, f"in{k}_first")),
                 getattr(self, f"in{k}_free").eq(channel.producer.room != 0),
             ]
-        for k, sink in enumerate(unit.sinks):
+        for k in self.unread:
+            m.d.comb += unit.sinks[k].room.eq(UNBOUNDED)
+        for k in self._read_outputs():
+            sink = unit.sinks[k]
             m.submodules[f"after{k}"] = channel = ChannelBuffer(BETWEEN, k in unit.late_outputs)
             wiring.connect(m, sink, channel.producer)
             m.d.comb += [
@@ -78,6 +85,10 @@ class UnitBetween(wiring.Component):
                 getattr(self, f"out{k}_count").eq(channel.consumer.count != 0),
             ]
         return m
+
+    def _read_outputs(self) -> list[int]:
+        """The outputs behind which is a channel."""
+        return [k for k in range(len(self.unit.sinks)) if k not in self.unread]
 
 
 class ChannelAlone(wiring.Component):

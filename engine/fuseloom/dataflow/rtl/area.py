@@ -22,7 +22,7 @@ from fuseloom.dataflow.rtl.memories import block_memories
 from fuseloom.dataflow.rtl.synthesis import HardwareArea
 from fuseloom.dataflow.rtl.tokens import TOKEN_BITS, WORD_BITS
 from fuseloom.dataflow.rtl.unit import PrimitiveUnit
-from fuseloom.dataflow.samml.graph import Graph
+from fuseloom.dataflow.samml.graph import Graph, Node
 from fuseloom.errors import GraphError
 
 TABLE = "area.json"
@@ -115,6 +115,37 @@ def unit_kind(unit: PrimitiveUnit) -> MeasuredAs:
                 f"{name}{' timed' if timed else ''}{' streams' if any(stride) else ''}"
             )
     return MeasuredAs(" ".join([name, *map(str, arguments)]))
+
+
+def without_outputs(kind: MeasuredAs, node: Node) -> MeasuredAs:
+    """The kind of a node whose unit is of this kind: outputs that lead nowhere are left out of it.
+
+    Examples
+    --------
+    >>> from fuseloom.dataflow.samml.graph import Node
+    >>> scanner = Node(0, "scan", (0,), (None, 1), {}, "scan")
+    >>> without_outputs(MeasuredAs("CompressedScannerUnit"), scanner).kind
+    'CompressedScannerUnit without output 0'
+    """
+    unread = [str(port) for port, stream in enumerate(node.outputs) if stream is None]
+    if not unread:
+        return kind
+    return MeasuredAs(f"{kind.kind} without output {' '.join(unread)}", kind.size)
+
+
+def measured_unit(table: AreaTable, node: Node, unit: PrimitiveUnit) -> MeasuredArea:
+    """The row of a node's unit: without its unread outputs, where that was measured.
+
+    Raises
+    ------
+    GraphError
+        If the unit is not in the table, naming the node.
+    """
+    kind = unit_kind(unit)
+    fewer = without_outputs(kind, node)
+    known = table.get(fewer.kind)
+    found = fewer if known and fewer.size <= known[-1].size else kind
+    return measured(table, found, f"{node.label or node.op} (node {node.id})")
 
 
 def channel_kind(channel: ChannelBuffer, width: int, put: PortUse, take: PortUse) -> MeasuredAs:
@@ -302,8 +333,7 @@ def logic_areas(
     takes: dict[int, PortUse] = {}
     whole: set[int] = set()  # streams of which one end has nothing to merge with
     for node, unit in zip(graph.nodes, units, strict=True):
-        who = f"{node.label or node.op} (node {node.id})"
-        row = measured(rows, unit_kind(unit), who)
+        row = measured_unit(rows, node, unit)
         nodes[node.id] = row.area
         if not unit.merges:
             whole |= {stream for stream in (*node.inputs, *node.outputs) if stream is not None}

@@ -30,6 +30,7 @@ from fuseloom.dataflow.rtl.area import (
     channel_area,
     channel_kind,
     unit_kind,
+    without_outputs,
 )
 from fuseloom.dataflow.rtl.channel import ChannelBuffer
 from fuseloom.dataflow.rtl.registry import NodeSpec, unit_of
@@ -75,12 +76,25 @@ class TypicalNode:
     length: int = 100
     read: int = TOKEN_BITS
     """Bits that a neighbour reads of the tokens that it puts."""
+    unread: tuple[int, ...] = ()
+    """Outputs that lead nowhere."""
+
+    @property
+    def node(self) -> Node:
+        """The node, alone."""
+        inputs = tuple(range(self.inputs))
+        outputs = tuple(
+            None if port in self.unread else self.inputs + port for port in range(self.outputs)
+        )
+        return Node(0, self.op, inputs, outputs, dict(self.params), self.op)
+
+    @property
+    def kind(self) -> MeasuredAs:
+        """The row of the table that it is measured for."""
+        return without_outputs(unit_kind(self.unit()), self.node)
 
     def unit(self) -> PrimitiveUnit:
         """Its hardware."""
-        streams = range(self.inputs + self.outputs)
-        inputs, outputs = tuple(streams[: self.inputs]), tuple(streams[self.inputs :])
-        node = Node(0, self.op, inputs, outputs, dict(self.params), self.op)
         seg = np.array([0, self.length, self.length])
         arrays = {
             "seg": seg,
@@ -90,7 +104,7 @@ class TypicalNode:
         }
         if self.params.get("timed"):
             arrays["times"] = np.arange(self.length)
-        return unit_of(NodeSpec(node, MACHINE, arrays))
+        return unit_of(NodeSpec(self.node, MACHINE, arrays))
 
 
 def typical_nodes() -> Iterator[TypicalNode]:
@@ -117,7 +131,7 @@ def typical_nodes() -> Iterator[TypicalNode]:
     yield make("crdwrite", 1, 0)
     yield make("valwrite", 1, 0)
     yield make("intersect", 4, 3)
-    for copies in (2, 3, 8):
+    for copies in (2, 3, 8, 16):
         yield make("broadcast", 1, copies)
     for dim in (2, 4, 8, 16, 34, 64):
         yield make("spacc1", 3, 2, fn="add", dim=dim)
@@ -138,6 +152,9 @@ def typical_nodes() -> Iterator[TypicalNode]:
     yield make("flatten", 2, 1, factor=34)
     yield make("intersect", 6, 4)
     yield make("union", 6, 4)
+    for op in ("intersect", "union"):
+        for operands in (4, 5):
+            yield make(op, 2 * operands, operands + 1)
     yield make("reduce", 1, 1, fn="add", empty_is_zero=True)
     for function in ("scalaradd", "scalardiv"):
         yield make("unary", 1, 1, fn=function, scalar=0.3)
@@ -149,6 +166,8 @@ def typical_nodes() -> Iterator[TypicalNode]:
     yield make("search", 2, 2, 127)
     for dim in (4, 2):
         yield make("spacc2", 4, 3, fn="add", dim1=4, dim=dim)
+    for unread in ((0,), (1,)):
+        yield replace(make("scan", 1, 2), unread=unread)
 
 
 def channels() -> Iterator[TypicalChannel]:
@@ -241,13 +260,15 @@ class AreaMeasurements:
         units = {f"unit{k}": node.unit() for k, node in enumerate(nodes)}
         alone = {name: UnitAlone(unit) for name, unit in units.items()}
         found = netlists(modules_rtlil(alone), tuple(units), USE)
-        between = {f"unit{k}": UnitBetween(node.unit(), node.read) for k, node in enumerate(nodes)}
+        between = {
+            f"unit{k}": UnitBetween(node.unit(), node.read, node.unread)
+            for k, node in enumerate(nodes)
+        }
         areas = synthesised(modules_rtlil(between), *units)
         for node, (name, unit) in zip(nodes, units.items(), strict=True):
             takes, puts = uses(found[name], unit)
-            kind = unit_kind(unit)
             area = areas[name] - self._around(node, unit, takes, puts)
-            self.add(kind, MeasuredArea(kind.size, area, takes, puts))
+            self.add(node.kind, MeasuredArea(node.kind.size, area, takes, puts))
 
     def write(self, path: Path) -> None:
         """Write all rows."""
@@ -266,6 +287,8 @@ class AreaMeasurements:
         for take in takes:
             total += channel_area(self.table, ChannelBuffer(BETWEEN), every, take, 0)
         for k, put in enumerate(puts):
+            if k in node.unread:
+                continue
             channel = ChannelBuffer(BETWEEN, k in unit.late_outputs)
             taken = PortUse((1 << node.read) - 1, two=False)
             total += channel_area(self.table, channel, put, taken, 0)
@@ -335,7 +358,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     lacking = (
         node
         for node in typical_nodes()
-        if node.op in options.again or not measurements.has(unit_kind(node.unit()))
+        if node.op in options.again or not measurements.has(node.kind)
     )
     for nodes in batches(lacking):
         measurements.measure_units(nodes)

@@ -26,6 +26,8 @@ from fuseloom.dataflow.rtl.tokens import (
 
 ROOM_BITS = 32
 """Bits of a channel's number of free slots."""
+UNBOUNDED = 1 << 20
+"""Free slots of an output that leads nowhere."""
 
 TAKE_SIDE = wiring.Signature(
     {"count": In(2), "head": In(TOKEN_BITS), "following": In(TOKEN_BITS), "pop": Out(2)}

@@ -14,7 +14,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
 
 from fuseloom.dataflow.machine import Machine
-from fuseloom.dataflow.rtl.channel import ChannelBuffer, HardwareModule
+from fuseloom.dataflow.rtl.channel import UNBOUNDED, ChannelBuffer, HardwareModule
 from fuseloom.dataflow.rtl.memories import BLOCK_MODULE, MEMORY_MODULE, MemoryImage
 from fuseloom.dataflow.rtl.registry import NodeSpec, unit_of
 from fuseloom.dataflow.rtl.tokens import WORD_BITS, any_of, encoded
@@ -23,8 +23,6 @@ from fuseloom.dataflow.samml.graph import StreamKind
 from fuseloom.dataflow.sim.bound import BoundGraph
 from fuseloom.dataflow.sim.tokens import decode
 from fuseloom.errors import GraphError
-
-UNBOUNDED = 1 << 20
 
 
 @dataclass(frozen=True)

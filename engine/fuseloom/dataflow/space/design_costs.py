@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
+from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.cost.mode import EstimateMode
 from fuseloom.dataflow.cost.numbers import RegionEstimate
 from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.rtl import require_amaranth
 from fuseloom.dataflow.samml.graph import Graph
+from fuseloom.errors import FuseloomError
 from fuseloom.program.storage import StoredTensor
+from fuseloom.results.area import AreaUse
 from fuseloom.results.energy import ActionKind
+
+if TYPE_CHECKING:
+    from fuseloom.dataflow.rtl.synthesis import HardwareArea
 
 ROUNDING = 1e-9
 """Share by which sums of the same joules, in other orders, may differ."""
@@ -41,7 +48,35 @@ def region_luts(
     GraphError
         If it cannot be hardware, if its area was not measured, or if Amaranth is missing.
     """
+    return _logic(graph, machine, data).luts
+
+
+def region_area(
+    graph: Graph, machine: Machine, data: Mapping[str, StoredTensor] | None = None
+) -> AreaUse:
+    """The area of a region's hardware, or the reason why it is not known.
+
+    Parameters
+    ----------
+    data : mapping, optional
+        What the region reads; without it, the area is what is needed on any data.
+    """
+    try:
+        area = _logic(graph, machine, data)
+    except FuseloomError as problem:
+        return AreaUse(reason=str(problem))
+    return AreaUse(area.luts, area.flip_flops, area.dsps)
+
+
+def region_areas(
+    compilation: Compilation, machine: Machine, data: Mapping[str, StoredTensor] | None = None
+) -> tuple[AreaUse, ...]:
+    """The area of each region of a program, as :func:`region_area` has it."""
+    return tuple(region_area(region.graph, machine, data) for region in compilation.regions)
+
+
+def _logic(graph: Graph, machine: Machine, data: Mapping[str, StoredTensor] | None) -> HardwareArea:
     require_amaranth()
     from fuseloom.dataflow.rtl.region_area import logic_area
 
-    return logic_area(graph, machine, data).luts
+    return logic_area(graph, machine, data)

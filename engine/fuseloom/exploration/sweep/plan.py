@@ -30,7 +30,6 @@ from fuseloom.exploration.sweep.space import SIZES, ProgramWithData, Space
 from fuseloom.models import load_labelled
 from fuseloom.program.tensor_files import write_tensors
 from fuseloom.program.types import Program
-from fuseloom.results.record import DataSource
 
 MOST_RANKED = 400
 """Regions of a program whose orders are ranked; of longer ones the first orders are taken."""
@@ -194,7 +193,7 @@ class Planner:
             assert isinstance(base.of, ProgramWithData)
             return SweepSubject(base.of, self._folder)
         loaded = load_labelled(model, data, seed, base.data_dir, **dict(sizes))
-        source = DataSource(loaded.label, loaded.origin, loaded.standin, loaded.options)
+        source = loaded.source
         given = ProgramWithData(
             loaded.model.program, loaded.data, model, loaded.label, loaded.model.presets, source
         )

@@ -80,7 +80,7 @@ class RowAccumulatorUnit(PrimitiveUnit):
                 ~coordinate.is_value
                 | ~value.is_leaf
                 | head.is_done
-                | (coordinate.data >= self.dim),
+                | (value.is_value & (coordinate.data >= self.dim)),
             )
             | ends & ~value.is_done
         )

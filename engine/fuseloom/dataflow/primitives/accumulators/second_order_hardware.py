@@ -134,12 +134,13 @@ class MatrixAccumulatorUnit(PrimitiveUnit):
         value = step.take(3, takes_column | row_stops | ends | empty)
         place = Signal(WORD_BITS)
         m.d.comb += place.eq(Mux(in_row, kept_row, row.data))
+        outside = (place >= self.rows) | (column.data >= self.columns)
         step.fault_if(
             (ends & ~value.is_done)
             | (empty & ~_is_stop(value, head.data + 2))
             | (row_stops & ~_is_stop(value, row.data + 1))
             | (column_stops & ~_is_stop(value, column.data))
-            | (folds & (~value.is_leaf | (place >= self.rows) | (column.data >= self.columns)))
+            | (folds & (~value.is_leaf | (value.is_value & outside)))
         )
 
         filling, busy, fits = Signal(), Signal(), Signal()
