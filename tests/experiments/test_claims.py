@@ -84,9 +84,9 @@ def test_the_file_of_published_numbers() -> None:
 def test_places_in_words() -> None:
     every = published()
     assert every["12.gcn.cora.unfused"].source == (
-        "§8.3, Fig. 12; constant in the artefact's script for Fig. 12"
+        "FuseFlow §8.3, Fig. 12; constant in the artefact's script for Fig. 12"
     )
-    assert every["13.kernels"].where == "§8.2"
+    assert every["13.kernels"].where == "FuseFlow §8.2"
     assert every["table2.mask32"].where == ""
     assert every["table2.mask32"].source.startswith("268 of 1,024 blocks")
 
@@ -107,7 +107,7 @@ def test_tables_hand_down_what_they_share() -> None:
     text = f'{HEAD}["1"]\nsection = "3"\nfamily = "x"\nwithin = 0.1\n["1".a.b]\n'
     made = read(text + SEEN.replace('section = "8"\n', ""))
     assert [*made] == ["1.a.b"]
-    assert (made["1.a.b"].source, made["1.a.b"].expected) == ("§3", 2.0)
+    assert (made["1.a.b"].source, made["1.a.b"].expected) == ("FuseFlow §3", 2.0)
 
 
 @pytest.mark.parametrize(

@@ -120,8 +120,9 @@ class Published:
 
     @property
     def where(self) -> str:
-        """The place in the paper, such as ``§8.3, Fig. 12``; empty for a claim of our own."""
-        return ", ".join(x for x in (f"§{self.section}" if self.section else "", self.place) if x)
+        """The place, such as ``FuseFlow §8.3, Fig. 12``; empty for a claim of our own."""
+        section = "FuseFlow \N{SECTION SIGN}" + self.section if self.section else ""
+        return ", ".join(filter(None, (section, self.place)))
 
     @property
     def source(self) -> str:

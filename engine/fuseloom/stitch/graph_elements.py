@@ -49,6 +49,13 @@ def _quotient(x: Node, y: Node) -> Node:
     return div(x, y)
 
 
+def _angle(y: Node, x: Node) -> Node:
+    """The angle of a point; beside the number 1 it is the inverse of the tangent."""
+    if isinstance(x, Num) and x.value == 1.0:
+        return functions.atan(y)
+    return functions.atan2(y, x)
+
+
 def _same(tree: Callable[..., Node]) -> Callable[[DenseOperation], Callable[..., Node]]:
     return lambda _operation: tree
 
@@ -58,7 +65,10 @@ def _comparison(operation: DenseOperation) -> Callable[..., Node]:
     return lambda x, y: compared(predicate, x, y, whole=False)
 
 
-OF_FLOATS = {"divide", "power", "round-nearest-afz", *OPCODES.values()} - {"abs", "sign"}
+_ARCS = ("asinh", "acosh", "atanh")
+OF_FLOATS = {
+    *("divide", "power", "round-nearest-afz", "atan2", *_ARCS, *OPCODES.values()),
+} - {"abs", "sign"}
 """Operations that integers round or wrap in."""
 LOGICAL = {"and", "or", "xor", "not"}
 """Operations on truth values, or on bits."""
@@ -68,6 +78,7 @@ TREES: Mapping[str, Callable[[DenseOperation], Callable[..., Node]]] = {
     "power": _same(power), "tan": _same(functions.tan), "sinh": _same(functions.sinh),
     "cosh": _same(functions.cosh), "round-nearest-afz": _same(rounded),
     "clamp": _same(_clamped), "select": _same(selected), "compare": _comparison,
+    "atan2": _same(_angle), **{name: _same(getattr(functions, name)) for name in _ARCS},
     "not": _same(not_), **{name: _same(partial(combined, name)) for name in ("and", "or", "xor")},
     **{opcode: _same(partial(made, op)) for op, opcode in OPCODES.items()},
 }  # fmt: skip

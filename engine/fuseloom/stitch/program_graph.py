@@ -283,6 +283,10 @@ def _trunc(build: ModuleBuilder, x: str) -> str:
     return build.select(below, build.unary("ceil", x), build.unary("floor", x))
 
 
+def _atan(build: ModuleBuilder, x: str) -> str:
+    return build.with_number("atan2", x, 1.0)
+
+
 def _named(opcode: str) -> Callable[[ModuleBuilder, str], str]:
     return lambda build, x: build.unary(opcode, x)
 
@@ -295,7 +299,7 @@ OPCODES: Mapping[Op, str] = {
     Op.EXP: "exponential", Op.LOG: "log", Op.SQRT: "sqrt", Op.RSQRT: "rsqrt",
     Op.SIGMOID: "logistic", Op.TANH: "tanh", Op.ABS: "abs", Op.SIGN: "sign",
     Op.FLOOR: "floor", Op.CEIL: "ceil", Op.ROUND: "round-nearest-even", Op.SIN: "sine",
-    Op.COS: "cosine", Op.ATAN: "atan", Op.ERF: "erf", Op.LOG1P: "log-plus-one",
+    Op.COS: "cosine", Op.ERF: "erf", Op.LOG1P: "log-plus-one",
     Op.EXPM1: "exponential-minus-one",
 }  # fmt: skip
 """Functions of an element that graphs have an operation for."""
@@ -303,6 +307,7 @@ _FUNCTIONS: Mapping[Op, Callable[[ModuleBuilder, str], str]] = {
     Op.RELU: _relu,
     Op.GELU: _gelu,
     Op.TRUNC: _trunc,
+    Op.ATAN: _atan,
     **{op: _named(opcode) for op, opcode in OPCODES.items()},
 }
 """What computes the functions of an element."""

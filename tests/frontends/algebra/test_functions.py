@@ -27,6 +27,12 @@ def elu(x: Any, alpha: float = 1.0) -> Any:
     return np.where(x > 0, x, alpha * np.expm1(x))
 
 
+def arcs(*names: str) -> dict[str, Any]:
+    """Inverse functions, which are no number outside of their domains."""
+    with np.errstate(all="ignore"):
+        return {name: getattr(np, f"arc{name[1:]}")(X) for name in names}
+
+
 ONE: dict[str, Any] = {
     "positive": X > 0, "negative_part": -np.minimum(X, 0),
     "reciprocal": np.where(X == 0, np.inf, 1 / np.where(X == 0, 1, X)),
@@ -41,13 +47,14 @@ ONE: dict[str, Any] = {
     "mish": X * np.tanh(softplus(X)), "log_sigmoid": -softplus(-X), "hardtanh": X.clip(-1, 1),
     "relu6": X.clip(0, 6), "hardsigmoid": ((X + 3) / 6).clip(0, 1),
     "hardswish": X * ((X + 3) / 6).clip(0, 1), "clamp": X,
+    **arcs("asin", "acos", "asinh", "acosh", "atanh"),
 }  # fmt: skip
 MORE: dict[str, Any] = {
     "hypotenuse": np.hypot(X, Y), "logaddexp": np.logaddexp(X, Y), "floor_divide": X // Y,
     "remainder": np.mod(X, Y), "fmod": np.fmod(X, Y), "prelu": np.where(X > 0, X, X * Y),
     "glu": X * special.expit(Y), "addcmul": X + Y * Z,
     "addcdiv": X + np.where(Z == 0, np.sign(Y) * np.inf, Y / np.where(Z == 0, 1, Z)),
-    "lerp": X + (Y - X) * Z, "subtraction": X - Y, "addition": X + Y,
+    "atan2": np.arctan2(X, Y), "lerp": X + (Y - X) * Z, "subtraction": X - Y, "addition": X + Y,
 }  # fmt: skip
 NUMBERS: dict[str, tuple[Callable[..., Any], Any]] = {
     "gelu by tanh": (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
 from fuseloom.errors import DataError
 from fuseloom.frontends.torch.gathers import gathered
@@ -11,14 +11,25 @@ from fuseloom.frontends.torch.traced import Traced
 from fuseloom.frontends.torch.values import Indices, Value
 from fuseloom.wording import counted
 
-if TYPE_CHECKING:
-    from fuseloom.frontends.torch.scatters import Targets
-
 MOST_FACTORS = 64
 """More elements than that of one target are not multiplied."""
 
 
-def multiplied(m: Traced, targets: Targets, value: Value, start: Any, include_self: bool) -> Value:
+class IndexTargets(Protocol):
+    """The targets of a scatter along a dimension, given by an index."""
+
+    dim: int
+    size: int
+    index: Any
+    vector: Indices | None
+
+    def counts(self, function: Callable[[Any], Any], part: str, whole: bool = True) -> Value:
+        """A function of how many come to each target, an input."""
+
+
+def multiplied(
+    m: Traced, targets: IndexTargets, value: Value, start: Any, include_self: bool
+) -> Value:
     """The product of the scattered values, with ``start`` if that is included.
 
     Raises
