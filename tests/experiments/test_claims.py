@@ -87,6 +87,7 @@ def test_places_in_words() -> None:
         "FuseFlow §8.3, Fig. 12; constant in the artefact's script for Fig. 12"
     )
     assert every["13.kernels"].where == "FuseFlow §8.2"
+    assert every["9.rows"].where == "FuseFlow, appendix B.2, Fig. 20"
     assert every["table2.mask32"].where == ""
     assert every["table2.mask32"].source.startswith("268 of 1,024 blocks")
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 from fuseloom.experiments.claims import ClaimKind, ClaimVerdict, Got, Published, judged
 from fuseloom.experiments.recipe import AccountingMode, ExperimentSize, RecipeResults
@@ -16,6 +18,8 @@ from fuseloom.experiments.report import (
     page,
     text_report,
 )
+
+ROOT = Path(__file__).parent.parent.parent
 
 
 def claim(id_: str, kind: ClaimKind = ClaimKind.PREDICTED, **given) -> Published:
@@ -107,3 +111,16 @@ def test_the_page_says_what_was_not_compared(few) -> None:
     odd = RecipeResults({label: replace(result, compared=False), **dict(others)})
     text = page([replace(figure, results=odd)], ExperimentSize.SMOKE, AccountingMode.PAPER, 1.0)
     assert "for some rows, except for 1 for which the comparison would take too long; 0" in text
+
+
+def test_the_commit_on_the_page_exists() -> None:
+    text = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    (named,) = re.findall(r", commit ([0-9a-f]{7,40}) ", text)
+    whole = git("rev-parse", "--is-shallow-repository")
+    if whole.returncode == 0 and whole.stdout.strip() == "false":
+        assert git("cat-file", "-e", f"{named}^{{commit}}").returncode == 0, named
+
+
+def git(*words: str) -> subprocess.CompletedProcess[str]:
+    command = ["git", "-C", str(ROOT), *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)

@@ -121,7 +121,8 @@ class Published:
     @property
     def where(self) -> str:
         """The place, such as ``FuseFlow §8.3, Fig. 12``; empty for a claim of our own."""
-        section = "FuseFlow \N{SECTION SIGN}" + self.section if self.section else ""
+        kind = ", appendix " if self.section[:1].isalpha() else " \N{SECTION SIGN}"
+        section = f"FuseFlow{kind}{self.section}" if self.section else ""
         return ", ".join(filter(None, (section, self.place)))
 
     @property
