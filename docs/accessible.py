@@ -1,7 +1,7 @@
 """Mends, on each page that was built, what a screen reader stumbles over in Sphinx and its theme.
 
 A signature over several lines is a ``<dl>`` without terms, and the arrows that unfold the sidebar
-have no names.
+have no names.  Outputs of notebooks may be wider than the page, and keys must be able to move them.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from sphinx.application import Sphinx
 
 _LINES = re.compile(r'<dl>\n((?:<dd><em class="sig-param">.*</dd>\n)+)</dl>')
 _FOLD = re.compile(r'(<a [^>]*reference internal"[^>]*>([^<]*)</a><details[^>]*>)<summary>')
+_OUTPUT = re.compile(r'<div class="fuseloom">(?!<p )')
+_FOCUSED = '<div class="fuseloom" tabindex="0" role="group" aria-label="output">'
 
 
 def mended(page: str) -> str:
-    """A page of HTML whose lists have terms and whose folds have names.
+    """A page of HTML whose lists have terms, whose folds have names, and whose outputs have focus.
 
     Examples
     --------
@@ -25,8 +27,10 @@ def mended(page: str) -> str:
     >>> link = '<a class="reference internal" href="a.html">Guides</a><details>'
     >>> mended(link + "<summary>")[len(link):]
     '<summary aria-label="Pages below Guides">'
+    >>> mended('<div class="fuseloom"><table>')
+    '<div class="fuseloom" tabindex="0" role="group" aria-label="output"><table>'
     """
-    page = _LINES.sub(_as_spans, page)
+    page = _OUTPUT.sub(_FOCUSED, _LINES.sub(_as_spans, page))
     return _FOLD.sub(r'\1<summary aria-label="Pages below \2">', page)
 
 
