@@ -11,7 +11,9 @@ from fuseloom.dataflow.compilation import Compilation
 from fuseloom.dataflow.compiler import compile_program
 from fuseloom.dataflow.machine import Machine
 from fuseloom.dataflow.machine.text import parse_machine
+from fuseloom.dataflow.samml.catalogue import primitive
 from fuseloom.dataflow.samml.graph import Graph
+from fuseloom.dataflow.samml.primitive import Family
 from fuseloom.dataflow.sim.program_runs import Run, simulate
 from fuseloom.dataflow.sim.reports import Limits
 from fuseloom.errors import FuseloomError
@@ -22,7 +24,6 @@ from fuseloom_workbench.notebook.wiring import uses, wired
 
 LIMITS = Limits(tokens=2_000_000, cycles=2_000_000)
 """Limits of the run of an answer."""
-WRITERS = {"crdwrite", "valwrite"}
 
 Data = Mapping[str, Any]
 Given = Callable[[], tuple[Program, Mapping[str, Data]]]
@@ -118,10 +119,10 @@ def _misfit(program: Program, graph: Graph) -> str:
             continue
         name, level = str(node.params["tensor"]), node.params.get("level", 0)
         where = f"{node.op} of {name}"
-        if node.op in WRITERS:
+        if primitive(node.op).family is Family.WRITE:
             if name != result:
                 return f"{where}: the result is called {result}"
-            written.append(-1 if node.op == "valwrite" else level)
+            written.append(node.params.get("level", -1))
         elif name not in program.inputs:
             return f"{where}: the tensors to be read are {', '.join(program.inputs)}"
         most = len(program.tensor(name).shape)

@@ -152,9 +152,9 @@ def typical_nodes() -> Iterator[TypicalNode]:
     yield make("flatten", 2, 1, factor=34)
     yield make("intersect", 6, 4)
     yield make("union", 6, 4)
-    for op in ("intersect", "union"):
-        for operands in (4, 5):
-            yield make(op, 2 * operands, operands + 1)
+    for operands in (4, 5):
+        yield make("intersect", 2 * operands, operands + 1)
+        yield make("union", 2 * operands, operands + 1)
     yield make("reduce", 1, 1, fn="add", empty_is_zero=True)
     for function in ("scalaradd", "scalardiv"):
         yield make("unary", 1, 1, fn=function, scalar=0.3)
