@@ -16,6 +16,8 @@ from fuseloom.stitch.meaning.elementwise import BINARY, UNARY
 from fuseloom.stitch.shapes import TensorShape
 
 TRUTHS = ("and", "or", "xor", "not")
+DOMAINS = {"acosh": (1.0, 3.0), "atanh": (-0.9, 0.9)}
+"""Where a function is a number; others are numbers from 0.2 to 3."""
 
 
 def value(node: Node, arrays: list[Any]) -> Any:
@@ -28,7 +30,8 @@ def value(node: Node, arrays: list[Any]) -> Any:
 def test_operations_of_one_and_two_elements(opcode: str) -> None:
     meaning = UNARY.get(opcode) or BINARY[opcode]
     rng = np.random.default_rng(0)
-    arrays: list[Any] = [rng.uniform(0.2, 3, 50) for _ in range(1 + (opcode in BINARY))]
+    low, high = DOMAINS.get(opcode, (0.2, 3.0))
+    arrays: list[Any] = [rng.uniform(low, high, 50) for _ in range(1 + (opcode in BINARY))]
     if opcode in TRUTHS:
         arrays = [x > 1.5 for x in arrays]
     operation = DenseOperation("z", opcode, TensorShape("f64", (50,)))
