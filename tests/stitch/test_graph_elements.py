@@ -17,7 +17,7 @@ from fuseloom.stitch.shapes import TensorShape
 
 TRUTHS = ("and", "or", "xor", "not")
 DOMAINS = {"acosh": (1.0, 3.0), "atanh": (-0.9, 0.9)}
-"""Where a function is a number; others are numbers from 0.2 to 3."""
+"""Domains of functions that are undefined on part of 0.2 to 3, which the others are tried on."""
 
 
 def value(node: Node, arrays: list[Any]) -> Any:

@@ -349,7 +349,7 @@ def _typed(id_: str, made: Mapping[str, Any]) -> Published:
 
 
 def _faults(one: Published, families: Mapping[str, float]) -> Iterator[str]:
-    """What a claim leaves out, or has too much of."""
+    """Yield the faults of a claim: fields that its kind demands or forbids, and its tolerance."""
     ours = one.kind is ClaimKind.OURS
     bounds = one.least is not None or one.most is not None
     if not one.text:

@@ -12,7 +12,7 @@ import fuseloom
 from fuseloom.experiments.claims import Claim, ClaimKind, ClaimVerdict, Published, number
 from fuseloom.experiments.driver import Figure
 from fuseloom.experiments.recipe import AccountingMode, ExperimentSize
-from fuseloom.experiments.totals import TITLES, told, totals
+from fuseloom.experiments.totals import TITLES, by_kind, told, totals
 from fuseloom.exploration.store.identity import engine_version
 from fuseloom.results.text_table import Align, TextColumn, text_table
 from fuseloom.wording import counted
@@ -56,7 +56,7 @@ def _around(one: Published) -> str:
 
 
 def remarks(claim: Claim) -> list[str]:
-    """What is to be said beside a claim: what was fitted, why it is judged so, why it differs."""
+    """Return the remarks on a claim: its calibration, basis, wide tolerance and difference."""
     one = claim.published
     told = [f"calibrated: {one.fitted}"] if one.fitted else []
     told += [f"compared with {one.basis}"] if one.basis else []
@@ -64,12 +64,6 @@ def remarks(claim: Claim) -> list[str]:
     if claim.reason or not claim.ok:
         told += [claim.reason or one.why]
     return [" ".join(text.split()) for text in told if text]
-
-
-def by_kind(claims: Sequence[Claim]) -> list[tuple[ClaimKind, list[Claim]]]:
-    """The claims of each kind that there is, in the order of the kinds."""
-    found = [(k, [c for c in claims if c.published.kind is k]) for k in ClaimKind]
-    return [(kind, own) for kind, own in found if own]
 
 
 def shared_remarks(claims: Sequence[Claim]) -> list[str]:

@@ -1,4 +1,4 @@
-"""How many published numbers of each kind hold; a number behind several claims counts once."""
+"""Totals of claims by kind and verdict; a published number behind several claims counts once."""
 
 from __future__ import annotations
 
@@ -78,18 +78,22 @@ class KindTotal:
         return made
 
 
+def by_kind(claims: Iterable[Claim]) -> list[tuple[ClaimKind, list[Claim]]]:
+    """Group claims by kind, in the order of the kinds; a kind without claims is left out."""
+    every = list(claims)
+    found = [(kind, [c for c in every if c.published.kind is kind]) for kind in ClaimKind]
+    return [(kind, own) for kind, own in found if own]
+
+
 def totals(claims: Iterable[Claim]) -> tuple[KindTotal, ...]:
     """Count the claims of each kind that there is, in the order of the kinds."""
-    every = list(claims)
     made = []
-    for kind in ClaimKind:
-        own = [claim for claim in every if claim.published.kind is kind]
+    for kind, own in by_kind(claims):
         worst: dict[str, ClaimVerdict] = {}
         for claim in own:
             known = worst.get(claim.published.number_id, ClaimVerdict.HOLDS)
             worst[claim.published.number_id] = min(known, claim.verdict, key=_WORST.index)
-        if own:
-            made.append(KindTotal(kind, len(own), tuple(worst.values())))
+        made.append(KindTotal(kind, len(own), tuple(worst.values())))
     return tuple(made)
 
 

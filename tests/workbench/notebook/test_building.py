@@ -67,7 +67,9 @@ def test_what_does_not_fit_the_program_is_told(old, new, words):
 
 
 def test_rules_are_told_when_the_result_is_right():
-    given = lambda: (PROGRAM, DATA)  # noqa: E731
+    def given():
+        return PROGRAM, DATA
+
     assert said(graph(given, contains("fork")), TEXT) == "it has 0 nodes fork, and should have 1"
     assert said(graph(given, contains("unary", 2, "why not")), TEXT).endswith("2: why not")
     assert said(graph(given, at_most(5)), TEXT) == "it has 6 nodes, more than 5"

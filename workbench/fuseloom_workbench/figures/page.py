@@ -18,8 +18,8 @@ from fuseloom.experiments.driver import Figure
 from fuseloom.experiments.jobs import schedule_text
 from fuseloom.experiments.recipe import AccountingMode, ExperimentSize, Panel, Result
 from fuseloom.experiments.registry import RECIPES
-from fuseloom.experiments.report import COLUMNS, by_kind, cells, heading, remarks
-from fuseloom.experiments.totals import TITLES
+from fuseloom.experiments.report import COLUMNS, cells, heading, remarks
+from fuseloom.experiments.totals import TITLES, by_kind
 from fuseloom.models import load_model
 from fuseloom.models.nested import nested_in
 from fuseloom.program import print_program

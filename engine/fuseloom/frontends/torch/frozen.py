@@ -1,4 +1,4 @@
-"""What a module decides while it runs, frozen as it was with the given inputs.
+"""Data-dependent decisions of a module, held in its program as the given inputs lead to them.
 
 A program is the same for all inputs.  A module that selects elements by scores that it computes, as
 pooling and routing do, is none; with the selection that the given inputs lead to, it is.  The same

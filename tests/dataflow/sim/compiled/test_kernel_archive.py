@@ -128,6 +128,33 @@ def test_a_large_archive_is_not_read(
         import_kernels(path, digest)
 
 
+def test_an_archive_that_unpacks_to_much_is_refused(
+    exported: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, _ = exported
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(f"scan-{0:016x}{SUFFIX}", bytes(100_000))
+    monkeypatch.setattr(kernel_archive, "MAX_BYTES", 50_000)
+    assert path.stat().st_size < kernel_archive.MAX_BYTES
+    with pytest.raises(DataError, match="unpacks to more than 50,000 bytes"):
+        import_kernels(path, digest_of(path))
+
+
+def test_a_damaged_archive_is_refused_with_a_reason(exported: tuple[Path, str]) -> None:
+    path, _ = exported
+    whole = path.read_bytes()
+    refused = 0
+    for place in range(len(whole)):
+        for flipped in (0x15, 0x80):
+            damaged = bytes([whole[place] ^ flipped])
+            path.write_bytes(whole[:place] + damaged + whole[place + 1 :])
+            try:
+                import_kernels(path, digest_of(path))
+            except FuseloomError:
+                refused += 1
+    assert refused > len(whole), "some bytes, such as times, say nothing of the contents"
+
+
 def test_kernels_of_other_sources_are_left_out(exported: tuple[Path, str]) -> None:
     path, _ = exported
     old = f"scan-{0:016x}{SUFFIX}"

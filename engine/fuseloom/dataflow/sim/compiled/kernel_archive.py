@@ -12,6 +12,7 @@ import io
 import json
 import re
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +24,13 @@ from fuseloom.errors import DataError
 
 VERSION = 1
 MAX_BYTES = 2**30
-"""Bytes of an archive, at most."""
+"""Bytes of an archive, at most, packed or unpacked."""
+UNREADABLE = (
+    *(zipfile.BadZipFile, zlib.error, EOFError, UnicodeDecodeError),
+    *(NotImplementedError, RuntimeError),
+)
+"""The errors of zipfile: of files that are no archive, damaged, or cut off, with names that are no
+text, compressed by a method that it does not know, and encrypted."""
 _DESCRIPTION = "kernels.json"
 _LARGEST_DESCRIPTION = 2**16
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -93,7 +100,7 @@ def import_kernels(path: Path, sha256: str) -> ImportedKernels:
         with zipfile.ZipFile(io.BytesIO(_meant(path, sha256))) as archive:
             _check_description(archive, path)
             bodies = _bodies(archive, path)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as problem:
+    except UNREADABLE as problem:
         raise DataError(f"{path} is no archive of kernels ({problem})") from None
     expected = {f"{kernel.file_name}{SUFFIX}": name for name, kernel in KERNELS.items()}
     installed = []
@@ -159,4 +166,6 @@ def _bodies(archive: zipfile.ZipFile, path: Path) -> dict[str, bytes]:
     for entry in entries:
         if entry.file_size > LARGEST or "/" in entry.filename or "\\" in entry.filename:
             raise DataError(f"{path} holds {entry.filename!r}, which is no kernel")
+    if sum(entry.file_size for entry in entries) > MAX_BYTES:
+        raise DataError(f"{path} unpacks to more than {MAX_BYTES:,} bytes")
     return {entry.filename: archive.read(entry) for entry in entries}
